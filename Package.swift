@@ -1,0 +1,80 @@
+// swift-tools-version: 6.2
+import PackageDescription
+
+/// The products that more than one target uses, named once.
+extension Target.Dependency {
+    static let argumentParser: Self = .product(name: "ArgumentParser", package: "swift-argument-parser")
+    static let rainbow: Self = .product(name: "Rainbow", package: "Rainbow")
+    static let subprocess: Self = .product(name: "Subprocess", package: "swift-subprocess")
+    static let system: Self = .product(name: "SystemPackage", package: "swift-system")
+    static let textTable: Self = .product(name: "TextTable", package: "TextTable")
+    static let yams: Self = .product(name: "Yams", package: "Yams")
+}
+
+let package = Package(
+    name: "shipshape",
+    products: [
+        .executable(name: "shipshape", targets: ["ShipshapeCLI"]),
+        .library(name: "ShipshapeChecking", targets: ["BSON", "ServerSchema", "SchemaChange", "Checking"]),
+    ],
+    dependencies: [
+        .package(url: "https://github.com/apple/swift-argument-parser", from: "1.8.2"),
+        .package(url: "https://github.com/apple/swift-system", from: "1.8.1"),
+        .package(url: "https://github.com/jpsim/Yams", from: "6.2.2"),
+        .package(url: "https://github.com/onevcat/Rainbow", from: "4.2.2"),
+        .package(url: "https://github.com/ordo-one/TextTable", from: "0.0.2"),
+        .package(url: "https://github.com/swiftlang/swift-subprocess", from: "1.0.2"),
+    ],
+    targets: [
+        .systemLibrary(name: "CBSON", pkgConfig: "libbson-1.0", providers: [.apt(["libbson-dev"])]),
+        .systemLibrary(
+            name: "CMongoC", pkgConfig: "libmongoc-1.0", providers: [.apt(["libmongoc-dev", "libbson-dev"])]),
+
+        .target(name: "BSON", dependencies: ["CBSON", .system]),
+        .target(name: "Mongo", dependencies: ["CMongoC", "BSON"]),
+        .target(name: "ServerSchema", dependencies: ["BSON", .system]),
+        .target(name: "SchemaChange", dependencies: ["ServerSchema", "BSON"]),
+        .target(name: "Checking", dependencies: ["ServerSchema", "BSON"]),
+        .target(name: "Scanning", dependencies: ["Checking", "ServerSchema", "Mongo", "BSON"]),
+        .target(
+            name: "Backfill",
+            dependencies: ["Scanning", "Checking", "SchemaChange", "ServerSchema", "Mongo", "BSON", .yams]),
+        .target(name: "Reporting", dependencies: ["Checking", "Backfill", "BSON", .rainbow, .textTable]),
+        .executableTarget(
+            name: "ShipshapeCLI",
+            dependencies: [
+                "Reporting", "Backfill", "Scanning", "Checking", "ServerSchema", "Mongo", "BSON",
+                .argumentParser, .system,
+            ]),
+
+        .target(name: "DemoData", dependencies: ["BSON"], path: "Tests/DemoData"),
+        .executableTarget(
+            name: "demo-data", dependencies: ["DemoData", "Mongo", "BSON", .argumentParser, .system],
+            path: "Tests/DemoLoader"),
+        .target(name: "TestSupport", dependencies: ["Mongo", "BSON", .subprocess, .system], path: "Tests/Support"),
+        .testTarget(name: "BSONTests", dependencies: ["BSON", .system]),
+        .testTarget(
+            name: "ServerSchemaTests", dependencies: ["ServerSchema", "BSON", .system], exclude: ["Fixtures"]),
+        .testTarget(name: "SchemaChangeTests", dependencies: ["SchemaChange", "ServerSchema", "BSON"]),
+        .testTarget(name: "CheckingTests", dependencies: ["Checking", "ServerSchema", "BSON"]),
+        .testTarget(name: "MongoTests", dependencies: ["Mongo", "BSON", "TestSupport"]),
+        .testTarget(
+            name: "BackfillTests", dependencies: ["Backfill", "Checking", "SchemaChange", "ServerSchema", "BSON"]),
+        .testTarget(name: "ReportingTests", dependencies: ["Reporting", "Checking", "Backfill", "BSON"]),
+        .testTarget(
+            name: "Integration",
+            dependencies: [
+                "ShipshapeCLI", "Reporting", "Backfill", "Scanning", "Checking", "ServerSchema", "Mongo", "BSON",
+                "TestSupport", "DemoData", .subprocess, .system,
+            ]),
+    ],
+    swiftLanguageModes: [.v6]
+)
+
+for target in package.targets where target.type != .system {
+    target.swiftSettings = [
+        .strictMemorySafety(), .treatAllWarnings(as: .error), .enableExperimentalFeature("Lifetimes"),
+        .enableUpcomingFeature("ExistentialAny"), .enableUpcomingFeature("InternalImportsByDefault"),
+        .enableUpcomingFeature("MemberImportVisibility"), .enableUpcomingFeature("NonisolatedNonsendingByDefault"),
+    ]
+}

@@ -1,0 +1,96 @@
+/// Writes a document element by element.
+public struct BSONBuilder: Sendable {
+    private var bytes: [UInt8] = [0, 0, 0, 0]
+
+    /// Starts an empty document.
+    public init() {}
+
+    /// Starts with the elements of a document.
+    public init(continuing document: BSONDocument) { bytes = document.bytes.dropLast() }
+
+    /// Appends one element; a name that contains a NUL is cut before it.
+    public mutating func append(_ name: String, _ value: BSONValue) {
+        bytes.append(value.type.rawValue)
+        appendCString(name)
+        append(value)
+    }
+
+    /// Appends the element as it stands in another document.
+    public mutating func append(_ element: BSONElement, of view: borrowing BSONView) {
+        bytes.append(element.type.rawValue)
+        append(view.bytes, element.nameOffset, element.valueOffset + element.valueLength)
+    }
+
+    /// Appends another document's value under a new name.
+    public mutating func append(_ name: String, _ element: BSONElement, of view: borrowing BSONView) {
+        bytes.append(element.type.rawValue)
+        appendCString(name)
+        append(view.bytes, element.valueOffset, element.valueOffset + element.valueLength)
+    }
+
+    /// The document so far, its length field and terminator written.
+    public consuming func finish() -> BSONDocument {
+        bytes.append(0)
+        let length = UInt32(bytes.count)
+        for index in 0..<4 { bytes[index] = UInt8(truncatingIfNeeded: length >> (8 * UInt32(index))) }
+        return BSONDocument(trusted: bytes)
+    }
+}
+
+extension BSONBuilder {
+    private mutating func append(_ span: RawSpan, _ start: Int, _ end: Int) {
+        unsafe span.extracting(start..<end).withUnsafeBytes { unsafe bytes.append(contentsOf: $0) }
+    }
+
+    private mutating func appendCString(_ text: String) {
+        bytes.append(contentsOf: text.utf8.prefix { $0 != 0 })
+        bytes.append(0)
+    }
+
+    private mutating func appendString(_ text: String) {
+        appendInteger(Int32(text.utf8.count + 1))
+        bytes.append(contentsOf: text.utf8)
+        bytes.append(0)
+    }
+
+    private mutating func appendInteger(_ value: some FixedWidthInteger) {
+        unsafe withUnsafeBytes(of: value.littleEndian) { unsafe bytes.append(contentsOf: $0) }
+    }
+
+    private mutating func appendObjectID(_ id: ObjectID) {
+        appendInteger(id.high.byteSwapped)
+        appendInteger(id.low.byteSwapped)
+    }
+
+    private mutating func append(_ value: BSONValue) {
+        switch value {
+        case .double(let number): appendInteger(number.bitPattern)
+        case .string(let text), .javascript(let text), .symbol(let text): appendString(text)
+        case .object(let document), .array(let document): bytes.append(contentsOf: document.bytes)
+        case .binary(let subtype, let content):
+            appendInteger(Int32(content.count))
+            bytes.append(subtype)
+            bytes.append(contentsOf: content)
+        case .undefined, .null, .minKey, .maxKey: break
+        case .objectID(let id): appendObjectID(id)
+        case .bool(let flag): bytes.append(flag ? 1 : 0)
+        case .date(let milliseconds): appendInteger(milliseconds)
+        case .regex(let pattern, let options):
+            appendCString(pattern)
+            appendCString(options)
+        case .dbPointer(let namespace, let id):
+            appendString(namespace)
+            appendObjectID(id)
+        case .javascriptWithScope(let code, let scope):
+            appendInteger(Int32(4 + 4 + code.utf8.count + 1 + scope.bytes.count))
+            appendString(code)
+            bytes.append(contentsOf: scope.bytes)
+        case .int(let number): appendInteger(number)
+        case .timestamp(let stamp): appendInteger(stamp)
+        case .long(let number): appendInteger(number)
+        case .decimal(let number):
+            appendInteger(number.low)
+            appendInteger(number.high)
+        }
+    }
+}

@@ -1,0 +1,79 @@
+/// A document that owns its bytes.
+///
+/// Its own length and terminator are checked; its elements are as they are walked.
+public struct BSONDocument: Hashable, Sendable {
+    /// The document as it stands on the wire.
+    public let bytes: [UInt8]
+
+    /// Takes bytes that are one whole document.
+    /// - Throws: ``BSONError`` when the length field or the terminator says otherwise.
+    public init(bytes: [UInt8]) throws(BSONError) {
+        _ = try BSONView(unsafe bytes.span.bytes)
+        self.bytes = bytes
+    }
+
+    /// Copies the document that a view lends.
+    public init(copying view: borrowing BSONView) {
+        self.init(trusted: view.bytes.extracting(view.start..<view.end).copied())
+    }
+
+    /// Takes bytes that this module built.
+    init(trusted bytes: [UInt8]) { self.bytes = bytes }
+
+    /// Builds a document of these elements, in this order.
+    public init(_ elements: some Sequence<(String, BSONValue)>) {
+        var builder = BSONBuilder()
+        for (name, value) in elements { builder.append(name, value) }
+        self = builder.finish()
+    }
+
+    /// The empty document.
+    public init() { self.init(trusted: [5, 0, 0, 0, 0]) }
+
+    /// The document's bytes, lent without a copy.
+    public var view: BSONView {
+        @_lifetime(borrow self)
+        get {
+            // `init` checked the header, and the bytes are immutable.
+            do { return try BSONView(unsafe bytes.span.bytes) } catch { preconditionFailure("\(error)") }
+        }
+    }
+
+    /// Whether the document holds no element.
+    public var isEmpty: Bool { bytes.count == 5 }
+
+    /// The value of the first element of that name; `nil` when there is none, or the bytes before it are damaged.
+    public subscript(name: String) -> BSONValue? {
+        let view = view
+        guard let element = try? view.find(name) else { return nil }
+        return try? view.value(element)
+    }
+
+    /// Every element in its order.
+    /// - Throws: ``BSONError`` at the first damaged element of this level; ``BSONView/validate()`` looks deeper.
+    public func elements() throws(BSONError) -> [(name: String, value: BSONValue)] {
+        var result: [(name: String, value: BSONValue)] = []
+        let view = view
+        var position = view.firstPosition
+        while let element = try view.next(&position) {
+            result.append((view.name(element), try view.value(element)))
+        }
+        return result
+    }
+
+    /// The values alone: what an array holds.
+    ///
+    /// Damaged bytes end the list.
+    public var values: [BSONValue] {
+        var result: [BSONValue] = []
+        let view = view
+        var position = view.firstPosition
+        while let element = try? view.next(&position), let value = try? view.value(element) { result.append(value) }
+        return result
+    }
+}
+
+extension BSONDocument: ExpressibleByDictionaryLiteral {
+    /// Names keep their order, and may repeat.
+    public init(dictionaryLiteral elements: (String, BSONValue)...) { self.init(elements) }
+}

@@ -1,0 +1,54 @@
+/// What is wrong with bytes that should be BSON, or with text that should become BSON.
+public struct BSONError: Error, Hashable, Sendable {
+    /// The kind of defect.
+    ///
+    /// Open: later versions may add kinds.
+    public struct Code: RawRepresentable, Hashable, Sendable {
+        /// A short stable name.
+        public let rawValue: String
+        /// Wraps a name.
+        public init(rawValue: String) { self.rawValue = rawValue }
+
+        /// The bytes end before the value does.
+        public static let truncated = Self(rawValue: "truncated")
+        /// A length field is impossible for its place.
+        public static let invalidLength = Self(rawValue: "invalid length")
+        /// A type byte that no specification names.
+        public static let unknownType = Self(rawValue: "unknown type")
+        /// A string, document or name lacks its closing NUL.
+        public static let missingTerminator = Self(rawValue: "missing terminator")
+        /// A bool that is neither 0 nor 1.
+        public static let invalidBool = Self(rawValue: "invalid bool")
+        /// Text that is not UTF-8 where UTF-8 must stand.
+        public static let invalidUTF8 = Self(rawValue: "invalid UTF-8")
+        /// More levels of nesting than ``BSONView/maximumDepth``.
+        public static let tooDeep = Self(rawValue: "too deep")
+        /// A document that extended JSON has no form for: its text is not UTF-8, or a binary of the old subtype 2 is
+        /// not made as it should be.
+        public static let notPrintable = Self(rawValue: "no form in extended JSON")
+        /// Text that is not extended JSON.
+        public static let invalidJSON = Self(rawValue: "invalid extended JSON")
+    }
+
+    /// The kind of defect.
+    public let code: Code
+    /// The byte, counted from the start of the buffer, where it was noticed; 0 for text.
+    public let offset: Int
+    /// What a parser had to say beyond the code; never a document's value.
+    public let detail: String?
+
+    /// Makes an error.
+    public init(_ code: Code, at offset: Int, detail: String? = nil) {
+        self.code = code
+        self.offset = offset
+        self.detail = detail
+    }
+}
+
+extension BSONError: CustomStringConvertible {
+    /// The code, the byte, and the detail.
+    public var description: String {
+        let place = code == .invalidJSON ? "" : " at byte \(offset)"
+        return "\(code.rawValue)\(place)" + (detail.map { ": \($0)" } ?? "")
+    }
+}

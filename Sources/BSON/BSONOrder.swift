@@ -1,0 +1,88 @@
+/// How one value stands to another in MongoDB's comparison order, the order of sorts and of indexes.
+///
+/// Sorting by ``compare(_:_:)`` gives the order in which mongod walks an ascending index without a collation.
+public enum BSONOrder: Int, Hashable, Sendable {
+    /// The first stands before the second.
+    case less = -1
+    /// Neither stands before the other; their bytes may still differ, as those of 1 and 1.0 do.
+    case equal = 0
+    /// The first stands after the second.
+    case greater = 1
+
+    /// Compares two Swift values by `<`.
+    @inlinable
+    init<Value: Comparable>(_ left: Value, _ right: Value) {
+        self = left < right ? .less : left > right ? .greater : .equal
+    }
+
+    /// The order of the two in exchanged places.
+    public var reversed: BSONOrder {
+        switch self {
+        case .less: .greater
+        case .equal: .equal
+        case .greater: .less
+        }
+    }
+}
+
+extension BSONOrder {
+    /// Compares two values as mongod sorts them.
+    ///
+    /// Types come first, in a fixed order in which the four number types are one; then values. A damaged part of
+    /// a nested document counts as that document's end, as do levels beyond ``BSONView/maximumDepth``.
+    public static func compare(_ left: BSONValue, _ right: BSONValue) -> BSONOrder {
+        switch (left, right) {
+        case (.objectID(let left), .objectID(let right)): compare(left, right)
+        case (.object(let left), .object(let right)): left.view.compare(to: right.view)
+        default: compareElements(left, right)
+        }
+    }
+
+    /// Compares two ObjectIds byte by byte.
+    public static func compare(_ left: ObjectID, _ right: ObjectID) -> BSONOrder {
+        left.high == right.high ? BSONOrder(left.low, right.low) : BSONOrder(left.high, right.high)
+    }
+
+    /// Whether `left` stands before `right`: what `sort(by:)` takes.
+    public static func precedes(_ left: BSONValue, _ right: BSONValue) -> Bool { compare(left, right) == .less }
+
+    private static func compareElements(_ left: BSONValue, _ right: BSONValue) -> BSONOrder {
+        if let left = BSONNumber(left), let right = BSONNumber(right) { return left.compared(to: right) }
+        let left = BSONDocument(CollectionOfOne(("", left)))
+        let right = BSONDocument(CollectionOfOne(("", right)))
+        return left.view.compare(to: right.view)
+    }
+}
+
+extension BSONValue {
+    /// Compares two values as mongod sorts them; see ``BSONOrder/compare(_:_:)``.
+    public func compared(to other: BSONValue) -> BSONOrder { BSONOrder.compare(self, other) }
+}
+
+extension BSONType {
+    /// The place of the type in MongoDB's order; types of one place are compared by value.
+    ///
+    /// Source: `canonicalizeBSONType` in mongod's `bsontypes.h`.
+    @inlinable
+    public var sortPlace: Int {
+        switch self {
+        case .minKey: -1
+        case .undefined: 0
+        case .null: 5
+        case .double, .int, .long, .decimal: 10
+        case .string, .symbol: 15
+        case .object: 20
+        case .array: 25
+        case .binData: 30
+        case .objectId: 35
+        case .bool: 40
+        case .date: 45
+        case .timestamp: 47
+        case .regex: 50
+        case .dbPointer: 55
+        case .javascript: 60
+        case .javascriptWithScope: 65
+        default: 127
+        }
+    }
+}

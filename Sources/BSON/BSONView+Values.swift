@@ -1,0 +1,105 @@
+extension BSONView {
+    /// The document or array that `element` holds, its length and terminator checked.
+    /// - Precondition: the element's type is `object` or `array`, and it came from this buffer.
+    @inlinable
+    @_lifetime(copy self)
+    public func document(_ element: BSONElement) throws(BSONError) -> BSONView {
+        try BSONView(bytes, start: element.valueOffset, end: element.valueOffset + element.valueLength)
+    }
+
+    /// The scope of a `javascriptWithScope` element, its length and terminator checked.
+    /// - Precondition: the element's type is `javascriptWithScope`, and it came from this buffer.
+    @_lifetime(copy self)
+    public func scope(_ element: BSONElement) throws(BSONError) -> BSONView {
+        let code = element.valueOffset + 4
+        return try BSONView(bytes, start: code + stringLength(at: code), end: element.valueOffset + element.valueLength)
+    }
+
+    /// The value of an `int` element.
+    @inlinable
+    public func int32(_ element: BSONElement) -> Int32 {
+        unsafe Int32(littleEndian: bytes.unsafeLoadUnaligned(fromByteOffset: element.valueOffset, as: Int32.self))
+    }
+
+    /// The value of a `long` element, the milliseconds of a `date`, or the bits of a `timestamp`.
+    @inlinable
+    public func int64(_ element: BSONElement) -> Int64 {
+        unsafe Int64(littleEndian: bytes.unsafeLoadUnaligned(fromByteOffset: element.valueOffset, as: Int64.self))
+    }
+
+    /// The value of a `double` element.
+    @inlinable
+    public func double(_ element: BSONElement) -> Double {
+        Double(bitPattern: UInt64(bitPattern: int64(element)))
+    }
+
+    /// The value of a `bool` element: any byte but 0 is true, as mongod reads it.
+    @inlinable
+    public func bool(_ element: BSONElement) -> Bool { byte(element.valueOffset) != 0 }
+
+    /// The value of a `decimal` element.
+    @inlinable
+    public func decimal(_ element: BSONElement) -> Decimal128 {
+        let high = unsafe bytes.unsafeLoadUnaligned(fromByteOffset: element.valueOffset + 8, as: UInt64.self)
+        return Decimal128(high: UInt64(littleEndian: high), low: UInt64(bitPattern: int64(element)))
+    }
+
+    /// The subtype of a `binData` element.
+    @inlinable
+    public func binarySubtype(_ element: BSONElement) -> UInt8 { byte(element.valueOffset + 4) }
+
+    /// The bytes of a `binData` element without length and subtype: their count.
+    @inlinable
+    public func binaryLength(_ element: BSONElement) -> Int { element.valueLength - 5 }
+
+    /// The UTF-8 bytes of a `string`, `javascript` or `symbol` element, without length and NUL.
+    @inlinable
+    @_lifetime(copy self)
+    public func stringBytes(_ element: BSONElement) -> RawSpan {
+        bytes.extracting(element.valueOffset + 4..<element.valueOffset + element.valueLength - 1)
+    }
+
+    /// The bytes of the element's whole value, with length prefix and terminator where the type has them.
+    @inlinable
+    @_lifetime(copy self)
+    public func valueBytes(_ element: BSONElement) -> RawSpan {
+        bytes.extracting(element.valueOffset..<element.valueOffset + element.valueLength)
+    }
+
+    /// The bytes of the element's name, without its NUL.
+    @inlinable
+    @_lifetime(copy self)
+    public func nameBytes(_ element: BSONElement) -> RawSpan {
+        bytes.extracting(element.nameOffset..<element.nameOffset + element.nameLength)
+    }
+
+    /// The element's name; bytes that are not UTF-8 are replaced.
+    public func name(_ element: BSONElement) -> String { nameBytes(element).decoded() }
+
+    /// The first element of that name, `nil` when there is none.
+    public func find(_ name: String) throws(BSONError) -> BSONElement? {
+        var position = firstPosition
+        while let element = try next(&position) {
+            if nameBytes(element).isEqual(to: name) { return element }
+        }
+        return nil
+    }
+}
+
+extension RawSpan {
+    /// The bytes as text; what is not UTF-8 is replaced.
+    public func decoded() -> String {
+        unsafe withUnsafeBytes { unsafe String(decoding: $0, as: UTF8.self) }
+    }
+
+    /// Whether the bytes are those of `text`.
+    public func isEqual(to text: String) -> Bool {
+        guard text.utf8.count == byteCount else { return false }
+        return unsafe withUnsafeBytes { unsafe $0.elementsEqual(text.utf8) }
+    }
+
+    /// A copy of the bytes.
+    public func copied() -> [UInt8] {
+        unsafe withUnsafeBytes { unsafe Array($0) }
+    }
+}

@@ -1,0 +1,115 @@
+extension Decimal128: CustomStringConvertible {
+    /// The number as mongod and libbson print it: `1.50`, `1E+3`, `-0`, `NaN`, `-Infinity`.
+    ///
+    /// Source: the scientific string of the General Decimal Arithmetic Specification, which keeps the exponent.
+    public var description: String {
+        if isNaN { return "NaN" }
+        let sign = isNegative ? "-" : ""
+        if isInfinite { return sign + "Infinity" }
+        let digits = String(coefficient)
+        let adjusted = exponent + digits.utf8.count - 1
+        if exponent > 0 || adjusted < -6 { return sign + Self.scientific(digits, adjusted) }
+        return sign + Self.plain(digits, fraction: -exponent)
+    }
+
+    private static func scientific(_ digits: String, _ adjusted: Int) -> String {
+        let fraction = digits.dropFirst()
+        let mantissa = fraction.isEmpty ? digits : "\(digits.prefix(1)).\(fraction)"
+        return mantissa + (adjusted < 0 ? "E" : "E+") + String(adjusted)
+    }
+
+    private static func plain(_ digits: String, fraction: Int) -> String {
+        guard fraction > 0 else { return digits }
+        let zeros = String(repeating: "0", count: max(0, fraction + 1 - digits.utf8.count))
+        let padded = zeros + digits
+        return "\(padded.dropLast(fraction)).\(padded.suffix(fraction))"
+    }
+}
+
+extension Decimal128: LosslessStringConvertible {
+    /// Reads `12.50`, `-1E+3`, `Infinity`, `inf` or `NaN`, in any case of letters.
+    ///
+    /// Gives `nil` for any other text and, as libbson, for a number that 34 digits or the range of exponents cannot
+    /// hold exactly: it is never rounded.
+    public init?(_ text: String) {
+        var rest = text.utf8[...]
+        let isNegative = rest.first == UInt8(ascii: "-")
+        if isNegative || rest.first == UInt8(ascii: "+") { rest = rest.dropFirst() }
+        switch Substring(rest).lowercased() {
+        case "nan": self = .nan
+        case "inf", "infinity": self = isNegative ? .negativeInfinity : .infinity
+        default:
+            guard var number = ScannedDecimal(rest), number.fit() else { return nil }
+            self.init(isNegative: isNegative, coefficient: number.coefficient, exponent: number.exponent)
+        }
+    }
+}
+
+/// Digits and a power of ten, on the way from text to bits.
+private struct ScannedDecimal {
+    var coefficient: UInt128 = 0
+    var exponent = 0
+
+    /// Scans `digits[.digits][E[sign]digits]`, all of it.
+    init?(_ text: Substring.UTF8View) {
+        var hasDigits = false
+        var isFraction = false
+        var zeros = 0  // read but not yet multiplied in: those at the end may not matter
+        var rest = text
+        while let byte = rest.first, byte | 0x20 != UInt8(ascii: "e") {
+            rest = rest.dropFirst()
+            if byte == UInt8(ascii: "."), !isFraction {
+                isFraction = true
+                continue
+            }
+            guard (0x30...0x39).contains(byte) else { return nil }
+            hasDigits = true
+            if isFraction { exponent -= 1 }
+            if byte != 0x30 || coefficient == 0 {
+                guard append(byte - 0x30, after: zeros) else { return nil }
+                zeros = 0
+            } else {
+                zeros += 1
+            }
+        }
+        guard hasDigits, let power = Self.power(rest), append(zeros: zeros) else { return nil }
+        exponent += power
+    }
+
+    private static func power(_ text: Substring.UTF8View) -> Int? {
+        guard !text.isEmpty else { return 0 }
+        // Far beyond the range of exponents, yet far from overflow when it is added to the count of digits.
+        return Int(Substring(text.dropFirst())).map { min(max($0, -1_000_000_000), 1_000_000_000) }
+    }
+
+    private mutating func append(_ digit: UInt8, after zeros: Int) -> Bool {
+        guard coefficient == 0 || coefficient.decimalDigits + zeros + 1 <= Decimal128.digits else { return false }
+        if coefficient != 0 { coefficient *= .powerOfTen(zeros + 1) }
+        coefficient += UInt128(digit)
+        return true
+    }
+
+    /// Keeps as many of the zeros at the end as there is room for, so that `1.00` stays `1.00`.
+    private mutating func append(zeros: Int) -> Bool {
+        let kept = min(zeros, Decimal128.digits - coefficient.decimalDigits)
+        coefficient *= .powerOfTen(kept)
+        exponent += zeros - kept
+        return true
+    }
+
+    /// Brings the exponent into its range by moving zeros; false when that would lose a digit.
+    mutating func fit() -> Bool {
+        let range = Decimal128.exponents
+        guard coefficient != 0 else {
+            exponent = min(max(exponent, range.lowerBound), range.upperBound)
+            return true
+        }
+        while exponent < range.lowerBound, coefficient % 10 == 0 {
+            (coefficient, exponent) = (coefficient / 10, exponent + 1)
+        }
+        while exponent > range.upperBound, coefficient <= Decimal128.largestCoefficient / 10 {
+            (coefficient, exponent) = (coefficient * 10, exponent - 1)
+        }
+        return range.contains(exponent)
+    }
+}

@@ -1,0 +1,108 @@
+/// An IEEE 754-2008 decimal number of 128 bits, in the binary-integer form that BSON uses.
+///
+/// `==` compares bits: 1 and 1.0 differ. ``compared(to:)`` compares numbers.
+@frozen
+public struct Decimal128: Hashable, Sendable, BitwiseCopyable {
+    /// Sign, exponent and the upper bits of the coefficient.
+    public let high: UInt64
+    /// The lower bits of the coefficient.
+    public let low: UInt64
+
+    /// Wraps the two words.
+    @inlinable
+    public init(high: UInt64, low: UInt64) {
+        self.high = high
+        self.low = low
+    }
+
+    /// The integer, exactly.
+    public init(_ value: Int64) {
+        self.init(isNegative: value < 0, coefficient: UInt128(value.magnitude), exponent: 0)
+    }
+}
+
+extension Decimal128 {
+    /// The number of decimal digits that a coefficient holds.
+    static let digits = 34
+    /// The largest coefficient.
+    static let largestCoefficient: UInt128 = 9_999_999_999_999_999_999_999_999_999_999_999
+    /// The powers of ten that a coefficient may be multiplied with.
+    static let exponents = -6176...6111
+
+    /// Packs a finite number.
+    /// - Precondition: coefficient and exponent are in range.
+    init(isNegative: Bool, coefficient: UInt128, exponent: Int) {
+        precondition(coefficient <= Self.largestCoefficient && Self.exponents.contains(exponent))
+        let biased = UInt64(exponent - Self.exponents.lowerBound)
+        self.init(
+            high: (isNegative ? 1 << 63 : 0) | biased << 49 | UInt64(truncatingIfNeeded: coefficient >> 64),
+            low: UInt64(truncatingIfNeeded: coefficient))
+    }
+
+    /// Not a number, as mongod writes it.
+    public static let nan = Decimal128(high: 0x7C00_0000_0000_0000, low: 0)
+    /// Positive infinity.
+    public static let infinity = Decimal128(high: 0x7800_0000_0000_0000, low: 0)
+    /// Negative infinity.
+    public static let negativeInfinity = Decimal128(high: 0xF800_0000_0000_0000, low: 0)
+
+    /// Whether the sign bit is set; zero and NaN have one too.
+    public var isNegative: Bool { high >> 63 == 1 }
+    /// Whether this is no number.
+    public var isNaN: Bool { high & 0x7C00_0000_0000_0000 == 0x7C00_0000_0000_0000 }
+    /// Whether this is one of the two infinities.
+    public var isInfinite: Bool { high & 0x7C00_0000_0000_0000 == 0x7800_0000_0000_0000 }
+    /// Whether this is neither NaN nor an infinity.
+    public var isFinite: Bool { high & 0x7800_0000_0000_0000 != 0x7800_0000_0000_0000 }
+    /// Whether this is 0, whatever its sign and exponent.
+    public var isZero: Bool { isFinite && coefficient == 0 }
+
+    /// The integer that a finite number is a multiple of a power of ten of.
+    ///
+    /// Bits that would stand for more than 34 digits are 0, as IEEE 754 asks.
+    var coefficient: UInt128 {
+        guard !hasLargeForm else { return 0 }
+        let bits = UInt128(high & 0x0001_FFFF_FFFF_FFFF) << 64 | UInt128(low)
+        return bits > Self.largestCoefficient ? 0 : bits
+    }
+
+    /// The power of ten of a finite number.
+    var exponent: Int { Int(high >> (hasLargeForm ? 47 : 49) & 0x3FFF) + Self.exponents.lowerBound }
+
+    /// Whether the exponent stands two bits lower, for coefficients that are always too large.
+    private var hasLargeForm: Bool { high & 0x6000_0000_0000_0000 == 0x6000_0000_0000_0000 }
+}
+
+extension Int64 {
+    /// The integer that `decimal` is; `nil` when it has a fraction, is too large, or is no finite number.
+    public init?(exactly decimal: Decimal128) {
+        guard decimal.isFinite else { return nil }
+        var (magnitude, exponent) = (decimal.coefficient, decimal.exponent)
+        guard magnitude != 0 else {
+            self = 0
+            return
+        }
+        while exponent < 0, magnitude % 10 == 0 { (magnitude, exponent) = (magnitude / 10, exponent + 1) }
+        guard exponent >= 0, exponent < 19, magnitude <= UInt128(UInt64.max) else { return nil }
+        magnitude *= .powerOfTen(exponent)
+        let signed = decimal.isNegative ? -Int128(truncatingIfNeeded: magnitude) : Int128(truncatingIfNeeded: magnitude)
+        guard let value = Int64(exactly: signed) else { return nil }
+        self = value
+    }
+}
+
+extension UInt128 {
+    /// Ten to the power of `exponent`, which is 38 at most.
+    static func powerOfTen(_ exponent: Int) -> UInt128 {
+        var result: UInt128 = 1
+        for _ in 0..<exponent { result *= 10 }
+        return result
+    }
+
+    /// How many decimal digits the number has; 1 for zero.
+    var decimalDigits: Int {
+        var (count, rest) = (1, self)
+        while rest >= 10 { (count, rest) = (count + 1, rest / 10) }
+        return count
+    }
+}

@@ -1,0 +1,103 @@
+/// MongoDB's extended JSON, version 2, as libbson reads and writes it.
+///
+/// Both ways have limits of their own. What is written nests at most 200 levels deep and has text in UTF-8; what is
+/// read nests at most 98 levels deep and has no NUL in a name; JavaScript code is cut at a NUL. A `-0` is read as the
+/// `int` 0, the payload of a NaN is lost, JavaScript code and DBPointers inside of an array are refused, and code
+/// inside of a scope is read as an object.
+public enum ExtendedJSON {
+    /// How numbers and dates are written.
+    public enum Form: Hashable, Sendable {
+        /// Every type is told, so that reading the text gives the same bytes again.
+        case canonical
+        /// Readable: plain numbers, and dates of the years 1970 to 10000 as ISO 8601 text.
+        ///
+        /// Infinities, NaN and other dates keep the canonical form. A double has up to 20 digits: 0.1 is written
+        /// as `0.10000000000000000555`, which reads back as the same double.
+        case relaxed
+    }
+
+    /// Levels of nesting that libbson writes; it would put an ellipsis in the place of deeper ones.
+    static let maximumDepth = 200
+}
+
+extension BSONView {
+    /// Writes the document as extended JSON, on one line.
+    /// - Throws: ``BSONError`` when the document is not valid at every depth, is nested too deep, or holds what has
+    ///   no form in extended JSON.
+    public func extendedJSON(_ form: ExtendedJSON.Form = .canonical) throws(BSONError) -> String {
+        try validate(levels: ExtendedJSON.maximumDepth)
+        let text = unsafe bytes.extracting(start..<end).withUnsafeBytes { document in
+            unsafe LibBSON.json(document, isRelaxed: form == .relaxed)
+        }
+        guard let text else { throw BSONError(.notPrintable, at: start) }
+        return text
+    }
+}
+
+extension BSONDocument {
+    /// Writes the document as extended JSON; see ``BSONView/extendedJSON(_:)``.
+    public func extendedJSON(_ form: ExtendedJSON.Form = .canonical) throws(BSONError) -> String {
+        try view.extendedJSON(form)
+    }
+
+    /// Reads one document from extended JSON, canonical or relaxed.
+    /// - Throws: ``BSONError`` with the parser's words, where quotations from the text are left out.
+    public init(extendedJSON text: String) throws(BSONError) { try self.init(extendedJSON: text, prefix: 0) }
+
+    /// - Parameter prefix: the bytes before those that the caller was given, so that positions are told in those.
+    fileprivate init(extendedJSON text: String, prefix: Int) throws(BSONError) {
+        try JSONObjectScanner.checkOneObject(text, prefix: prefix)
+        switch LibBSON.parse(text) {
+        case .success(let bytes):
+            self.init(trusted: bytes)
+            try view.checkReadByLibBSON(isArray: false)
+        case .failure(let message):
+            throw BSONError(.invalidJSON, at: 0, detail: message.redacted(shiftingPositionsBy: -prefix))
+        }
+    }
+}
+
+extension BSONView {
+    /// Refuses what libbson did not read as it was written.
+    ///
+    /// Under JavaScript code and DBPointers inside of an array, libbson 1.23 puts a name that is left over in memory.
+    fileprivate func checkReadByLibBSON(isArray: Bool) throws(BSONError) {
+        var position = firstPosition
+        var index = 0
+        while let element = try next(&position) {
+            guard !isArray || nameBytes(element).isEqual(to: String(index)) else {
+                throw BSONError(.invalidJSON, at: 0, detail: "\(element.type) inside of an array is not read")
+            }
+            index += 1
+            switch element.type {
+            case .object: try document(element).checkReadByLibBSON(isArray: false)
+            case .array: try document(element).checkReadByLibBSON(isArray: true)
+            case .javascriptWithScope: try scope(element).checkReadByLibBSON(isArray: false)
+            default: break
+            }
+        }
+    }
+}
+
+extension BSONValue {
+    /// Writes the value as extended JSON: `5`, `"text"`, `{ "$oid" : "…" }`.
+    /// - Throws: ``BSONError`` when the value is a document that ``BSONView/extendedJSON(_:)`` refuses.
+    public func extendedJSON(_ form: ExtendedJSON.Form = .canonical) throws(BSONError) -> String {
+        let text = try BSONDocument(CollectionOfOne(("v", self))).extendedJSON(form)
+        let (head, tail) = ("{ \"v\" : ", " }")
+        precondition(text.hasPrefix(head) && text.hasSuffix(tail), "libbson writes one element with these spaces")
+        return String(text.dropFirst(head.count).dropLast(tail.count))
+    }
+
+    /// Reads one value from extended JSON: `5`, `"text"`, `{"$oid": "…"}`.
+    /// - Throws: ``BSONError`` as ``BSONDocument/init(extendedJSON:)`` does, and when there is more than one value.
+    public init(extendedJSON text: String) throws(BSONError) {
+        let head = "{\"v\":"
+        let document = try BSONDocument(extendedJSON: head + text + "}", prefix: head.utf8.count)
+        let elements = try document.elements()
+        guard let value = elements.first?.value, elements.count == 1 else {
+            throw BSONError(.invalidJSON, at: 0, detail: "more than one value")
+        }
+        self = value
+    }
+}

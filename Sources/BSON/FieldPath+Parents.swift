@@ -1,0 +1,8 @@
+extension FieldPath {
+    /// The paths of the objects that the field stands in, from the outermost; empty for a field of the document itself.
+    public var parents: [FieldPath] {
+        components.indices.dropFirst().map { FieldPath(trusted: Array(components[..<$0])) }
+    }
+
+    private init(trusted components: [String]) { self.components = components }
+}

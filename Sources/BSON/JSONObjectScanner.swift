@@ -1,0 +1,54 @@
+/// Finds where one JSON object ends.
+///
+/// libbson stops after the first document of a text and says nothing of a second one; it also takes an array for a
+/// document. A job file or an export that holds either is refused instead.
+struct JSONObjectScanner {
+    private var depth = 0
+    private var isQuoted = false
+    private var isEscaped = false
+    private var isDone = false
+
+    /// Refuses text that is anything but one object and white space; what is inside the object is the parser's matter.
+    ///
+    /// - Parameter prefix: the bytes before those that positions count from.
+    static func checkOneObject(_ text: String, prefix: Int) throws(BSONError) {
+        var scanner = JSONObjectScanner()
+        var offset = -prefix
+        for byte in text.utf8 {
+            if let problem = scanner.problem(with: byte) {
+                throw BSONError(.invalidJSON, at: 0, detail: "\(problem) at position \(max(offset, 0))")
+            }
+            offset += 1
+        }
+        guard scanner.isDone else { throw BSONError(.invalidJSON, at: 0, detail: "the text ends too early") }
+    }
+
+    private mutating func problem(with byte: UInt8) -> String? {
+        guard !isQuoted else {
+            quoted(byte)
+            return nil
+        }
+        switch byte {
+        case 0x20, 0x09, 0x0A, 0x0D: return nil
+        case _ where isDone: return "more text after the document"
+        case UInt8(ascii: "{"): depth += 1
+        case _ where depth == 0: return "no document"
+        case UInt8(ascii: "["): depth += 1
+        case UInt8(ascii: "}"), UInt8(ascii: "]"): depth -= 1
+        case UInt8(ascii: "\""): isQuoted = true
+        default: break
+        }
+        isDone = depth == 0
+        return nil
+    }
+
+    private mutating func quoted(_ byte: UInt8) {
+        if isEscaped {
+            isEscaped = false
+        } else if byte == UInt8(ascii: "\\") {
+            isEscaped = true
+        } else if byte == UInt8(ascii: "\"") {
+            isQuoted = false
+        }
+    }
+}

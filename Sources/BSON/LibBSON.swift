@@ -1,0 +1,61 @@
+internal import CBSON
+
+/// The two calls into libbson: bytes to text, and text to bytes.
+enum LibBSON {
+    /// What libbson says about text that it cannot read; it quotes the text.
+    struct Message: Error {
+        let text: String
+    }
+
+    /// Renders a document, by `bson_as_canonical_extended_json` or the relaxed one.
+    ///
+    /// Gives `nil` when libbson finds no form for it.
+    static func json(_ document: UnsafeRawBufferPointer, isRelaxed: Bool) -> String? {
+        var length = 0
+        let json = unsafe cbson_extended_json(document.baseAddress, document.count, isRelaxed, &length)
+        guard let json = unsafe json else { return nil }
+        defer { unsafe bson_free(json) }
+        return unsafe String(decoding: UnsafeRawBufferPointer(start: json, count: length), as: UTF8.self)
+    }
+
+    /// Parses one document, by `bson_new_from_json`.
+    static func parse(_ text: String) -> Result<[UInt8], Message> {
+        var text = text
+        var length: UInt32 = 0
+        var error = bson_error_t()
+        let bytes = text.withUTF8 { utf8 in
+            // A buffer of no bytes may have no address; libbson then asks for more and finds the text empty.
+            unsafe cbson_from_json(utf8.baseAddress, utf8.count, &length, &error)
+        }
+        guard let bytes = unsafe bytes else { return .failure(Message(text: message(of: error))) }
+        defer { unsafe bson_free(bytes) }
+        return .success(unsafe Array(UnsafeBufferPointer(start: bytes, count: Int(length))))
+    }
+
+    private static func message(of error: bson_error_t) -> String {
+        unsafe withUnsafeBytes(of: error.message) { bytes in
+            unsafe String(decoding: bytes.prefix { $0 != 0 }, as: UTF8.self)
+        }
+    }
+}
+
+extension LibBSON.Message {
+    /// The message without what it quotes from the text, which may be a document's value.
+    ///
+    /// `Got parse error at "x", position 8: "CODE"` becomes `CODE at position 8`, all others keep `"…"` as a mark.
+    func redacted(shiftingPositionsBy shift: Int) -> String {
+        let position = text.range(after: "position ").flatMap { Int(text[$0].prefix { $0.isNumber }) }
+        if let position, let code = text.split(separator: ": \"").last, code.hasSuffix("\"") {
+            return "\(code.dropLast().lowercased().replacing("_", with: " ")) at position \(max(position + shift, 0))"
+        }
+        let parts = text.split(separator: "\"", omittingEmptySubsequences: false)
+        guard let first = parts.first, let last = parts.last, parts.count > 2 else { return text }
+        return "\(first)\"…\"\(last)"
+    }
+}
+
+extension String {
+    fileprivate func range(after marker: String) -> Range<Index>? {
+        firstRange(of: marker).map { $0.upperBound..<endIndex }
+    }
+}

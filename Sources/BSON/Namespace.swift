@@ -1,0 +1,28 @@
+/// A database and a collection in it.
+public struct Namespace: Hashable, Sendable {
+    /// The database's name.
+    public let database: String
+    /// The collection's name; it may contain dots.
+    public let collection: String
+
+    /// Joins the two.
+    public init(database: String, collection: String) {
+        self.database = database
+        self.collection = collection
+    }
+
+    /// Reads `database.collection`, split at the first dot; `nil` when one of the two is empty.
+    public init?(_ text: String) {
+        guard let dot = text.firstIndex(of: "."), dot != text.startIndex, text.index(after: dot) != text.endIndex
+        else { return nil }
+        self.init(database: String(text[..<dot]), collection: String(text[text.index(after: dot)...]))
+    }
+}
+
+extension Namespace: CustomStringConvertible, Comparable {
+    /// `database.collection`.
+    public var description: String { "\(database).\(collection)" }
+
+    /// By name.
+    public static func < (left: Namespace, right: Namespace) -> Bool { left.description < right.description }
+}

@@ -1,0 +1,257 @@
+#ifndef SHIPSHAPE_CMONGOC_SHIM_H
+#define SHIPSHAPE_CMONGOC_SHIM_H
+
+#include <mongoc/mongoc.h>
+#include <pthread.h>
+#include <sys/prctl.h>
+
+// Debian's libbson aligns bson_t to 128 bytes, which Swift does not know: Swift must never allocate one. The shims
+// below own every bson_t; Swift gives and takes plain bytes.
+
+/// A document that the caller owns and lends for the call; `data` is NULL for "none".
+typedef struct {
+   const uint8_t *data;
+   size_t length;
+} cmongoc_document;
+
+/// A document that the callee allocated; the receiver frees `data` with `bson_free`. NULL when there is none.
+typedef struct {
+   uint8_t *data;
+   uint32_t length;
+} cmongoc_reply;
+
+/// Which defaults of the client a command takes, and whether the driver may retry it.
+typedef enum {
+   CMONGOC_COMMAND_RAW,
+   CMONGOC_COMMAND_READ,
+   CMONGOC_COMMAND_WRITE,
+} cmongoc_command_kind;
+
+/// Views `from` in `storage`; NULL for "none" and for bytes that are not one document.
+static inline const bson_t *
+cmongoc_view (bson_t *storage, cmongoc_document from)
+{
+   return from.data && bson_init_static (storage, from.data, from.length) ? storage : NULL;
+}
+
+/// Moves the bytes out of a reply that libmongoc initialised, and destroys it.
+static inline cmongoc_reply
+cmongoc_steal (bson_t *reply)
+{
+   cmongoc_reply stolen = {NULL, 0};
+   stolen.data = bson_destroy_with_steal (reply, true, &stolen.length);
+   return stolen;
+}
+
+/// Runs a command: `mongoc_client_command_with_opts` and its reading and writing forms. `reply` is always set.
+static inline bool
+cmongoc_command (mongoc_client_t *client,
+                 cmongoc_command_kind kind,
+                 const char *database,
+                 cmongoc_document command,
+                 cmongoc_document options,
+                 const mongoc_read_prefs_t *preference,
+                 cmongoc_reply *reply,
+                 bson_error_t *error)
+{
+   bson_t command_storage, options_storage, answer;
+   const bson_t *command_view = cmongoc_view (&command_storage, command);
+   const bson_t *options_view = cmongoc_view (&options_storage, options);
+   bool ok;
+   switch (kind) {
+   case CMONGOC_COMMAND_READ:
+      ok = mongoc_client_read_command_with_opts (
+         client, database, command_view, preference, options_view, &answer, error);
+      break;
+   case CMONGOC_COMMAND_WRITE:
+      ok = mongoc_client_write_command_with_opts (client, database, command_view, options_view, &answer, error);
+      break;
+   default:
+      ok = mongoc_client_command_with_opts (
+         client, database, command_view, preference, options_view, &answer, error);
+      break;
+   }
+   *reply = cmongoc_steal (&answer);
+   return ok;
+}
+
+/// `mongoc_collection_find_with_opts`; the cursor is never NULL, and its error is found by its first `next`.
+static inline mongoc_cursor_t *
+cmongoc_find (mongoc_client_t *client,
+              const char *database,
+              const char *name,
+              cmongoc_document filter,
+              cmongoc_document options,
+              const mongoc_read_prefs_t *preference)
+{
+   bson_t filter_storage, options_storage;
+   mongoc_collection_t *collection = mongoc_client_get_collection (client, database, name);
+   mongoc_cursor_t *cursor = mongoc_collection_find_with_opts (collection,
+                                                               cmongoc_view (&filter_storage, filter),
+                                                               cmongoc_view (&options_storage, options),
+                                                               preference);
+   mongoc_collection_destroy (collection);
+   return cursor;
+}
+
+/// `mongoc_collection_aggregate`; `pipeline` is an array or holds one as "pipeline".
+static inline mongoc_cursor_t *
+cmongoc_aggregate (mongoc_client_t *client,
+                   const char *database,
+                   const char *name,
+                   cmongoc_document pipeline,
+                   cmongoc_document options,
+                   const mongoc_read_prefs_t *preference)
+{
+   bson_t pipeline_storage, options_storage;
+   mongoc_collection_t *collection = mongoc_client_get_collection (client, database, name);
+   mongoc_cursor_t *cursor = mongoc_collection_aggregate (collection,
+                                                          MONGOC_QUERY_NONE,
+                                                          cmongoc_view (&pipeline_storage, pipeline),
+                                                          cmongoc_view (&options_storage, options),
+                                                          preference);
+   mongoc_collection_destroy (collection);
+   return cursor;
+}
+
+/// `mongoc_database_find_collections_with_opts`.
+static inline mongoc_cursor_t *
+cmongoc_list_collections (mongoc_client_t *client, const char *name, cmongoc_document options)
+{
+   bson_t storage;
+   mongoc_database_t *database = mongoc_client_get_database (client, name);
+   mongoc_cursor_t *cursor = mongoc_database_find_collections_with_opts (database, cmongoc_view (&storage, options));
+   mongoc_database_destroy (database);
+   return cursor;
+}
+
+/// `mongoc_cursor_next`; the document is the cursor's, until the next call.
+static inline bool
+cmongoc_cursor_next (mongoc_cursor_t *cursor, cmongoc_document *document)
+{
+   const bson_t *next = NULL;
+   if (!mongoc_cursor_next (cursor, &next)) {
+      return false;
+   }
+   document->data = bson_get_data (next);
+   document->length = next->len;
+   return true;
+}
+
+/// `mongoc_cursor_error_document`; the reply, where there is one, is the cursor's.
+static inline bool
+cmongoc_cursor_error (mongoc_cursor_t *cursor, bson_error_t *error, cmongoc_document *reply)
+{
+   const bson_t *document = NULL;
+   if (!mongoc_cursor_error_document (cursor, error, &document)) {
+      return false;
+   }
+   if (document) {
+      reply->data = bson_get_data (document);
+      reply->length = document->len;
+   }
+   return true;
+}
+
+/// `mongoc_collection_create_bulk_operation_with_opts`.
+static inline mongoc_bulk_operation_t *
+cmongoc_bulk_new (mongoc_client_t *client, const char *database, const char *name, cmongoc_document options)
+{
+   bson_t storage;
+   mongoc_collection_t *collection = mongoc_client_get_collection (client, database, name);
+   mongoc_bulk_operation_t *bulk =
+      mongoc_collection_create_bulk_operation_with_opts (collection, cmongoc_view (&storage, options));
+   mongoc_collection_destroy (collection);
+   return bulk;
+}
+
+/// `mongoc_bulk_operation_insert_with_opts`; the document is copied. The driver's own validation is off: it refuses
+/// empty names and damaged UTF-8, which users' documents do hold and mongod takes.
+static inline bool
+cmongoc_bulk_insert (mongoc_bulk_operation_t *bulk, cmongoc_document document, bson_error_t *error)
+{
+   bson_t storage, options;
+   bson_init (&options);
+   BSON_APPEND_BOOL (&options, "validate", false);
+   bool ok = mongoc_bulk_operation_insert_with_opts (bulk, cmongoc_view (&storage, document), &options, error);
+   bson_destroy (&options);
+   return ok;
+}
+
+/// `mongoc_bulk_operation_execute`; 0 on failure. `reply` is always set.
+static inline uint32_t
+cmongoc_bulk_execute (mongoc_bulk_operation_t *bulk, cmongoc_reply *reply, bson_error_t *error)
+{
+   bson_t answer;
+   uint32_t server = mongoc_bulk_operation_execute (bulk, &answer, error);
+   *reply = cmongoc_steal (&answer);
+   return server;
+}
+
+/// `mongoc_client_session_append`: the options with the session's number.
+static inline bool
+cmongoc_session_append (const mongoc_client_session_t *session,
+                        cmongoc_document options,
+                        cmongoc_reply *appended,
+                        bson_error_t *error)
+{
+   bson_t storage, copy;
+   const bson_t *view = cmongoc_view (&storage, options);
+   if (view) {
+      bson_copy_to (view, &copy);
+   } else {
+      bson_init (&copy);
+   }
+   bool ok = mongoc_client_session_append (session, &copy, error);
+   *appended = cmongoc_steal (&copy);
+   return ok;
+}
+
+/// The session's `lsid`, lent while the session lives: `mongoc_client_session_get_lsid`.
+static inline cmongoc_document
+cmongoc_session_lsid (const mongoc_client_session_t *session)
+{
+   const bson_t *lsid = mongoc_client_session_get_lsid (session);
+   cmongoc_document document = {lsid ? bson_get_data (lsid) : NULL, lsid ? lsid->len : 0};
+   return document;
+}
+
+/// `mongoc_read_prefs_new` with tags and staleness; a `staleness` below 0 sets none.
+static inline mongoc_read_prefs_t *
+cmongoc_read_preference (mongoc_read_mode_t mode, cmongoc_document tags, int64_t staleness)
+{
+   bson_t storage;
+   mongoc_read_prefs_t *preference = mongoc_read_prefs_new (mode);
+   const bson_t *view = cmongoc_view (&storage, tags);
+   if (view) {
+      mongoc_read_prefs_set_tags (preference, view);
+   }
+   if (staleness >= 0) {
+      mongoc_read_prefs_set_max_staleness_seconds (preference, staleness);
+   }
+   return preference;
+}
+
+/// Starts a detached thread; 0, or an error number. Which module owns `pthread_attr_t` depends on the system's headers,
+/// so Swift does not name it.
+static inline int
+cmongoc_start_thread (size_t stack_size, void *(*run) (void *), void *context)
+{
+   pthread_t thread;
+   pthread_attr_t attributes;
+   pthread_attr_init (&attributes);
+   pthread_attr_setstacksize (&attributes, stack_size);
+   pthread_attr_setdetachstate (&attributes, PTHREAD_CREATE_DETACHED);
+   int status = pthread_create (&thread, &attributes, run, context);
+   pthread_attr_destroy (&attributes);
+   return status;
+}
+
+/// Names the thread that calls: `prctl` is variadic.
+static inline void
+cmongoc_name_thread (const char *name)
+{
+   prctl (PR_SET_NAME, name);
+}
+
+#endif

@@ -1,0 +1,30 @@
+import BSON
+
+/// Bytes in a heap block of exactly their size, so that AddressSanitizer sees a read of the very next one.
+@safe final class ExactBuffer {
+    private let memory: UnsafeMutableRawBufferPointer
+
+    init(_ bytes: some Collection<UInt8>) {
+        unsafe memory = .allocate(byteCount: bytes.count, alignment: 1)
+        unsafe memory.copyBytes(from: bytes)
+    }
+
+    deinit { unsafe memory.deallocate() }
+
+    /// The bytes, lent.
+    var span: RawSpan {
+        @_lifetime(borrow self)
+        get {
+            let span = unsafe RawSpan(_unsafeBytes: UnsafeRawBufferPointer(memory))
+            return unsafe _overrideLifetime(span, borrowing: self)
+        }
+    }
+
+    /// Runs `body` while one byte has another value.
+    func with(_ byte: UInt8, at offset: Int, _ body: () -> Void) {
+        let before = unsafe memory[offset]
+        unsafe memory[offset] = byte
+        body()
+        unsafe memory[offset] = before
+    }
+}

@@ -1,0 +1,40 @@
+import BSON
+
+/// Writes the bytes of a document by hand: what the builder refuses to write.
+func raw(_ body: [UInt8], length: Int? = nil) -> [UInt8] {
+    int32(length ?? body.count + 5) + body + [0]
+}
+
+/// Writes one element: its type byte, its name, and these bytes as its value.
+func element(_ type: UInt8, _ name: String = "x", _ value: [UInt8] = []) -> [UInt8] {
+    [type] + Array(name.utf8) + [0] + value
+}
+
+/// Four bytes, least significant first.
+func int32(_ value: Int) -> [UInt8] {
+    let bits = UInt32(truncatingIfNeeded: value)
+    return (0..<4).map { UInt8(truncatingIfNeeded: bits >> (8 * $0)) }
+}
+
+/// The error that a walk of one level meets, if any.
+func walkError(_ bytes: [UInt8]) -> BSONError? {
+    errorOf { _ = try BSONDocument(bytes: bytes).elements() }
+}
+
+/// The error that a validation meets, if any.
+func validationError(_ bytes: [UInt8]) -> BSONError? {
+    errorOf {
+        let document = try BSONDocument(bytes: bytes)
+        try document.view.validate()
+    }
+}
+
+private func errorOf(_ body: () throws -> Void) -> BSONError? {
+    do { try body() } catch { return error as? BSONError }
+    return nil
+}
+
+/// An object nested `levels` deep, the outermost document not counted.
+func nested(_ levels: Int) -> BSONDocument {
+    (0..<levels).reduce(BSONDocument()) { inner, _ in ["n": .object(inner)] }
+}
