@@ -1,0 +1,49 @@
+extension SchemaChange {
+    /// The stable name of a kind of change, as reports spell it.
+    ///
+    /// Open: later versions may add kinds.
+    public struct Code: RawRepresentable, Hashable, Sendable {
+        /// The name.
+        public let rawValue: String
+        /// Wraps a name.
+        public init(rawValue: String) { self.rawValue = rawValue }
+
+        /// An object type is new.
+        public static let typeAdded = Self(rawValue: "type-added")
+        /// An object type is gone.
+        public static let typeRemoved = Self(rawValue: "type-removed")
+        /// The type of a collection or of an embedded object has another title.
+        public static let typeRenamed = Self(rawValue: "type-renamed")
+        /// A property is new, and documents must have it.
+        public static let requiredAdded = Self(rawValue: "required-added")
+        /// A property is new, and documents may have it.
+        public static let optionalAdded = Self(rawValue: "optional-added")
+        /// A property is gone; a renamed one is gone and new.
+        public static let propertyRemoved = Self(rawValue: "property-removed")
+        /// A property has another type.
+        public static let propertyTypeChanged = Self(rawValue: "property-type-changed")
+        /// A property that documents may have is one that they must have.
+        public static let optionalToRequired = Self(rawValue: "optional-to-required")
+        /// A property that documents must have is one that they may have.
+        public static let requiredToOptional = Self(rawValue: "required-to-optional")
+        /// A property holds many values in place of one, or one in place of many.
+        public static let cardinalityChanged = Self(rawValue: "cardinality-changed")
+        /// A list is a set, or a set a list.
+        public static let listSetChanged = Self(rawValue: "list-set-changed")
+        /// The elements of a list or a set, or the values of a dictionary, have another type.
+        public static let elementTypeChanged = Self(rawValue: "element-type-changed")
+        /// The primary key has another type.
+        public static let idTypeChanged = Self(rawValue: "id-type-changed")
+        /// A property has a default that had none.
+        public static let defaultAdded = Self(rawValue: "default-added")
+        /// A property has another default.
+        public static let defaultChanged = Self(rawValue: "default-changed")
+        /// A property has lost its default.
+        public static let defaultRemoved = Self(rawValue: "default-removed")
+    }
+}
+
+extension SchemaChange.Code: CustomStringConvertible {
+    /// The name.
+    public var description: String { rawValue }
+}

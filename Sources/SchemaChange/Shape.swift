@@ -1,0 +1,61 @@
+import ServerSchema
+
+/// What a schema is to a client: two of different shapes are two types.
+enum Shape: Hashable {
+    /// One value, of one of these types; of any, when there is none.
+    case single(Set<SchemaType>)
+    /// An embedded object, whatever its title.
+    case embedded
+    /// A dictionary of any values.
+    case dictionary
+    /// A list of any elements.
+    case list
+    /// A set of any elements.
+    case set
+
+    init(_ node: SchemaNode) {
+        if node.isDictionary {
+            self = .dictionary
+        } else if node.isEmbedded {
+            self = .embedded
+        } else if node.isSet {
+            self = .set
+        } else if node.isList {
+            self = .list
+        } else {
+            self = .single(Set(node.types))
+        }
+    }
+
+    private var isCollection: Bool {
+        switch self {
+        case .single, .embedded: false
+        case .dictionary, .list, .set: true
+        }
+    }
+
+    /// What it is when a property of this shape takes another; `nil` when that is the same shape.
+    func change(to other: Shape) -> Classification? {
+        switch (self, other) {
+        case _ where self == other: nil
+        case (.list, .set), (.set, .list): .listSetChanged
+        case (.single([.int]), .single([.long])), (.single([.long]), .single([.int])): .integerWidthChanged
+        // Both are objects in the documents: there is nothing to wrap.
+        case (.embedded, .dictionary), (.dictionary, .embedded): .propertyTypeChanged
+        case _ where isCollection != other.isCollection: .cardinalityChanged
+        default: .propertyTypeChanged
+        }
+    }
+
+    /// What it is when the primary key takes another shape.
+    func idChange(to other: Shape) -> Classification? { self == other ? nil : .idTypeChanged }
+
+    /// What it is when the elements of a list or a set, or the values of a dictionary, take another shape.
+    func elementChange(to other: Shape) -> Classification? {
+        switch change(to: other)?.code {
+        case nil: nil
+        case .listSetChanged: .listSetChanged
+        default: .elementTypeChanged
+        }
+    }
+}

@@ -1,0 +1,98 @@
+/// The values of single keywords.
+extension AppServicesReader {
+    /// Reads `bsonType` or `type`: one name, or a list of them.
+    mutating func types(_ json: LocatedJSON, of keyword: Keyword) throws(SchemaError) -> [SchemaType] {
+        if keyword == .type { note(.jsonTypeUsed, json.location, "type is kept for compatibility: write bsonType") }
+        guard case .array(let entries) = json.value else { return [try type(json, of: keyword)] }
+        guard !entries.isEmpty else { throw wrong(keyword, json, "at least one type") }
+        var result: [SchemaType] = []
+        for entry in entries {
+            let type = try type(entry, of: keyword)
+            guard !result.contains(type) else {
+                throw SchemaError(
+                    .duplicate, at: entry.location, "\(keyword.rawValue) lists \"\(type.rawValue)\" twice",
+                    remedy: "remove one")
+            }
+            result.append(type)
+        }
+        return result
+    }
+
+    private mutating func type(_ json: LocatedJSON, of keyword: Keyword) throws(SchemaError) -> SchemaType {
+        if case .number(let code) = json.value {
+            throw SchemaError(
+                .wrongValue, at: json.location, "\(keyword.rawValue) takes names, not the code \(code)",
+                remedy: TypeAlias.remedy(code: code))
+        }
+        guard let name = json.text else { throw wrong(keyword, json, "a string or a list of strings") }
+        guard let alias = keyword == .type ? TypeAlias(jsonType: name) : TypeAlias(bsonType: name) else {
+            throw SchemaError(
+                .unknownType, at: json.location, "unknown \(keyword.rawValue) \"\(name)\"",
+                remedy: keyword == .type ? TypeAlias.remedy(jsonType: name) : TypeAlias.remedy(bsonType: name))
+        }
+        if let message = alias.note { note(.typeSpelling, json.location, message) }
+        return alias.type
+    }
+
+    /// Reads a list of names without repetition.
+    func names(_ json: LocatedJSON, of keyword: Keyword) throws(SchemaError) -> [String] {
+        guard case .array(let entries) = json.value else {
+            var error = wrong(keyword, json, "a list of strings")
+            if case .bool = json.value { error = error.advising("list the field in the object around it") }
+            throw error
+        }
+        var result: [String] = []
+        var seen: Set<String> = []
+        for entry in entries {
+            guard let name = entry.text else {
+                throw SchemaError(
+                    .wrongValue, at: entry.location, "\(keyword.rawValue) must list strings, not \(entry.kind)")
+            }
+            guard seen.insert(name).inserted else {
+                throw SchemaError(
+                    .duplicate, at: entry.location, "\(keyword.rawValue) lists \"\(name)\" twice", remedy: "remove one")
+            }
+            result.append(name)
+        }
+        return result
+    }
+
+    /// Reads a string.
+    func text(_ json: LocatedJSON, of keyword: Keyword) throws(SchemaError) -> String {
+        guard let text = json.text else { throw wrong(keyword, json, "a string") }
+        return text
+    }
+
+    /// Reads a boolean.
+    func flag(_ json: LocatedJSON, of keyword: Keyword) throws(SchemaError) -> Bool {
+        guard case .bool(let flag) = json.value else { throw wrong(keyword, json, "a boolean") }
+        return flag
+    }
+
+    /// Refuses members that repeat a name.
+    func refuseDuplicates(_ members: [LocatedJSON.Member], what: String) throws(SchemaError) {
+        var seen: [String: SourceLocation] = [:]
+        for member in members {
+            guard let first = seen.updateValue(member.nameLocation, forKey: member.name) else { continue }
+            throw SchemaError(
+                .duplicate, at: member.nameLocation, "\(what) \"\(member.name)\" is given twice",
+                remedy: "the first is in line \(first.line)")
+        }
+    }
+
+    /// The error for a keyword whose value is of the wrong kind.
+    func wrong(_ keyword: Keyword, _ json: LocatedJSON, _ expected: String) -> SchemaError {
+        let found =
+            switch json.value {
+            case .array(let entries) where entries.isEmpty: "an empty array"
+            case .number(let text): "the number \(text)"
+            default: json.kind
+            }
+        return SchemaError(.wrongValue, at: json.location, "\(keyword.rawValue) must be \(expected), not \(found)")
+    }
+}
+
+extension SchemaError {
+    /// The same error with a remedy.
+    func advising(_ remedy: String) -> SchemaError { SchemaError(code, at: location, message, remedy: remedy) }
+}

@@ -1,0 +1,142 @@
+internal import BSON
+
+/// Reads schemas of the App Services dialect into the model.
+///
+/// Source: `semantics.md` section 3 of the project's reference.
+struct AppServicesReader {
+    /// What was noticed so far.
+    var notes: [SchemaNote] = []
+
+    /// Reads one `schema.json`; `nil` for the placeholder `{}`.
+    mutating func root(_ json: LocatedJSON) throws(SchemaError) -> SchemaNode? {
+        guard let members = json.members else {
+            throw SchemaError(.wrongValue, at: json.location, "a schema must be an object, not \(json.kind)")
+        }
+        try refuseValidator(json)
+        guard !members.isEmpty else {
+            note(.placeholder, json.location, "{} is a placeholder: the collection has no schema")
+            return nil
+        }
+        var root = try node(json)
+        if root.types.isEmpty { root.types = [.object] }
+        guard root.types == [.object] else {
+            let place = (json["bsonType"] ?? json["type"])?.location ?? json.location
+            throw SchemaError(
+                .rootNotObject, at: place, "the root of a schema must describe an object",
+                remedy: "write bsonType \"object\"")
+        }
+        if root.property("_id") == nil {
+            note(.idMissing, json.location, "properties do not name _id, the primary key: the collection cannot sync")
+        }
+        return root
+    }
+
+    private func refuseValidator(_ json: LocatedJSON) throws(SchemaError) {
+        guard let validator = json["$jsonSchema"] ?? json["validator"]?["$jsonSchema"] else { return }
+        throw SchemaError(
+            .unsupported, at: validator.location, "this is a MongoDB validator, a dialect that is not read yet",
+            remedy: "give an App Services schema")
+    }
+
+    private mutating func node(_ json: LocatedJSON) throws(SchemaError) -> SchemaNode {
+        guard let members = json.members else {
+            throw SchemaError(.wrongValue, at: json.location, "a schema must be an object, not \(json.kind)")
+        }
+        try refuseDuplicates(members, what: "keyword")
+        if let type = json["type"], json["bsonType"] != nil {
+            throw SchemaError(
+                .conflict, at: type.location, "type and bsonType exclude each other", remedy: "keep bsonType")
+        }
+        var node = SchemaNode(location: json.location)
+        for member in members { try read(member, into: &node) }
+        if let value = json["default"] { node.defaultValue = try defaultValue(value, types: node.types) }
+        return node
+    }
+
+    private mutating func read(_ member: LocatedJSON.Member, into node: inout SchemaNode) throws(SchemaError) {
+        guard let keyword = Keyword(rawValue: member.name) else { return noteUnknown(member) }
+        let value = member.value
+        switch keyword {
+        case .title: node.title = try text(value, of: keyword)
+        case .description: _ = try text(value, of: keyword)
+        case .bsonType, .type: node.types = try types(value, of: keyword)
+        case .required: node.required = try names(value, of: keyword)
+        case .properties:
+            node.hasProperties = true
+            node.properties = try properties(value)
+        case .items: node.items = try items(value)
+        case .uniqueItems: node.uniqueItems = try flag(value, of: keyword)
+        case .additionalProperties:
+            node.hasAdditionalProperties = true
+            node.additionalProperties = try additionalProperties(value)
+        case .default: break  // needs the type, which may follow
+        default: try noteUnevaluated(keyword, member, in: &node)
+        }
+    }
+
+    private mutating func properties(_ json: LocatedJSON) throws(SchemaError) -> [SchemaNode.Property] {
+        guard let members = json.members else { throw wrong(.properties, json, "an object of schemas") }
+        try refuseDuplicates(members, what: "property")
+        var result: [SchemaNode.Property] = []
+        for member in members {
+            guard member.value.members != nil else {
+                throw SchemaError(
+                    .wrongValue, at: member.value.location,
+                    "property \"\(member.name)\" must be a schema, not \(member.value.kind)",
+                    remedy: member.value.text.map { "write {\"bsonType\": \"\($0)\"}" })
+            }
+            result.append(SchemaNode.Property(name: member.name, node: try node(member.value)))
+        }
+        return result
+    }
+
+    private mutating func items(_ json: LocatedJSON) throws(SchemaError) -> SchemaNode.Items {
+        switch json.value {
+        case .object: return .each(try node(json))
+        case .array(let elements):
+            var nodes: [SchemaNode] = []
+            for element in elements { nodes.append(try node(element)) }
+            return .tuple(nodes)
+        default: throw wrong(.items, json, "a schema")
+        }
+    }
+
+    private mutating func additionalProperties(
+        _ json: LocatedJSON
+    ) throws(SchemaError) -> SchemaNode.AdditionalProperties {
+        switch json.value {
+        case .bool(let isAllowed): return isAllowed ? .allowed : .forbidden
+        case .object: return .schema(try node(json))
+        default: throw wrong(.additionalProperties, json, "a boolean or a schema")
+        }
+    }
+
+    private mutating func defaultValue(_ json: LocatedJSON, types: [SchemaType]) throws(SchemaError) -> BSONValue? {
+        let value = try DefaultValue(types: types).value(json)
+        guard value != .null else {
+            note(.defaultNull, json.location, "a default of null counts as no default")
+            return nil
+        }
+        return value
+    }
+}
+
+extension AppServicesReader {
+    mutating func note(_ code: SchemaNote.Code, _ location: SourceLocation, _ message: String) {
+        notes.append(SchemaNote(code, location: location, message: message))
+    }
+
+    private mutating func noteUnknown(_ member: LocatedJSON.Member) {
+        let hint = Spelling.hint(for: member.name, among: Keyword.allCases.map(\.rawValue)).map { " (\($0))" } ?? ""
+        note(.unknownKeyword, member.nameLocation, "unknown keyword \"\(member.name)\" is ignored\(hint)")
+    }
+
+    private mutating func noteUnevaluated(
+        _ keyword: Keyword, _ member: LocatedJSON.Member, in node: inout SchemaNode
+    ) throws(SchemaError) {
+        guard keyword.kind.admits(member.value) else { throw wrong(keyword, member.value, keyword.kind.rawValue) }
+        node.unevaluated.append((keyword.rawValue, member.nameLocation))
+        let kind = keyword.isDocumented ? "keyword" : "undocumented keyword"
+        note(.unevaluatedKeyword, member.nameLocation, "\(kind) \"\(member.name)\" is not evaluated")
+    }
+}

@@ -1,0 +1,61 @@
+/// Why a schema cannot be used: the thing, the place and the remedy.
+public struct SchemaError: Error, Hashable, Sendable {
+    /// The kind of defect.
+    ///
+    /// Open: later versions may add kinds.
+    public struct Code: RawRepresentable, Hashable, Sendable {
+        /// A short stable name.
+        public let rawValue: String
+        /// Wraps a name.
+        public init(rawValue: String) { self.rawValue = rawValue }
+
+        /// A file or folder is not there, or cannot be read.
+        public static let unreadable = Self(rawValue: "unreadable")
+        /// The file's bytes are not UTF-8.
+        public static let notUTF8 = Self(rawValue: "not-utf8")
+        /// The file's text is not JSON.
+        public static let syntax = Self(rawValue: "json-syntax")
+        /// Values are nested deeper than the parser follows.
+        public static let tooDeep = Self(rawValue: "too-deep")
+        /// A keyword, a field name or a list entry stands twice.
+        public static let duplicate = Self(rawValue: "duplicate")
+        /// A keyword's value is of the wrong kind.
+        public static let wrongValue = Self(rawValue: "wrong-value")
+        /// `bsonType` or `type` names a type that does not exist.
+        public static let unknownType = Self(rawValue: "unknown-type")
+        /// Two keywords exclude each other.
+        public static let conflict = Self(rawValue: "keyword-conflict")
+        /// The root of a schema describes something else than a document.
+        public static let rootNotObject = Self(rawValue: "root-not-object")
+        /// There is no schema where one was looked for.
+        public static let schemaMissing = Self(rawValue: "schema-missing")
+        /// It cannot be told which collection a schema belongs to.
+        public static let namespaceUnknown = Self(rawValue: "namespace-unknown")
+        /// One collection has two schemas.
+        public static let namespaceDuplicate = Self(rawValue: "namespace-duplicate")
+        /// A dialect or an export layout that is recognised but not read yet.
+        public static let unsupported = Self(rawValue: "unsupported")
+    }
+
+    /// The kind of defect.
+    public let code: Code
+    /// Where it is.
+    public let location: SourceLocation
+    /// What is wrong, as one clause; it never holds a document's value.
+    public let message: String
+    /// What to do about it, as one clause.
+    public let remedy: String?
+
+    /// Joins the parts.
+    public init(_ code: Code, at location: SourceLocation, _ message: String, remedy: String? = nil) {
+        self.code = code
+        self.location = location
+        self.message = message
+        self.remedy = remedy
+    }
+}
+
+extension SchemaError: CustomStringConvertible {
+    /// `file:line:column: message (remedy)`.
+    public var description: String { "\(location): \(message)" + (remedy.map { " (\($0))" } ?? "") }
+}

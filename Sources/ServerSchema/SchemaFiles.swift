@@ -1,0 +1,63 @@
+internal import FoundationEssentials
+internal import SystemPackage
+
+/// The files below the folder, or the one file, that the user named; remembers what it read.
+struct SchemaFiles {
+    /// What the user named.
+    let root: FilePath
+    /// Whether that is a folder.
+    let isFolder: Bool
+    /// Every file that was read, in the order of reading.
+    private(set) var sources: [SchemaSource] = []
+
+    init(at path: String) throws(SchemaError) {
+        root = FilePath(path)
+        do throws(Errno) {
+            isFolder = try root.stat().type == .directory
+        } catch {
+            throw SourceFile.unreadable(path, error)
+        }
+    }
+
+    /// The path as the user would write it.
+    func path(_ relative: String) -> String {
+        relative.isEmpty ? root.string : root.pushing(FilePath(relative)).string
+    }
+
+    /// A file or folder as a whole.
+    func location(_ relative: String = "") -> SourceLocation { SourceLocation(whole: path(relative)) }
+
+    func isFile(_ relative: String) -> Bool { (try? FilePath(path(relative)).stat().type) == .regular }
+
+    func isFolder(_ relative: String) -> Bool { (try? FilePath(path(relative)).stat().type) == .directory }
+
+    /// The last part of a path.
+    func name(of relative: String) -> String { FilePath(relative).lastComponent?.string ?? relative }
+
+    /// What a folder holds, sorted, without hidden entries; paths are relative to the root.
+    func entries(of relative: String = "") throws(SchemaError) -> [String] {
+        let names: [String]
+        do {
+            names = try FileManager.default.contentsOfDirectory(atPath: path(relative))
+        } catch {
+            throw SchemaError(
+                .unreadable, at: location(relative), "the folder cannot be listed", remedy: "check its permissions")
+        }
+        return names.filter { !$0.hasPrefix(".") }.sorted().map { relative.isEmpty ? $0 : "\(relative)/\($0)" }
+    }
+
+    /// The folders in a folder.
+    func folders(in relative: String) throws(SchemaError) -> [String] {
+        try entries(of: relative).filter { isFolder($0) }
+    }
+
+    /// Reads and parses one file.
+    mutating func json(_ relative: String) throws(SchemaError) -> LocatedJSON {
+        let path = path(relative)
+        let bytes = try SourceFile.bytes(of: path)
+        let json = try JSONParser.parse(bytes, file: path)
+        let name = relative.isEmpty ? root.lastComponent?.string ?? path : relative
+        sources.append(SchemaSource(path: name, text: String(decoding: bytes, as: UTF8.self)))
+        return json
+    }
+}

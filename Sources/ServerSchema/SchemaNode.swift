@@ -1,0 +1,66 @@
+public import BSON
+
+/// What a schema demands of one value: the root document, a field, an element, or a dictionary's value.
+public struct SchemaNode: Sendable {
+    /// The types that the value may have; empty when the schema names none.
+    ///
+    /// A root is always an object, and says so here also when its file does not.
+    public var types: [SchemaType] = []
+    /// The name of the object type, for a root or an embedded object.
+    public var title: String?
+    /// The named fields, in the file's order.
+    public var properties: [Property] = []
+    /// Whether the schema has a `properties` keyword, be it empty.
+    public var hasProperties = false
+    /// The names of the fields that must be there, in the file's order.
+    public var required: [String] = []
+    /// What the elements of an array must be.
+    public var items: Items?
+    /// Whether an array's elements must differ: in an App Services schema, a set.
+    public var uniqueItems = false
+    /// What fields that `properties` does not name must be.
+    public var additionalProperties: AdditionalProperties = .allowed
+    /// Whether the schema has an `additionalProperties` keyword.
+    public var hasAdditionalProperties = false
+    /// The value that clients see when a required field is absent.
+    public var defaultValue: BSONValue?
+    /// Keywords that the reader knows but that no rule evaluates yet, with their places.
+    public var unevaluated: [(keyword: String, location: SourceLocation)] = []
+    /// Where the schema begins.
+    public var location: SourceLocation
+
+    /// An empty schema, that any value fits.
+    public init(location: SourceLocation) { self.location = location }
+
+    /// A named field.
+    public struct Property: Sendable {
+        /// The field's name.
+        public var name: String
+        /// What its value must be.
+        public var node: SchemaNode
+
+        /// Names a field.
+        public init(name: String, node: SchemaNode) {
+            self.name = name
+            self.node = node
+        }
+    }
+
+    /// What the elements of an array must be.
+    public indirect enum Items: Sendable {
+        /// All of them the same.
+        case each(SchemaNode)
+        /// Each by its position.
+        case tuple([SchemaNode])
+    }
+
+    /// What the fields that `properties` does not name must be.
+    public indirect enum AdditionalProperties: Sendable {
+        /// Anything.
+        case allowed
+        /// Absent.
+        case forbidden
+        /// Values of this schema: without `properties`, that is a dictionary.
+        case schema(SchemaNode)
+    }
+}

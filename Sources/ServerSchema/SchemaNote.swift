@@ -1,0 +1,50 @@
+/// Something worth saying about a schema that does not make it unusable.
+public struct SchemaNote: Hashable, Sendable {
+    /// The kind of note.
+    ///
+    /// Open: later versions may add kinds.
+    public struct Code: RawRepresentable, Hashable, Sendable {
+        /// A short stable name.
+        public let rawValue: String
+        /// Wraps a name.
+        public init(rawValue: String) { self.rawValue = rawValue }
+
+        /// A note without a kind of its own.
+        public static let general = Self(rawValue: "note")
+        /// A keyword that no dialect knows.
+        public static let unknownKeyword = Self(rawValue: "unknown-keyword")
+        /// A keyword that is known but that no rule evaluates yet.
+        public static let unevaluatedKeyword = Self(rawValue: "keyword-unevaluated")
+        /// `type` stands where `bsonType` is expected.
+        public static let jsonTypeUsed = Self(rawValue: "json-type-used")
+        /// A type is spelled as another tool spells it, or has no client type.
+        public static let typeSpelling = Self(rawValue: "type-spelling")
+        /// A `schema.json` that holds `{}`.
+        public static let placeholder = Self(rawValue: "schema-placeholder")
+        /// `_id` has no entry in the root's `properties`.
+        public static let idMissing = Self(rawValue: "id-missing")
+        /// A `default` of null counts as no default.
+        public static let defaultNull = Self(rawValue: "default-null")
+        /// A file that says more about the schema than is read yet.
+        public static let fileUnread = Self(rawValue: "file-unread")
+    }
+
+    /// The kind of note.
+    public var code: Code
+    /// Where.
+    public var location: SourceLocation
+    /// What, as one clause.
+    public var message: String
+
+    /// Joins the parts.
+    public init(_ code: Code = .general, location: SourceLocation, message: String) {
+        self.code = code
+        self.location = location
+        self.message = message
+    }
+}
+
+extension SchemaNote: CustomStringConvertible {
+    /// `file:line:column: message`.
+    public var description: String { "\(location): \(message)" }
+}

@@ -1,0 +1,42 @@
+public import BSON
+
+extension ServerSchema {
+    /// Reads the schemas at a path, in the App Services dialect.
+    ///
+    /// The path is one of: an App Services app folder (`root_config.json` or `realm_config.json`), a folder of
+    /// `<database>.<collection>.json` files or `<database>/<collection>/schema.json` files, or one schema file.
+    /// Files that have nothing to do with schemas are passed over.
+    /// - Parameters:
+    ///   - path: the file or folder as the user named it.
+    ///   - namespace: the collection that a single file covers; of a folder, only that collection is read.
+    /// - Throws: ``SchemaError`` at the first thing that keeps a schema from being used.
+    public static func read(at path: String, namespace: Namespace? = nil) throws(SchemaError) -> ServerSchema {
+        var reading = SchemaReading(files: try SchemaFiles(at: path), wanted: namespace)
+        return try reading.run()
+    }
+
+    /// Reads the text of one schema file, in the App Services dialect.
+    /// - Parameters:
+    ///   - text: the file's text.
+    ///   - file: the path that errors and notes carry.
+    ///   - namespace: the collection that it covers.
+    /// - Throws: ``SchemaError`` at the first thing that keeps the schema from being used.
+    public static func read(
+        text: String, file: String = "schema.json", namespace: Namespace
+    ) throws(SchemaError) -> ServerSchema {
+        var reader = AppServicesReader()
+        guard let root = try reader.root(try JSONParser.parse(Array(text.utf8), file: file)) else {
+            throw SchemaError(
+                .schemaMissing, at: SourceLocation(whole: file), "the schema of \(namespace) is a placeholder",
+                remedy: "write its schema")
+        }
+        var schema = ServerSchema(
+            dialect: .appServices, collections: [CollectionSchema(namespace: namespace, root: root)])
+        schema.notes = reader.notes
+        schema.sources = [SchemaSource(path: file, text: text)]
+        return schema
+    }
+
+    /// The schema of one collection; `nil` when none covers it.
+    public subscript(namespace: Namespace) -> CollectionSchema? { collections.first { $0.namespace == namespace } }
+}

@@ -1,0 +1,63 @@
+public import BSON
+
+/// Whose rules a schema is read and judged by.
+public enum Dialect: String, Hashable, Sendable {
+    /// Atlas App Services and Device Sync.
+    case appServices = "appservices"
+    /// MongoDB's own `$jsonSchema`.
+    case jsonSchema = "jsonschema"
+}
+
+/// The schema of one collection.
+public struct CollectionSchema: Sendable {
+    /// The collection that it covers.
+    public var namespace: Namespace
+    /// What each document must be.
+    public var root: SchemaNode
+
+    /// Joins the two.
+    public init(namespace: Namespace, root: SchemaNode) {
+        self.namespace = namespace
+        self.root = root
+    }
+}
+
+/// The schemas of all collections of an app or a database.
+public struct ServerSchema: Sendable {
+    /// Whose rules apply.
+    public var dialect: Dialect
+    /// One entry per collection that has a schema, sorted by namespace.
+    public var collections: [CollectionSchema]
+    /// The app's internal id, 24 hexadecimal digits: what the ledger of unsynced documents carries.
+    ///
+    /// Exports rarely name it.
+    public var appID: String?
+    /// The app's name, where the export gives it.
+    public var appName: String?
+    /// The id by which clients know the app: its name with a random suffix.
+    public var clientAppID: String?
+    /// What the reader noticed and passed over: unknown or not yet evaluated keywords, skipped files.
+    public var notes: [SchemaNote] = []
+    /// Every file that was read, with its text: what a job is bound to.
+    public var sources: [SchemaSource] = []
+
+    /// Joins the parts.
+    public init(dialect: Dialect, collections: [CollectionSchema]) {
+        self.dialect = dialect
+        self.collections = collections
+    }
+}
+
+/// A schema file that was read.
+public struct SchemaSource: Hashable, Sendable {
+    /// Its path below the folder that the user named; for a single file its name.
+    public var path: String
+    /// Its text.
+    public var text: String
+
+    /// Joins the two.
+    public init(path: String, text: String) {
+        self.path = path
+        self.text = text
+    }
+}

@@ -1,0 +1,24 @@
+/// A place in a file, counted from 1.
+public struct SourceLocation: Hashable, Sendable {
+    /// The file's path: what the user named, followed by the way from there.
+    public var file: String
+    /// The line; 0 when the place is the whole file, or a folder.
+    public var line: Int
+    /// The column, in bytes; 0 when the place is the whole file, or a folder.
+    public var column: Int
+
+    /// Names a place.
+    public init(file: String, line: Int, column: Int) {
+        self.file = file
+        self.line = line
+        self.column = column
+    }
+
+    /// Names a file as a whole, or a folder.
+    public init(whole file: String) { self.init(file: file, line: 0, column: 0) }
+}
+
+extension SourceLocation: CustomStringConvertible {
+    /// `file:line:column`, or the file alone.
+    public var description: String { line == 0 ? file : "\(file):\(line):\(column)" }
+}

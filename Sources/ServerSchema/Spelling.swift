@@ -1,0 +1,38 @@
+/// Finds the word that was probably meant.
+package enum Spelling {
+    /// The candidate nearest to `word`, when it is near enough to be a slip of the fingers.
+    static func nearest(to word: String, among candidates: some Sequence<String>) -> String? {
+        let lowered = Array(word.lowercased().utf8)
+        let limit = max(1, lowered.count / 3)
+        var best: (word: String, distance: Int)?
+        for candidate in candidates {
+            let distance = distance(lowered, Array(candidate.lowercased().utf8))
+            if distance <= limit, distance < best?.distance ?? .max { best = (candidate, distance) }
+        }
+        return best?.word
+    }
+
+    /// The edits (one byte inserted, removed, replaced, or swapped with its neighbour) between two words.
+    static func distance(_ left: [UInt8], _ right: [UInt8]) -> Int {
+        var beforeLast: [Int] = []
+        var last = Array(0...right.count)
+        for i in left.indices {
+            var row = [i + 1]
+            for j in right.indices {
+                var best = min(last[j] + (left[i] == right[j] ? 0 : 1), last[j + 1] + 1, row[j] + 1)
+                if i > 0, j > 0, left[i] == right[j - 1], left[i - 1] == right[j] {
+                    best = min(best, beforeLast[j - 1] + 1)
+                }
+                row.append(best)
+            }
+            beforeLast = last
+            last = row
+        }
+        return last[right.count]
+    }
+
+    /// `did you mean "…"?`, when a candidate is near.
+    package static func hint(for word: String, among candidates: some Sequence<String>) -> String? {
+        nearest(to: word, among: candidates).map { "did you mean \"\($0)\"?" }
+    }
+}

@@ -1,0 +1,70 @@
+internal import BSON
+
+/// How a schema file spells a type.
+struct TypeAlias {
+    /// The type that is meant.
+    var type: SchemaType
+    /// What is worth saying about the spelling.
+    var note: String?
+
+    /// What `bsonType` accepts.
+    init?(bsonType text: String) {
+        switch text {
+        case "float": self.init(type: .double, note: "bsonType \"float\" is read as \"double\"")
+        case "binary": self.init(type: .binData, note: "bsonType \"binary\" is read as \"binData\"")
+        case "function": self.init(type: .javascript, note: "bsonType \"function\" is read as \"javascript\"")
+        case "undefined", "dbPointer", "javascriptWithScope":
+            guard let type = SchemaType(rawValue: text) else { return nil }
+            self.init(type: type, note: "bsonType \"\(text)\" is no type of App Services")
+        default:
+            guard let type = SchemaType(rawValue: text) else { return nil }
+            self.init(type: type)
+        }
+    }
+
+    /// What `type` accepts: the names of JSON's types.
+    init?(jsonType text: String) {
+        switch text {
+        case "object": self.init(type: .object)
+        case "array": self.init(type: .array)
+        case "number": self.init(type: .number)
+        case "boolean": self.init(type: .bool)
+        case "string": self.init(type: .string)
+        case "null": self.init(type: .null)
+        default: return nil
+        }
+    }
+
+    private init(type: SchemaType, note: String? = nil) {
+        self.type = type
+        self.note = note
+    }
+
+    /// What to write instead of an unknown `bsonType`.
+    static func remedy(bsonType text: String) -> String? {
+        switch text.lowercased() {
+        case "integer", "int32": "did you mean \"int\"?"
+        case "int64", "bigint": "did you mean \"long\"?"
+        case "boolean": "did you mean \"bool\"?"
+        case "datetime": "did you mean \"date\"?"
+        case "decimal128": "did you mean \"decimal\"?"
+        case "list", "set": "did you mean \"array\"? A set is an array with uniqueItems"
+        case "any": "did you mean \"mixed\"?"
+        default: Spelling.hint(for: text, among: SchemaType.allCases.map(\.rawValue))
+        }
+    }
+
+    /// What to write instead of an unknown `type`.
+    static func remedy(jsonType text: String) -> String? {
+        if text == "integer" { return "write bsonType \"int\" or \"long\"" }
+        if TypeAlias(bsonType: text) != nil { return "write bsonType \"\(text)\"" }
+        return Spelling.hint(for: text, among: ["object", "array", "number", "boolean", "string", "null"])
+    }
+
+    /// What to write instead of one of MongoDB's numeric type codes.
+    static func remedy(code text: String) -> String? {
+        guard let code = Int(text), let byte = UInt8(exactly: code & 0xFF), code >= -1, code <= 0x7F else { return nil }
+        let name = BSONType(rawValue: byte).description
+        return SchemaType(rawValue: name).map { "write \"\($0.rawValue)\"" }
+    }
+}

@@ -1,0 +1,28 @@
+import BSON
+import ServerSchema
+import SystemPackage
+
+/// The folders of example exports beside this file.
+enum Fixture {
+    static let folder = FilePath(#filePath).removingLastComponent().appending("Fixtures").string
+
+    static func read(_ name: String, namespace: Namespace? = nil) throws(SchemaError) -> ServerSchema {
+        try ServerSchema.read(at: "\(folder)/\(name)", namespace: namespace)
+    }
+
+    /// The error of reading a fixture, its paths cut to the part below the fixtures.
+    static func failure(_ name: String, namespace: Namespace? = nil) -> String? {
+        do throws(SchemaError) {
+            _ = try read(name, namespace: namespace)
+            return nil
+        } catch {
+            return below(error.description)
+        }
+    }
+
+    static func below(_ text: String) -> String {
+        text.split(separator: "\(folder)/", omittingEmptySubsequences: false).joined()
+    }
+}
+
+let pets = Namespace(database: "shop", collection: "Pet")

@@ -1,0 +1,23 @@
+import ServerSchema
+import Testing
+
+/// A line of text that must be refused, and the exact error.
+struct Refusal: CustomTestStringConvertible {
+    let text: String
+    let error: String
+    var testDescription: String { error }
+
+    init(_ text: String, _ error: String) {
+        self.text = text
+        self.error = error
+    }
+
+    func check(_ run: (String) throws(SchemaError) -> Void) -> String? {
+        do throws(SchemaError) {
+            try run(text)
+            return nil
+        } catch {
+            return error.description
+        }
+    }
+}
