@@ -1,0 +1,57 @@
+public import BSON
+
+extension CompiledSchema {
+    /// Walks a document once and says the worst of it, in a byte.
+    ///
+    /// Allocates nothing, save for a set of more than 1,024 elements.
+    /// - Throws: ``BSONError`` when the bytes are damaged at a place that the schema makes the walk look at.
+    public func check(_ document: borrowing BSONView) throws(BSONError) -> Verdict {
+        var sink = VerdictSink()
+        try Walker(self).object(document, node: 0, depth: 0, into: &sink)
+        return sink.verdict
+    }
+
+    /// Lists what is wrong with a document: slower, and meant for those of which ``check(_:)`` said that they do not
+    /// fit.
+    /// - Parameter includingInfo: Whether to list what is only worth knowing.
+    /// - Throws: ``BSONError`` as ``check(_:)`` does.
+    public func violations(
+        in document: borrowing BSONView, includingInfo: Bool
+    ) throws(BSONError) -> [Violation] {
+        var collector = FindingCollector(minimum: includingInfo ? .info : .warning)
+        try collect(document, into: &collector)
+        return collector.located.map(violation)
+    }
+
+    func collect(_ document: borrowing BSONView, into collector: inout FindingCollector) throws(BSONError) {
+        try Walker(self).object(document, node: 0, depth: 0, into: &collector)
+    }
+
+    /// Puts a finding in words.
+    func violation(_ located: FindingCollector.Located) -> Violation {
+        let finding = located.finding
+        return Violation(
+            path: path(of: located), rule: finding.rule.code, level: finding.level,
+            expected: finding.rule.expectation ?? expectations[Int(finding.node)],
+            found: finding.found.description)
+    }
+
+    func path(of located: FindingCollector.Located) -> FoldedPath {
+        paths[Int(located.finding.node)].appending(located.below)
+    }
+
+    /// Whether a value that stands nowhere yet would fit a node, if only by another width.
+    func fits(_ value: BSONValue, node: Int) -> Bool {
+        let holder = BSONDocument([("", value)])
+        let view = holder.view
+        var position = view.firstPosition
+        var sink = VerdictSink()
+        do throws(BSONError) {
+            guard let element = try view.next(&position) else { return false }
+            try Walker(self).value(element, of: view, node: node, depth: 0, into: &sink)
+        } catch {
+            return false
+        }
+        return sink.verdict < .certain
+    }
+}

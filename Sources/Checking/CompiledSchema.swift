@@ -1,0 +1,79 @@
+public import BSON
+public import ServerSchema
+
+/// The schema of one collection in the form that documents are checked against: flat arrays, made once.
+///
+/// Checking a document that fits allocates nothing, with one exception: a set of more than 1,024 elements.
+public struct CompiledSchema: Sendable {
+    /// The collection that it covers.
+    public let namespace: Namespace
+    /// What the check assumes about the app.
+    public let options: CheckOptions
+    /// The keywords that the schema uses and that no rule judges, with the places of the values that they restrict.
+    public let unevaluatedKeywords: [UnevaluatedKeyword]
+
+    var nodes: [Node]
+    var fields: [Field]
+    /// One per field: its name.
+    var keys: [FieldKey]
+    /// The hash tables of the names of large objects: an index into the object's fields, or -1.
+    var slots: [Int32]
+    var nameBytes: [UInt8]
+    /// One per node: its place.
+    let paths: [FoldedPath]
+    /// One per node: what the schema wants there, in words.
+    let expectations: [String]
+
+    /// A keyword that no rule judges.
+    public struct UnevaluatedKeyword: Hashable, Sendable {
+        /// Of the value that the keyword restricts.
+        public let path: FoldedPath
+        /// The keyword.
+        public let keyword: String
+        /// Where it stands in the schema's file.
+        public let location: SourceLocation
+
+        /// The schema's file.
+        public var file: String { location.file }
+        /// The line in it.
+        public var line: Int { location.line }
+
+        /// Joins the parts.
+        public init(path: FoldedPath, keyword: String, location: SourceLocation) {
+            self.path = path
+            self.keyword = keyword
+            self.location = location
+        }
+    }
+
+    /// Compiles a schema of the App Services dialect.
+    public init(_ schema: CollectionSchema, options: CheckOptions = CheckOptions()) {
+        var compiler = SchemaCompiler()
+        compiler.compile(root: schema.root)
+        namespace = schema.namespace
+        self.options = options
+        unevaluatedKeywords = compiler.unevaluated
+        nodes = compiler.nodes
+        fields = compiler.fields
+        keys = compiler.keys
+        slots = compiler.slots
+        nameBytes = compiler.nameBytes
+        paths = compiler.paths
+        expectations = compiler.expectations
+        settleDefaults(compiler.defaults)
+    }
+
+    /// Decides which of the schema's defaults are of the right type, by checking them like a document's values.
+    private mutating func settleDefaults(_ defaults: [(field: Int, value: BSONValue)]) {
+        for (field, value) in defaults where value != .null {
+            let isUsable = fits(value, node: Int(fields[field].node))
+            fields[field].whenMissing = isUsable ? .defaulted : .unusableDefault(type: value.type.rawValue)
+        }
+    }
+
+    /// The name of a field of the plan.
+    func name(_ field: Int) -> String {
+        let start = Int(keys[field].start)
+        return String(decoding: nameBytes[start..<start + Int(keys[field].length)], as: UTF8.self)
+    }
+}

@@ -1,0 +1,57 @@
+/// Whether a schema can be deployed without stopping the sync engine.
+///
+/// A resync records every failing document again, so the projection is the union of the ledger and the failing ones.
+public struct DeployVerdict: Hashable, Sendable {
+    /// The entries at which the sync engine stops, unless support has raised them.
+    public static var defaultLimit: Int { 100_000 }
+
+    /// What happens after the deploy, from the mildest to the worst.
+    public enum Band: String, Hashable, Sendable, Codable, CaseIterable {
+        /// No document is certain to stop syncing, and the limit is not reached even if all possible ones do.
+        case safe
+        /// Documents stop syncing, but not so many that the limit is reached.
+        case documentsWillStop = "documents_will_stop"
+        /// The limit is reached if the possible ones stop syncing too.
+        case atRisk = "at_risk"
+        /// The limit is reached: nothing syncs any more.
+        case syncWillStop = "sync_will_stop"
+    }
+
+    /// The distinct documents that the ledger records; `nil` when there is no ledger, which counts 0.
+    public var ledgerCount: Int?
+    /// The documents that do not fit and that the ledger does not record.
+    public var newCertain: Int
+    /// The documents that may not fit and that the ledger does not record.
+    public var newPossible: Int
+    /// The entries at which the sync engine stops.
+    public var limit: Int
+
+    /// Joins the counts.
+    public init(ledgerCount: Int?, newCertain: Int, newPossible: Int, limit: Int = Self.defaultLimit) {
+        self.ledgerCount = ledgerCount
+        self.newCertain = newCertain
+        self.newPossible = newPossible
+        self.limit = limit
+    }
+
+    /// The entries after the deploy.
+    public var projected: Int { (ledgerCount ?? 0) + newCertain }
+    /// The entries after the deploy if everything possible happens.
+    public var pessimistic: Int { projected + newPossible }
+    /// The entries that may still be added; negative when the limit is passed already.
+    public var headroom: Int { limit - 1 - (ledgerCount ?? 0) }
+
+    /// What happens after the deploy.
+    public var band: Band {
+        if projected >= limit { return .syncWillStop }
+        if pessimistic >= limit { return .atRisk }
+        return newCertain > 0 ? .documentsWillStop : .safe
+    }
+}
+
+extension DeployVerdict.Band: Comparable {
+    /// By severity.
+    public static func < (left: Self, right: Self) -> Bool {
+        (allCases.firstIndex(of: left) ?? 0) < (allCases.firstIndex(of: right) ?? 0)
+    }
+}

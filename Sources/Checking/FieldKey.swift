@@ -1,0 +1,67 @@
+import BSON
+
+/// A field's name, in a form that is compared in two or three machine words.
+struct FieldKey: Sendable, BitwiseCopyable {
+    /// The first eight bytes, little endian, filled up with zeros.
+    var head: UInt64
+    /// The last eight bytes; 0 when there are no more than eight.
+    var tail: UInt64
+    var length: Int32
+    /// Where the name stands among the plan's name bytes: only names of more than 16 bytes are looked up there.
+    var start: Int32
+
+    /// The key of the bytes that stand at `offset`.
+    @inline(__always)
+    init(_ bytes: RawSpan, at offset: Int, length: Int) {
+        self.length = Int32(truncatingIfNeeded: length)
+        start = Int32(truncatingIfNeeded: offset)
+        if length > 8 {
+            head = unsafe UInt64(littleEndian: bytes.unsafeLoadUnaligned(fromByteOffset: offset, as: UInt64.self))
+            tail = unsafe UInt64(
+                littleEndian: bytes.unsafeLoadUnaligned(fromByteOffset: offset &+ length &- 8, as: UInt64.self))
+        } else {
+            tail = 0
+            head = Self.short(bytes, at: offset, length: length)
+        }
+    }
+
+    @inline(__always)
+    private static func short(_ bytes: RawSpan, at offset: Int, length: Int) -> UInt64 {
+        if offset &+ 8 <= bytes.byteCount {
+            let word = unsafe UInt64(littleEndian: bytes.unsafeLoadUnaligned(fromByteOffset: offset, as: UInt64.self))
+            return length == 8 ? word : word & ((1 &<< UInt64(length &* 8)) &- 1)
+        }
+        var word: UInt64 = 0
+        for index in 0..<length {
+            let byte = unsafe bytes.unsafeLoadUnaligned(fromByteOffset: offset &+ index, as: UInt8.self)
+            word |= UInt64(byte) &<< UInt64(index &* 8)
+        }
+        return word
+    }
+
+    /// Whether this name of a document, in `bytes`, is that name of the plan, in `names`.
+    @inline(__always)
+    func matches(_ other: FieldKey, in bytes: RawSpan, names: RawSpan) -> Bool {
+        guard head == other.head, length == other.length, tail == other.tail else { return false }
+        return length <= 16 || middleMatches(other, in: bytes, names: names)
+    }
+
+    @inline(never)
+    private func middleMatches(_ other: FieldKey, in bytes: RawSpan, names: RawSpan) -> Bool {
+        var index = 8
+        while index < Int(length) - 8 {
+            let mine = unsafe bytes.unsafeLoadUnaligned(fromByteOffset: Int(start) &+ index, as: UInt8.self)
+            let its = unsafe names.unsafeLoadUnaligned(fromByteOffset: Int(other.start) &+ index, as: UInt8.self)
+            guard mine == its else { return false }
+            index &+= 1
+        }
+        return true
+    }
+
+    /// A hash for the table of names.
+    @inline(__always)
+    var hash: Int {
+        let mixed = (head ^ (tail &* 0x9E37_79B9_7F4A_7C15) ^ UInt64(UInt32(bitPattern: length)))
+        return Int(truncatingIfNeeded: (mixed &* 0xFF51_AFD7_ED55_8CCD) &>> 33)
+    }
+}

@@ -1,0 +1,83 @@
+import BSON
+
+/// Expressions of the aggregation language, as the values that stand for them.
+///
+/// Filters use these and never the match language, whose `null`, `$exists` and `$type` look into arrays.
+enum Expression {
+    static func type(_ value: BSONValue, is name: String) -> BSONValue { ["$eq": [["$type": value], .string(name)]] }
+    static func isArray(_ value: BSONValue) -> BSONValue { ["$isArray": [value]] }
+    static func not(_ value: BSONValue) -> BSONValue { ["$not": [value]] }
+    static func and(_ values: [BSONValue]) -> BSONValue {
+        values.count == 1 ? values[0] : ["$and": .array(of: values)]
+    }
+
+    /// `then` where the condition holds, else false: `then` is not evaluated where it would be an error.
+    static func guarded(_ condition: BSONValue, _ then: BSONValue) -> BSONValue {
+        ["$cond": [condition, then, false]]
+    }
+
+    /// Whether the expression holds for one element of the array.
+    static func any(of array: BSONValue, as name: String, _ holds: BSONValue) -> BSONValue {
+        ["$anyElementTrue": [["$map": ["input": array, "as": .string(name), "in": holds]]]]
+    }
+
+    /// The field of the object that `parent` gives: a path of field and variable names.
+    ///
+    /// `nil` stands for the document itself. Names that a path cannot spell go through `$getField`.
+    static func field(_ name: String, of parent: BSONValue?) -> BSONValue {
+        let isPlain = !name.isEmpty && !name.utf8.contains { $0 == UInt8(ascii: "$") || $0 == UInt8(ascii: ".") }
+        switch parent {
+        case nil where isPlain: return .string("$" + name)
+        case .string(let path)? where isPlain: return .string("\(path).\(name)")
+        case let parent where isPlain:
+            return ["$getField": ["field": .string(name), "input": parent ?? "$$ROOT"]]
+        case let parent: return ["$getField": ["field": ["$literal": .string(name)], "input": parent ?? "$$ROOT"]]
+        }
+    }
+}
+
+/// Builds the filter that finds the documents of a group.
+struct FilterBuilder {
+    let schema: CompiledSchema
+
+    /// The steps that a filter follows: a mixed value's path may be longer than the nesting that the server allows.
+    private static var maximumSteps: Int { 16 }
+
+    /// The filter, and whether it matches those documents and no others.
+    func filter(for located: FindingCollector.Located) -> (document: BSONDocument, isExact: Bool) {
+        let finding = located.finding
+        let condition = ValueCondition(finding, in: schema)
+        let steps = schema.path(of: located).steps
+        let isWhole = steps.count <= Self.maximumSteps
+        let expression = expression(steps.prefix(Self.maximumSteps), of: nil, depth: 1) { value in
+            isWhole ? condition.holds(for: value) : ["$in": [["$type": value], ["array", "object"]]]
+        }
+        let isInTuple = schema.nodes[Int(finding.node)].flags.contains(.inTuple)
+        return (["$expr": expression], condition.isExact && isWhole && !isInTuple)
+    }
+
+    /// Follows the steps from a value, each only where the value is of the type that the step needs.
+    private func expression(
+        _ steps: ArraySlice<FoldedPath.Step>, of value: BSONValue?, depth: Int, _ condition: (BSONValue) -> BSONValue
+    ) -> BSONValue {
+        guard let step = steps.first else { return condition(value ?? "$$ROOT") }
+        let rest = steps.dropFirst()
+        let name = "e\(depth)"
+        switch step {
+        case .field(let field):
+            let child = Expression.field(field, of: value)
+            let inner = expression(rest, of: child, depth: depth, condition)
+            return value.map { Expression.guarded(Expression.type($0, is: "object"), inner) } ?? inner
+        case .elements:
+            let inner = expression(rest, of: .string("$$" + name), depth: depth + 1, condition)
+            let array = value ?? "$$ROOT"
+            return Expression.guarded(Expression.isArray(array), Expression.any(of: array, as: name, inner))
+        case .values:
+            let inner = expression(rest, of: .string("$$\(name).v"), depth: depth + 1, condition)
+            let object = value ?? "$$ROOT"
+            return Expression.guarded(
+                Expression.type(object, is: "object"),
+                Expression.any(of: ["$objectToArray": object], as: name, inner))
+        }
+    }
+}

@@ -1,0 +1,79 @@
+import BSON
+
+/// A number of any of the four types, as far as the question goes which other type can hold it.
+enum Number: Sendable, BitwiseCopyable {
+    case integer(Int64)
+    case double(Double)
+    case decimal(DecimalParts)
+
+    /// Reads a number.
+    /// - Precondition: the element is one of the four numeric types.
+    init(_ element: BSONElement, of view: borrowing BSONView) {
+        switch TypeMask(element.type) {
+        case .int: self = .integer(Int64(view.int32(element)))
+        case .long: self = .integer(view.int64(element))
+        case .double: self = .double(view.double(element))
+        default: self = .decimal(DecimalParts(view.decimal(element)))
+        }
+    }
+
+    /// How well a type of that mask can hold the number.
+    func fitness(for target: TypeMask) -> Found.Detail {
+        switch target {
+        case .decimal: .exact
+        case .double: exactDouble == nil ? .inexact : .exact
+        case .int: integerFitness(isInt32: true)
+        default: integerFitness(isInt32: false)
+        }
+    }
+
+    private func integerFitness(isInt32: Bool) -> Found.Detail {
+        if isNaN { return .notANumber }
+        if isInfinite { return .infinity }
+        guard isIntegral else { return .fraction }
+        guard let value = exactInt64 else { return .beyondInt64 }
+        return isInt32 && Int32(exactly: value) == nil ? .beyondInt32 : .exact
+    }
+
+    private var isNaN: Bool {
+        switch self {
+        case .integer: false
+        case .double(let value): value.isNaN
+        case .decimal(let parts): parts.kind == .notANumber
+        }
+    }
+
+    private var isInfinite: Bool {
+        switch self {
+        case .integer: false
+        case .double(let value): value.isInfinite
+        case .decimal(let parts): parts.kind == .infinity
+        }
+    }
+
+    private var isIntegral: Bool {
+        switch self {
+        case .integer: true
+        case .double(let value): value.rounded(.towardZero) == value
+        case .decimal(let parts): parts.isIntegral
+        }
+    }
+
+    /// The number as an integer of 64 bits, when it is one.
+    var exactInt64: Int64? {
+        switch self {
+        case .integer(let value): value
+        case .double(let value): Int64(exactly: value)
+        case .decimal(let parts): parts.exactInt64
+        }
+    }
+
+    /// The double of exactly this value, when there is one; NaN and the infinities have theirs.
+    var exactDouble: Double? {
+        switch self {
+        case .integer(let value): Double(exactly: value)
+        case .double(let value): value
+        case .decimal(let parts): parts.exactDouble
+        }
+    }
+}

@@ -1,0 +1,62 @@
+/// A rule in a byte, for the walk; ``RuleCode`` is its public name.
+enum Rule: UInt8, Hashable, Sendable, BitwiseCopyable, CaseIterable {
+    case requiredMissing, requiredMissingDefaulted, requiredNull, typeMismatch, numericWidthMismatch, numericLossy,
+        nullOptional, nullID, idTypeMismatch, embeddedNotObject, arrayNotArray, embeddedRequiredMissing,
+        embeddedRequiredNull, arrayItemType, arrayNested, arrayItemNull, setDuplicate, dictionaryValueType,
+        dictionaryValueNull, dictionaryKey, mixedType, mixedDepth, mixedCollection, binarySubtype, uuidSubtype,
+        undefinedValue, geoPoint, reservedField, extraField, additionalProperty
+
+    /// The public name.
+    var code: RuleCode {
+        switch self {
+        case .requiredMissing: .requiredMissing
+        case .requiredMissingDefaulted: .requiredMissingDefaulted
+        case .requiredNull: .requiredNull
+        case .typeMismatch: .typeMismatch
+        case .numericWidthMismatch: .numericWidthMismatch
+        case .numericLossy: .numericLossy
+        case .nullOptional: .nullOptional
+        case .nullID: .nullID
+        case .idTypeMismatch: .idTypeMismatch
+        case .embeddedNotObject: .embeddedNotObject
+        case .arrayNotArray: .arrayNotArray
+        case .embeddedRequiredMissing: .embeddedRequiredMissing
+        case .embeddedRequiredNull: .embeddedRequiredNull
+        case .arrayItemType: .arrayItemType
+        case .arrayNested: .arrayNested
+        case .arrayItemNull: .arrayItemNull
+        case .setDuplicate: .setDuplicate
+        case .dictionaryValueType: .dictionaryValueType
+        case .dictionaryValueNull: .dictionaryValueNull
+        case .dictionaryKey: .dictionaryKey
+        case .mixedType: .mixedType
+        case .mixedDepth: .mixedDepth
+        case .mixedCollection: .mixedCollection
+        case .binarySubtype: .binarySubtype
+        case .uuidSubtype: .uuidSubtype
+        case .undefinedValue: .undefinedValue
+        case .geoPoint: .geoPoint
+        case .reservedField: .reservedField
+        case .extraField: .extraField
+        case .additionalProperty: .additionalProperty
+        }
+    }
+
+    /// What the rule wants, where that is not the type that the schema names.
+    var expectation: String? {
+        switch self {
+        case .nullID, .requiredNull, .embeddedRequiredNull: nil
+        case .dictionaryKey: "key without a dot or a leading $"
+        case .mixedType: "type that can sync"
+        case .mixedDepth: "at most 100 levels"
+        case .mixedCollection: "scalar or link"
+        case .setDuplicate: "distinct elements"
+        case .binarySubtype: "binData of subtype 0"
+        case .uuidSubtype: "binData of subtype 4, 16 bytes"
+        case .geoPoint: "longitude and latitude in range, as doubles"
+        case .reservedField: "no write lock"
+        case .extraField, .additionalProperty: "no such field"
+        default: nil
+        }
+    }
+}

@@ -1,0 +1,198 @@
+import BSON
+import ServerSchema
+
+/// Flattens a schema's tree into the arrays of a ``CompiledSchema``.
+struct SchemaCompiler {
+    private(set) var nodes: [CompiledSchema.Node] = []
+    private(set) var fields: [CompiledSchema.Field] = []
+    private(set) var keys: [FieldKey] = []
+    private(set) var slots: [Int32] = []
+    private(set) var nameBytes: [UInt8] = []
+    private(set) var paths: [FoldedPath] = []
+    private(set) var expectations: [String] = []
+    private(set) var unevaluated: [CompiledSchema.UnevaluatedKeyword] = []
+    private(set) var defaults: [(field: Int, value: BSONValue)] = []
+
+    mutating func compile(root: SchemaNode) {
+        let index = reserve(1, path: FoldedPath())
+        compile(root, at: index, place: .root, flags: [])
+    }
+
+    /// Makes room for nodes that must stand side by side.
+    private mutating func reserve(_ count: Int, path: FoldedPath) -> Int {
+        let first = nodes.count
+        for _ in 0..<count {
+            nodes.append(CompiledSchema.Node())
+            paths.append(path)
+            expectations.append("any value")
+        }
+        return first
+    }
+
+    private mutating func compile(
+        _ schema: SchemaNode, at index: Int, place: CompiledSchema.Place, flags inherited: CompiledSchema.Flags
+    ) {
+        var node = CompiledSchema.Node()
+        node.place = place
+        node.flags = inherited
+        note(schema.unevaluated, at: paths[index])
+        compileTypes(schema, into: &node)
+        if node.accepts.contains(.array) { compileElements(schema, of: index, into: &node) }
+        if node.accepts.contains(.object) { compileObject(schema, of: index, into: &node) }
+        node.plain = plainTypes(of: node)
+        nodes[index] = node
+        expectations[index] = schema.expectation(asRoot: place == .root)
+    }
+
+    private mutating func note(_ keywords: [(keyword: String, location: SourceLocation)], at path: FoldedPath) {
+        for (keyword, location) in keywords {
+            unevaluated.append(.init(path: path, keyword: keyword, location: location))
+        }
+    }
+
+    private func compileTypes(_ schema: SchemaNode, into node: inout CompiledSchema.Node) {
+        if node.place == .root {
+            node.accepts = .object
+        } else if !schema.types.isEmpty {
+            node.accepts = TypeMask(schema.types.map { TypeMask($0) })
+            if schema.types.contains(.mixed) { node.flags.insert(.mixed) }
+            if schema.types.contains(.uuid) { node.flags.insert(.uuid) }
+            if schema.types.contains(.binData) { node.flags.insert(.binary) }
+            if schema.types.contains(.null) { node.flags.insert(.nullable) }
+        } else {
+            node.flags.insert(.nullable)
+        }
+    }
+
+    /// The types that fit without a further look at the value.
+    private func plainTypes(of node: CompiledSchema.Node) -> TypeMask {
+        var plain = node.accepts.subtracting([.null])
+        if node.flags.contains(.uuid) || node.flags.contains(.binary) { plain.remove(.binData) }
+        if node.items >= 0 || node.flags.contains(.set) { plain.remove(.array) }
+        if node.place == .root || node.fieldCount > 0 || node.additional >= 0 || node.flags.contains(.closed) {
+            plain.remove(.object)
+        }
+        if node.flags.contains(.mixed) { plain.formUnion(.mixedScalars) }
+        let nullFits = node.flags.contains(.nullable) || node.flags.contains(.mixed)
+        if nullFits, !node.flags.contains(.required), node.place != .id { plain.insert(.null) }
+        return plain
+    }
+}
+
+// MARK: arrays and objects
+
+extension SchemaCompiler {
+    private mutating func compileElements(_ schema: SchemaNode, of index: Int, into node: inout CompiledSchema.Node) {
+        if schema.uniqueItems { node.flags.insert(.set) }
+        let path = paths[index].appending(.elements)
+        let below = node.flags.intersection(.inTuple).union(.embedded)
+        switch schema.items {
+        case nil: break
+        case .each(let element):
+            let child = reserve(1, path: path)
+            node.items = Int32(child)
+            compile(element, at: child, place: .element, flags: below)
+        case .tuple(let elements) where elements.isEmpty: break
+        case .tuple(let elements):
+            let first = reserve(elements.count, path: path)
+            node.items = Int32(first)
+            node.tupleCount = Int32(elements.count)
+            for (offset, element) in elements.enumerated() {
+                compile(element, at: first + offset, place: .element, flags: below.union(.inTuple))
+            }
+        }
+    }
+
+    private mutating func compileObject(_ schema: SchemaNode, of index: Int, into node: inout CompiledSchema.Node) {
+        if schema.unevaluated.contains(where: { $0.keyword == "patternProperties" }) {
+            node.flags.insert(.ignoresExtras)
+        }
+        if schema.isGeoPoint, node.place != .root { node.flags.insert(.geoPoint) }
+        compileFields(schema, of: index, into: &node)
+        switch schema.additionalProperties {
+        case .forbidden: node.flags.insert(.closed)
+        case .schema(let value): compileValues(value, of: index, into: &node)
+        case .allowed where schema.isDictionary && node.place != .root:
+            var value = SchemaNode(location: schema.location)
+            value.types = [.mixed]
+            compileValues(value, of: index, into: &node)
+        case .allowed: break
+        }
+        if schema.isDictionary, node.place != .root { node.flags.insert(.dictionary) }
+    }
+
+    private mutating func compileValues(_ value: SchemaNode, of index: Int, into node: inout CompiledSchema.Node) {
+        let child = reserve(1, path: paths[index].appending(.values))
+        node.additional = Int32(child)
+        compile(value, at: child, place: .dictionaryValue, flags: node.flags.intersection(.inTuple).union(.embedded))
+    }
+
+    private mutating func compileFields(_ schema: SchemaNode, of index: Int, into node: inout CompiledSchema.Node) {
+        let declared = Set(schema.properties.map(\.name))
+        var seen: Set<String> = []
+        let required = schema.required.filter { seen.insert($0).inserted }
+        var names = schema.properties.map { (name: $0.name, schema: $0.node, isDeclared: true) }
+        for name in required where !declared.contains(name) {
+            names.append((name, SchemaNode(location: schema.location), false))
+        }
+        node.firstField = Int32(fields.count)
+        node.fieldCount = Int32(names.count)
+        let requiredIndexes = Dictionary(uniqueKeysWithValues: required.enumerated().map { ($1, $0) })
+        node.requiredCount = Int32(required.count)
+        node.required = required.count >= 64 ? .max : (1 << UInt64(required.count)) - 1
+
+        // An object's fields stand side by side, so all of them are laid out before any is looked into.
+        let first = fields.count
+        let firstNode = reserve(names.count, path: paths[index])
+        for (offset, entry) in names.enumerated() {
+            append(entry.name, node: firstNode + offset, requiredIndex: requiredIndexes[entry.name], entry.isDeclared)
+        }
+        appendSlots(from: first, count: names.count, into: &node)
+        for (offset, entry) in names.enumerated() {
+            compileField(entry.schema, name: entry.name, field: first + offset, of: node, at: paths[index])
+        }
+    }
+
+    private mutating func append(_ name: String, node: Int, requiredIndex: Int?, _ isDeclared: Bool) {
+        var field = CompiledSchema.Field(node: Int32(node), isDeclared: isDeclared)
+        if let requiredIndex {
+            field.requiredIndex = Int32(requiredIndex)
+            field.requiredBit = requiredIndex < 64 ? 1 << UInt64(requiredIndex) : 0
+        }
+        fields.append(field)
+        let start = nameBytes.count
+        nameBytes.append(contentsOf: name.utf8)
+        keys.append(unsafe FieldKey(nameBytes.span.bytes, at: start, length: name.utf8.count))
+    }
+
+    private mutating func compileField(
+        _ schema: SchemaNode, name: String, field: Int, of parent: CompiledSchema.Node, at path: FoldedPath
+    ) {
+        let index = Int(fields[field].node)
+        paths[index] = path.appending(.field(name))
+        var flags = parent.flags.intersection(.inTuple)
+        if fields[field].requiredIndex >= 0 { flags.insert(.required) }
+        if parent.place != .root { flags.insert(.embedded) }
+        let isID = parent.place == .root && name == "_id"
+        compile(schema, at: index, place: isID ? .id : .field, flags: flags)
+        if schema.types == [.array] || (schema.types == [.object] && schema.isDictionary) {
+            fields[field].whenMissing = .possible
+        }
+        if let value = schema.defaultValue { defaults.append((field, value)) }
+    }
+
+    /// Hashes the names of an object that has many, so that fields in an unexpected order stay cheap.
+    private mutating func appendSlots(from first: Int, count: Int, into node: inout CompiledSchema.Node) {
+        guard count > 8 else { return }
+        var size = 32
+        while size < count * 2 { size *= 2 }
+        node.firstSlot = Int32(slots.count)
+        node.slotMask = Int32(size - 1)
+        slots.append(contentsOf: repeatElement(-1, count: size))
+        for offset in 0..<count {
+            var slot = keys[first + offset].hash & (size - 1)
+            while slots[Int(node.firstSlot) + slot] >= 0 { slot = (slot + 1) & (size - 1) }
+            slots[Int(node.firstSlot) + slot] = Int32(offset)
+        }
+    }
+}

@@ -1,0 +1,71 @@
+import BSON
+import ServerSchema
+
+/// A set of BSON types, a bit each.
+struct TypeMask: OptionSet, Hashable, Sendable, BitwiseCopyable {
+    let rawValue: UInt32
+
+    init(rawValue: UInt32) { self.rawValue = rawValue }
+
+    /// The one type; the types of the specification are 1 to 19 and two far-off bytes.
+    @inline(__always)
+    init(_ type: BSONType) {
+        let byte = type.rawValue
+        rawValue = 1 &<< UInt32(byte <= 19 ? byte : byte == 0xFF ? 20 : 21)
+    }
+
+    // Literals, because the walk compares with them for every element, and another module's constant is a call.
+    static var double: Self { Self(rawValue: 1 << 1) }
+    static var string: Self { Self(rawValue: 1 << 2) }
+    static var object: Self { Self(rawValue: 1 << 3) }
+    static var array: Self { Self(rawValue: 1 << 4) }
+    static var binData: Self { Self(rawValue: 1 << 5) }
+    static var undefined: Self { Self(rawValue: 1 << 6) }
+    static var objectId: Self { Self(rawValue: 1 << 7) }
+    static var bool: Self { Self(rawValue: 1 << 8) }
+    static var date: Self { Self(rawValue: 1 << 9) }
+    static var null: Self { Self(rawValue: 1 << 10) }
+    static var dbPointer: Self { Self(rawValue: 1 << 12) }
+    static var symbol: Self { Self(rawValue: 1 << 14) }
+    static var javascriptWithScope: Self { Self(rawValue: 1 << 15) }
+    static var int: Self { Self(rawValue: 1 << 16) }
+    static var long: Self { Self(rawValue: 1 << 18) }
+    static var decimal: Self { Self(rawValue: 1 << 19) }
+    static var all: Self { Self(rawValue: (1 << 22) - 2) }
+    static var integers: Self { [.int, .long] }
+    static var numbers: Self { [.int, .long, .double, .decimal] }
+    /// Types that a `mixed` value may have and that need no further look.
+    static var mixedScalars: Self { [.numbers, .string, .objectId, .bool, .date] }
+    static var deprecated: Self { [.undefined, .dbPointer, .symbol, .javascriptWithScope] }
+}
+
+extension TypeMask {
+    /// The types that an alias stands for; `mixed` is none of them, the walk treats it apart.
+    init(_ alias: SchemaType) {
+        switch alias {
+        case .double: self.init(BSONType.double)
+        case .string: self.init(BSONType.string)
+        case .object: self.init(BSONType.object)
+        case .array: self.init(BSONType.array)
+        case .binData, .uuid: self.init(BSONType.binData)
+        case .objectId: self.init(BSONType.objectId)
+        case .bool: self.init(BSONType.bool)
+        case .date: self.init(BSONType.date)
+        case .null: self.init(BSONType.null)
+        case .regex: self.init(BSONType.regex)
+        case .javascript: self.init(BSONType.javascript)
+        case .int: self.init(BSONType.int)
+        case .timestamp: self.init(BSONType.timestamp)
+        case .long: self.init(BSONType.long)
+        case .decimal: self.init(BSONType.decimal)
+        case .minKey: self.init(BSONType.minKey)
+        case .maxKey: self.init(BSONType.maxKey)
+        case .symbol: self.init(BSONType.symbol)
+        case .undefined: self.init(BSONType.undefined)
+        case .dbPointer: self.init(BSONType.dbPointer)
+        case .javascriptWithScope: self.init(BSONType.javascriptWithScope)
+        case .number: self = .numbers
+        case .mixed: self = []
+        }
+    }
+}

@@ -1,0 +1,163 @@
+import BSON
+
+/// What a finding says of the value at its place, as an expression.
+struct ValueCondition {
+    /// Whether the expression says all of it.
+    private(set) var isExact: Bool
+    private let finding: Finding
+    private let node: CompiledSchema.Node
+    /// The types of the elements, for a set.
+    private let elements: TypeMask
+
+    init(_ finding: Finding, in schema: CompiledSchema) {
+        self.finding = finding
+        let node = schema.nodes[Int(finding.node)]
+        self.node = node
+        let items = node.items >= 0 ? schema.nodes[Int(node.items)] : nil
+        elements = items.map { $0.flags.contains(.mixed) ? .all : $0.accepts } ?? .all
+        isExact = true
+        isExact = !isWider
+    }
+
+    private var found: Found { finding.found }
+
+    /// Whether the server's operators cannot tell the found value from others.
+    private var isWider: Bool {
+        switch found.detail {
+        case .otherLength, .tooDeep: true
+        case .exact, .inexact, .beyondInt32, .beyondInt64, .fraction, .notANumber, .infinity:
+            numericTarget == nil
+        // Objects are equal whatever the order of their fields, but not to the server's set operators.
+        case .equalElements: !elements.isDisjoint(with: [.object, .array])
+        // A link is an object too, and its keys begin with a dollar sign.
+        case .dollarKey: node.flags.contains(.mixed)
+        case .none where finding.rule == .mixedCollection: TypeMask(found.type) == .object
+        case .none where finding.rule == .additionalProperty: !node.flags.contains(.closed)
+        default: false
+        }
+    }
+
+    /// The numeric type that the schema names, when it is only one.
+    private var numericTarget: TypeMask? {
+        let targets = node.accepts.intersection(.numbers)
+        return targets.rawValue.nonzeroBitCount == 1 ? targets : nil
+    }
+
+    /// The expression for the value that `value` gives.
+    func holds(for value: BSONValue) -> BSONValue {
+        let isOfType = Expression.type(value, is: "\(found.type)")
+        switch found.detail {
+        case .none: return isOfType
+        case .missing, .unusableDefault: return Expression.type(value, is: "missing")
+        case .sixteenBytes: return Expression.guarded(isOfType, subtypeOfSixteenBytes(value))
+        case .otherLength:
+            return Expression.guarded(isOfType, ["$ne": [["$binarySize": value], 16]])
+        case .emptyKey, .dollarKey, .dottedKey: return keys(of: value)
+        case .equalElements:
+            let distinct: BSONValue = ["$size": ["$setUnion": [value, []]]]
+            return Expression.guarded(Expression.isArray(value), ["$ne": [["$size": value], distinct]])
+        case .tooDeep: return ["$in": [["$type": value], ["array", "object"]]]
+        case .noCoordinates, .fewCoordinates, .coordinateType, .coordinateRange: return point(value)
+        case .exact, .inexact, .beyondInt32, .beyondInt64, .fraction, .notANumber, .infinity:
+            guard let numericTarget else { return isOfType }
+            let conditions = number(value, for: numericTarget)
+            return conditions.isEmpty ? isOfType : Expression.guarded(isOfType, Expression.and(conditions))
+        }
+    }
+
+    /// Binary values of one length sort by subtype, so a range of them is a subtype.
+    private func subtypeOfSixteenBytes(_ value: BSONValue) -> BSONValue {
+        func bound(_ byte: UInt8) -> BSONValue {
+            .binary(subtype: found.subtype, bytes: Array(repeating: byte, count: 16))
+        }
+        return Expression.and([
+            ["$eq": [["$binarySize": value], 16]], ["$gte": [value, bound(0)]], ["$lte": [value, bound(0xFF)]],
+        ])
+    }
+
+    private func keys(of value: BSONValue) -> BSONValue {
+        let isEmpty: BSONValue = ["$eq": ["$$key.k", ""]]
+        let hasDollar: BSONValue = ["$eq": [["$indexOfBytes": ["$$key.k", ["$literal": "$"], 0, 1]], 0]]
+        let hasDot: BSONValue = ["$gte": [["$indexOfBytes": ["$$key.k", "."]], 0]]
+        let holds: BSONValue =
+            switch found.detail {
+            case .emptyKey: isEmpty
+            case .dollarKey: hasDollar
+            default: Expression.and([hasDot, Expression.not(hasDollar)])
+            }
+        return Expression.guarded(
+            Expression.type(value, is: "object"),
+            Expression.any(of: ["$objectToArray": value], as: "key", holds))
+    }
+}
+
+// MARK: numbers and points
+
+extension ValueCondition {
+    private func number(_ value: BSONValue, for target: TypeMask) -> [BSONValue] {
+        switch found.detail {
+        case .notANumber: return [["$eq": [value, .double(.nan)]]]
+        case .infinity: return [["$in": [value, [.double(.infinity), .double(-.infinity)]]]]
+        case .fraction: return [["$ne": [value, ["$trunc": value]]]]
+        case .exact where target == .double: return TypeMask(found.type) == .int ? [] : [asDouble(value, "$eq")]
+        case .inexact: return [asDouble(value, "$ne")]
+        case .exact where target == .decimal: return []
+        case .exact: return integral(value) + within(value, isInt32: target == .int)
+        case .beyondInt32:
+            return integral(value) + within(value, isInt32: false) + [
+                Expression.not(Expression.and(within(value, isInt32: true)))
+            ]
+        case .beyondInt64:
+            return integral(value) + [
+                Expression.not(Expression.and(within(value, isInt32: false))),
+                Expression.not(["$in": [value, [.double(.infinity), .double(-.infinity), .double(.nan)]]]),
+            ]
+        default: return []
+        }
+    }
+
+    private func asDouble(_ value: BSONValue, _ comparison: String) -> BSONValue {
+        let double: BSONValue = ["$convert": ["input": value, "to": "double", "onError": nil]]
+        return comparison == "$eq" ? ["$eq": [value, double]] : ["$ne": [value, double]]
+    }
+
+    private func integral(_ value: BSONValue) -> [BSONValue] {
+        TypeMask.integers.contains(TypeMask(found.type)) ? [] : [["$eq": [value, ["$trunc": value]]]]
+    }
+
+    private func within(_ value: BSONValue, isInt32: Bool) -> [BSONValue] {
+        isInt32
+            ? [["$gte": [value, .int(.min)]], ["$lte": [value, .int(.max)]]]
+            : [["$gte": [value, .long(.min)]], ["$lte": [value, .long(.max)]]]
+    }
+
+    private func point(_ value: BSONValue) -> BSONValue {
+        let coordinates = Expression.field("coordinates", of: value)
+        let isNoDouble = Expression.not(Expression.type("$$c", is: "double"))
+        let hasOtherTypes = Expression.any(of: coordinates, as: "c", isNoDouble)
+        let isShort: BSONValue = ["$lt": [["$size": coordinates], 2]]
+        let isArray = Expression.isArray(coordinates)
+        let problem: BSONValue =
+            switch found.detail {
+            case .noCoordinates: ["$in": [["$type": coordinates], ["missing", "null"]]]
+            case .coordinateType: Expression.guarded(isArray, hasOtherTypes)
+            case .fewCoordinates:
+                Expression.guarded(isArray, Expression.and([Expression.not(hasOtherTypes), isShort]))
+            default:
+                Expression.guarded(
+                    isArray,
+                    Expression.and([
+                        Expression.not(hasOtherTypes), Expression.not(isShort),
+                        Expression.not(Expression.and([isWithin(coordinates, 0, 180), isWithin(coordinates, 1, 90)])),
+                    ]))
+            }
+        let isPoint: BSONValue = ["$eq": [Expression.field("type", of: value), "Point"]]
+        return Expression.guarded(Expression.type(value, is: "object"), Expression.and([isPoint, problem]))
+    }
+
+    /// NaN sorts below every number, so the lower bound leaves it out.
+    private func isWithin(_ array: BSONValue, _ index: Int32, _ limit: Double) -> BSONValue {
+        let element: BSONValue = ["$arrayElemAt": [array, .int(index)]]
+        return Expression.and([["$gte": [element, .double(-limit)]], ["$lte": [element, .double(limit)]]])
+    }
+}

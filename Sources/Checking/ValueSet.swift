@@ -1,0 +1,65 @@
+import BSON
+
+/// Finds equal elements in an array.
+enum ValueSet {
+    /// Elements up to which nothing is allocated.
+    static var smallCount: Int { 1_024 }
+
+    /// Whether two elements of an array are equal, as `semantics.md` section 3.2 has it.
+    static func hasDuplicates(_ array: borrowing BSONView) throws(BSONError) -> Bool {
+        // Every element has at least a type byte, a name of one digit, and that name's terminator.
+        if array.byteCount / 3 > smallCount, try count(array) > smallCount {
+            return try hasDuplicatesAmongMany(array)
+        }
+        return try hasDuplicatesAmongFew(array)
+    }
+
+    private static func count(_ array: borrowing BSONView) throws(BSONError) -> Int {
+        var count = 0
+        var position = array.firstPosition
+        while try array.next(&position) != nil { count += 1 }
+        return count
+    }
+
+    /// Marks each element's hash in a small table on the stack; only an element whose mark is there already is
+    /// compared with those before it.
+    private static func hasDuplicatesAmongFew(_ array: borrowing BSONView) throws(BSONError) -> Bool {
+        var marks = InlineArray<64, UInt64>(repeating: 0)
+        var position = array.firstPosition
+        var start = position
+        while let element = try array.next(&position) {
+            let hash = try ValueHash.hash(element, of: array, depth: 0)
+            let word = Int(hash >> 58)
+            let bit: UInt64 = 1 << ((hash >> 52) & 63)
+            if marks[word] & bit != 0, try isRepeated(element, at: start, in: array) { return true }
+            marks[word] |= bit
+            start = position
+        }
+        return false
+    }
+
+    private static func isRepeated(
+        _ element: BSONElement, at end: Int, in array: borrowing BSONView
+    ) throws(BSONError) -> Bool {
+        var position = array.firstPosition
+        while position < end, let earlier = try array.next(&position) {
+            if try ValueEquality.areEqual(earlier, of: array, element, of: array, depth: 0) { return true }
+        }
+        return false
+    }
+
+    @inline(never)
+    private static func hasDuplicatesAmongMany(_ array: borrowing BSONView) throws(BSONError) -> Bool {
+        var seen: [UInt64: [BSONElement]] = [:]
+        var position = array.firstPosition
+        while let element = try array.next(&position) {
+            let hash = try ValueHash.hash(element, of: array, depth: 0)
+            for earlier in seen[hash] ?? []
+            where try ValueEquality.areEqual(earlier, of: array, element, of: array, depth: 0) {
+                return true
+            }
+            seen[hash, default: []].append(element)
+        }
+        return false
+    }
+}

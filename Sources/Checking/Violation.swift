@@ -1,0 +1,29 @@
+/// One thing that is wrong with one document, or worth knowing about it.
+///
+/// It names types, never values.
+public struct Violation: Hashable, Sendable {
+    /// Where.
+    public let path: FoldedPath
+    /// Which rule says so.
+    public let rule: RuleCode
+    /// How sure it is that the document does not sync.
+    public let level: Level
+    /// What the schema wants.
+    public let expected: String
+    /// What is there.
+    public let found: String
+
+    /// Joins the parts.
+    public init(path: FoldedPath, rule: RuleCode, level: Level, expected: String, found: String) {
+        self.path = path
+        self.rule = rule
+        self.level = level
+        self.expected = expected
+        self.found = found
+    }
+}
+
+extension Violation: CustomStringConvertible {
+    /// Path, rule, and the two types.
+    public var description: String { "\(path): \(rule), expected \(expected), found \(found)" }
+}

@@ -1,0 +1,90 @@
+import BSON
+
+/// Walks a document beside the plan, once, and tells a sink what does not fit.
+///
+/// The arrays of the plan are borrowed as spans, so that the walk neither retains nor releases anything.
+struct Walker: ~Escapable {
+    let nodes: Span<CompiledSchema.Node>
+    let fields: Span<CompiledSchema.Field>
+    let keys: Span<FieldKey>
+    let slots: Span<Int32>
+    let names: RawSpan
+    let allowsMixedCollections: Bool
+
+    @_lifetime(borrow schema)
+    init(_ schema: borrowing CompiledSchema) {
+        nodes = schema.nodes.span
+        fields = schema.fields.span
+        keys = schema.keys.span
+        slots = schema.slots.span
+        names = unsafe schema.nameBytes.span.bytes
+        allowsMixedCollections = schema.options.allowsMixedCollections
+    }
+
+    /// Judges one value.
+    @inline(__always)
+    func value<Sink: FindingSink>(
+        _ element: BSONElement, of view: borrowing BSONView, node index: Int, depth: Int, into sink: inout Sink
+    ) throws(BSONError) {
+        if nodes[index].plain.contains(TypeMask(element.type)) { return }
+        try closeLook(element, of: view, node: index, depth: depth, into: &sink)
+    }
+
+    /// Judges a value whose type does not settle the matter.
+    func closeLook<Sink: FindingSink>(
+        _ element: BSONElement, of view: borrowing BSONView, node index: Int, depth: Int, into sink: inout Sink
+    ) throws(BSONError) {
+        let node = nodes[index]
+        let type = TypeMask(element.type)
+        if type == .null { return null(element, node: index, into: &sink) }
+        guard node.accepts.contains(type) else {
+            if node.flags.contains(.mixed) { return try mixed(element, of: view, node: index, level: 0, into: &sink) }
+            return mismatch(element, of: view, node: index, into: &sink)
+        }
+        if type == .object {
+            try object(try view.document(element), node: index, depth: depth &+ 1, into: &sink)
+        } else if type == .array {
+            try array(try view.document(element), node: index, depth: depth &+ 1, into: &sink)
+        } else if type == .binData {
+            binary(element, of: view, node: index, into: &sink)
+        }
+    }
+
+    private func null<Sink: FindingSink>(_ element: BSONElement, node index: Int, into sink: inout Sink) {
+        let node = nodes[index]
+        let found = Found(element.type)
+        func report(_ rule: Rule, _ level: Level) { sink.report(Finding(rule, level, node: index, found)) }
+        if node.place == .id { return report(.nullID, .possible) }
+        if node.flags.contains(.required) {
+            return report(node.flags.contains(.embedded) ? .embeddedRequiredNull : .requiredNull, .certain)
+        }
+        if node.flags.contains(.mixed) || node.flags.contains(.nullable) { return }
+        switch node.place {
+        case .element: report(.arrayItemNull, .certain)
+        case .dictionaryValue:
+            let isEmbedded = node.accepts == .object && !node.flags.contains(.dictionary)
+            if !isEmbedded { report(.dictionaryValueNull, .possible) }
+        case .root, .id, .field:
+            // Clients see an empty collection; that they do is undocumented.
+            let isCollection = node.accepts == .array || node.flags.contains(.dictionary)
+            report(.nullOptional, isCollection ? .warning : .info)
+        }
+    }
+
+    /// Judges binary data where the schema names `binData` or `uuid`.
+    private func binary<Sink: FindingSink>(
+        _ element: BSONElement, of view: borrowing BSONView, node index: Int, into sink: inout Sink
+    ) {
+        let flags = nodes[index].flags
+        let subtype = view.binarySubtype(element)
+        let hasUUIDLength = view.binaryLength(element) == 16
+        if flags.contains(.uuid), subtype == 4, hasUUIDLength { return }
+        if flags.contains(.binary), subtype == 0 { return }
+        let found = Found(element.type, hasUUIDLength ? .sixteenBytes : .otherLength, subtype: subtype)
+        if flags.contains(.binary) {
+            sink.report(Finding(.binarySubtype, .possible, node: index, found))
+        } else {
+            sink.report(Finding(.uuidSubtype, .certain, node: index, found))
+        }
+    }
+}

@@ -1,0 +1,91 @@
+import BSON
+import ServerSchema
+import Testing
+
+@testable import Checking
+
+/// The form of the filters; that they find what they should is proved against a server.
+@Suite struct FilterTests {
+    private func filter(
+        _ properties: KeyValuePairs<String, SchemaNode>, required: [String] = [], _ document: BSONDocument
+    ) throws -> (BSONValue?, isExact: Bool) {
+        var tally = Tally(CompiledSchema(properties, required: required))
+        try tally.add(document.view)
+        let group = try #require(tally.violationGroups.first)
+        return (group.filter["$expr"], group.filterIsExact)
+    }
+
+    @Test func aMissingField() throws {
+        let (filter, isExact) = try filter(["email": .of(.string)], required: ["email"], ["_id": 1])
+        #expect(filter == ["$eq": [["$type": "$email"], "missing"]])
+        #expect(isExact)
+    }
+
+    @Test func aFieldOfAnEmbeddedObjectIsLookedForOnlyInAnObject() throws {
+        let home = SchemaNode.object(["city": .of(.string)], required: ["city"])
+        let (filter, _) = try filter(["home": home], ["_id": 1, "home": [:]])
+        #expect(
+            filter == [
+                "$cond": [
+                    ["$eq": [["$type": "$home"], "object"]], ["$eq": [["$type": "$home.city"], "missing"]], false,
+                ]
+            ])
+    }
+
+    @Test func elementsAndValuesAreLookedIntoOneByOne() throws {
+        let (list, _) = try filter(["tags": .list(.of(.string))], ["_id": 1, "tags": [nil]])
+        #expect(
+            list == [
+                "$cond": [
+                    ["$isArray": ["$tags"]],
+                    [
+                        "$anyElementTrue": [
+                            ["$map": ["input": "$tags", "as": "e1", "in": ["$eq": [["$type": "$$e1"], "null"]]]]
+                        ]
+                    ], false,
+                ]
+            ])
+        let (values, _) = try filter(["d": .dictionary(.of(.string))], ["_id": 1, "d": ["a": 1]])
+        #expect(
+            values == [
+                "$cond": [
+                    ["$eq": [["$type": "$d"], "object"]],
+                    [
+                        "$anyElementTrue": [
+                            [
+                                "$map": [
+                                    "input": ["$objectToArray": "$d"], "as": "e1",
+                                    "in": ["$eq": [["$type": "$$e1.v"], "int"]],
+                                ]
+                            ]
+                        ]
+                    ], false,
+                ]
+            ])
+    }
+
+    @Test func aNameThatAPathCannotSpellGoesThroughGetField() throws {
+        let (filter, _) = try filter(["a.b": .of(.string)], ["_id": 1, "a.b": 1])
+        let field: BSONValue = ["$getField": ["field": ["$literal": "a.b"], "input": "$$ROOT"]]
+        #expect(filter == ["$eq": [["$type": field], "int"]])
+    }
+
+    @Test func aFilterThatFindsMoreSaysSo() throws {
+        #expect(try !filter(["b": .of(.binData)], ["_id": 1, "b": .binary(subtype: 5, bytes: [])]).isExact)
+        #expect(
+            try filter(["u": .of(.uuid)], ["_id": 1, "u": .binary(subtype: 3, bytes: .init(repeating: 1, count: 16))])
+                .isExact)
+        #expect(try !filter(["t": .tuple(.of(.int), .of(.string))], ["_id": 1, "t": ["x"]]).isExact)
+        #expect(try filter(["s": .set(.of(.int))], ["_id": 1, "s": [1, 1]]).isExact)
+        #expect(try !filter(["s": .set(.of(.mixed))], ["_id": 1, "s": [1, 1]]).isExact)
+        #expect(try filter(["n": .of(.int)], ["_id": 1, "n": 1.5]).isExact)
+        #expect(try !filter(["n": .of(.int, .long)], ["_id": 1, "n": 1.5]).isExact)
+    }
+
+    @Test func aVeryLongPathIsCut() throws {
+        var value: BSONValue = .timestamp(1)
+        for _ in 0..<50 { value = [value] }
+        let (_, isExact) = try filter(["m": .of(.mixed)], ["_id": 1, "m": value])
+        #expect(!isExact)
+    }
+}
