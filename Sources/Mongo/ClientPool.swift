@@ -1,0 +1,85 @@
+internal import CMongoC
+
+/// The clients of one deployment, with the threads that watch its servers.
+///
+/// It can be used from every thread. A client, a cursor or a session keeps its pool alive. The corresponding C type is
+/// `mongoc_client_pool_t`.
+@safe
+package final class ClientPool {
+    let handle: OpaquePointer
+    /// The deployment's addresses, without user and password.
+    package let host: String
+    /// The database that the connection string names; `nil` when it names none.
+    package let database: String?
+    /// The connection string without its secrets.
+    package let redactedURI: String
+    /// How long a call looks for a server that fits.
+    let searchTime: Duration
+    let isEncrypted: Bool
+    let handles = HandleCount()
+
+    private init(owning handle: OpaquePointer, uri: borrowing MongoURI) {
+        unsafe self.handle = handle
+        host = uri.hosts.joined(separator: ",")
+        database = uri.database
+        redactedURI = uri.redacted
+        searchTime = uri.serverSelectionTimeout
+        isEncrypted = uri.isEncrypted
+        HandleCount.total.add()
+    }
+
+    /// Closes the connections on a thread of our own: it takes the driver a third of a second to end its threads.
+    deinit {
+        nonisolated(unsafe) let handle = unsafe handle
+        PosixThread.start(name: "mongo close") {
+            unsafe mongoc_client_pool_destroy(handle)
+            HandleCount.total.remove()
+        }
+    }
+}
+
+// @unchecked: libmongoc documents mongoc_client_pool_t as thread-safe, and every stored property is constant.
+extension ClientPool: @unchecked Sendable {}
+
+extension ClientPool {
+    /// Makes a pool; nothing is connected yet.
+    /// - Throws: ``MongoError`` for a connection string, an option or a file that is not valid.
+    package static func open(_ options: ConnectionOptions) throws(MongoError) -> ClientPool {
+        let uri = try options.resolved()
+        var error = bson_error_t()
+        guard let handle = unsafe mongoc_client_pool_new_with_error(uri.handle, &error) else { throw MongoError(error) }
+        let pool = unsafe ClientPool(owning: handle, uri: uri)
+        // Version 2 keeps the server's codes apart from the driver's.
+        guard unsafe mongoc_client_pool_set_error_api(handle, MONGOC_ERROR_API_VERSION_2) else {
+            preconditionFailure("a new pool takes the error API")
+        }
+        return pool
+    }
+
+    /// Lends a client, to be used on one thread at a time; it goes back when it is no longer referred to.
+    ///
+    /// Blocks while all are lent. The corresponding C function is `mongoc_client_pool_pop`.
+    /// - Throws: ``MongoError`` when the connection string sets `waitQueueTimeoutMS` and the time is over.
+    package func client() throws(MongoError) -> Client {
+        guard let client = unsafe mongoc_client_pool_pop(handle) else {
+            throw MongoError(.client, .poolExhausted, message: "no client was free in time", host: host)
+        }
+        return Client(lease: unsafe ClientLease(owning: client, of: self))
+    }
+
+    /// Lends a client to `body` on a thread of our own, so that no thread of the cooperative pool blocks.
+    package func withClient<R: Sendable>(
+        _ body: @Sendable @escaping (borrowing Client) throws(MongoError) -> R
+    ) async throws(MongoError) -> R {
+        try await onOwnedThread(name: "mongo") { [self] () throws(MongoError) -> R in
+            let client = try self.client()
+            return try body(client)
+        }
+    }
+
+    /// The clients, cursors, sessions and bulk writes of this pool that are alive: for tests, and for debugging.
+    package var liveHandles: Int { handles.value }
+
+    /// The same of the whole process, with the pools; a pool counts until its connections are closed.
+    package static var liveHandlesOfAll: Int { HandleCount.total.value }
+}

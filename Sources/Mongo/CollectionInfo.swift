@@ -1,0 +1,70 @@
+package import BSON
+internal import CMongoC
+
+/// A collection as `listCollections` describes it.
+package struct CollectionInfo: Hashable, Sendable {
+    /// What a name in a database stands for.
+    ///
+    /// Open: the names are the server's.
+    package struct Kind: RawRepresentable, Hashable, Sendable {
+        /// The server's name.
+        package let rawValue: String
+        /// Wraps a name.
+        package init(rawValue: String) { self.rawValue = rawValue }
+
+        /// Documents.
+        package static let collection = Kind(rawValue: "collection")
+        /// A pipeline over another collection.
+        package static let view = Kind(rawValue: "view")
+        /// Measurements, in buckets of another collection.
+        package static let timeseries = Kind(rawValue: "timeseries")
+    }
+
+    /// The name within the database.
+    package let name: String
+    /// What it is.
+    package let kind: Kind
+    /// The sixteen bytes of the UUID as a `binData` of subtype 4; `nil` for a view.
+    package let uuid: BSONValue?
+    /// The options that it was created with: `validator`, `collation`, `clusteredIndex`, `capped`, `viewOn`, ….
+    package let options: BSONDocument
+
+    init(_ document: BSONDocument) {
+        name = document["name"]?.text ?? ""
+        kind = Kind(rawValue: document["type"]?.text ?? Kind.collection.rawValue)
+        uuid = document["info"]?.document?["uuid"]
+        options = document["options"]?.document ?? BSONDocument()
+    }
+
+    /// The default collation; `nil` for the simple one.
+    package var collation: BSONDocument? { options["collation"]?.document }
+
+    /// Whether the documents themselves are kept in the order of `_id`.
+    package var isClustered: Bool { options["clusteredIndex"] != nil }
+
+    /// The validator; `nil` when there is none.
+    package var validator: BSONDocument? { options["validator"]?.document }
+}
+
+extension Client {
+    /// Lists what a database holds.
+    ///
+    /// The corresponding C function is `mongoc_database_find_collections_with_opts`.
+    /// - Parameter options: those of the `listCollections` command, such as `filter` and `nameOnly`.
+    /// - Throws: ``MongoError``.
+    package func listCollections(
+        of database: String, options: BSONDocument = [:]
+    ) throws(MongoError) -> [CollectionInfo] {
+        let handle = unsafe options.lend { unsafe cmongoc_list_collections(lease.handle, database, $0) }
+        guard let handle = unsafe handle else { preconditionFailure("listing collections always gives a cursor") }
+        let cursor = unsafe Cursor(owning: handle, lease: lease)
+        return try cursor.documents().map(CollectionInfo.init)
+    }
+
+    /// Describes one collection; `nil` when it does not exist.
+    /// - Throws: ``MongoError``.
+    package func collectionInfo(_ namespace: Namespace) throws(MongoError) -> CollectionInfo? {
+        let filter: BSONDocument = ["name": .string(namespace.collection)]
+        return try listCollections(of: namespace.database, options: ["filter": .object(filter)]).first
+    }
+}

@@ -1,0 +1,77 @@
+internal import CMongoC
+internal import Glibc
+
+extension ConnectionOptions {
+    /// The connection string with everything that these options say.
+    /// - Throws: ``MongoError`` for a string or an option that is not valid, and for a file that cannot be read.
+    package func resolved() throws(MongoError) -> MongoURI {
+        let resolved = try MongoURI.parse(uri)
+        try applyTimeouts(to: resolved)
+        try applyName(to: resolved)
+        try applyLogin(to: resolved)
+        try applyTLS(to: resolved)
+        try applyConcerns(to: resolved)
+        try applyTransport(to: resolved)
+        return resolved
+    }
+
+    private func applyTimeouts(to uri: borrowing MongoURI) throws(MongoError) {
+        if connectTimeout != nil || !uri.has(MONGOC_URI_SERVERSELECTIONTIMEOUTMS) {
+            let search = (connectTimeout ?? Self.defaultConnectTimeout) * 4 / 5
+            try uri.set(MONGOC_URI_SERVERSELECTIONTIMEOUTMS, to: search.driverMilliseconds)
+        }
+        if connectTimeout != nil || !uri.has(MONGOC_URI_CONNECTTIMEOUTMS) {
+            try uri.set(MONGOC_URI_CONNECTTIMEOUTMS, to: (uri.serverSelectionTimeout * 3 / 4).driverMilliseconds)
+        }
+        if let socketTimeout { try uri.set(MONGOC_URI_SOCKETTIMEOUTMS, to: socketTimeout.driverMilliseconds) }
+    }
+
+    private func applyName(to uri: borrowing MongoURI) throws(MongoError) {
+        guard appName != nil || !uri.has(MONGOC_URI_APPNAME) else { return }
+        guard unsafe mongoc_uri_set_appname(uri.handle, appName ?? Self.defaultAppName) else {
+            throw .refused(MONGOC_URI_APPNAME)
+        }
+    }
+
+    private func applyLogin(to uri: borrowing MongoURI) throws(MongoError) {
+        if let username, unsafe !mongoc_uri_set_username(uri.handle, username) { throw .refused("username") }
+        if let password, unsafe !mongoc_uri_set_password(uri.handle, password) { throw .refused("password") }
+        if let authSource, unsafe !mongoc_uri_set_auth_source(uri.handle, authSource) {
+            throw .refused(MONGOC_URI_AUTHSOURCE)
+        }
+    }
+
+    private func applyTLS(to uri: borrowing MongoURI) throws(MongoError) {
+        guard let tls else { return }
+        try uri.set(MONGOC_URI_TLS, to: tls.isEnabled)
+        guard tls.isEnabled else { return }
+        if let file = tls.caFile { try uri.set(MONGOC_URI_TLSCAFILE, to: Self.readable(file, for: "TLS authorities")) }
+        if let file = tls.certificateKeyFile {
+            try uri.set(MONGOC_URI_TLSCERTIFICATEKEYFILE, to: Self.readable(file, for: "TLS certificate and key"))
+        }
+        if tls.allowsInvalidCertificates { try uri.set(MONGOC_URI_TLSALLOWINVALIDCERTIFICATES, to: true) }
+        if tls.allowsInvalidHostnames { try uri.set(MONGOC_URI_TLSALLOWINVALIDHOSTNAMES, to: true) }
+    }
+
+    private func applyConcerns(to uri: borrowing MongoURI) throws(MongoError) {
+        unsafe readPreference?.withHandle { unsafe mongoc_uri_set_read_prefs_t(uri.handle, $0) }
+        if let readConcern { uri.set(readConcern) }
+        if let writeConcern { uri.set(writeConcern) }
+    }
+
+    private func applyTransport(to uri: borrowing MongoURI) throws(MongoError) {
+        if let maxPoolSize { try uri.set(MONGOC_URI_MAXPOOLSIZE, to: Int32(clamping: max(1, maxPoolSize))) }
+        guard let compressors else { return }
+        let list = compressors.joined(separator: ",")
+        guard unsafe mongoc_uri_set_compressors(uri.handle, list) else { throw .refused(MONGOC_URI_COMPRESSORS) }
+    }
+
+    /// The path, when it can be read: the driver itself only says that the handshake failed.
+    private static func readable(_ path: String, for purpose: String) throws(MongoError) -> String {
+        guard unsafe access(path, R_OK) == 0 else {
+            let reason = unsafe String(cString: strerror(errno))
+            throw MongoError(.client, .invalidArgument, message: "the file of \(purpose), \(path): \(reason)")
+        }
+        return path
+    }
+}

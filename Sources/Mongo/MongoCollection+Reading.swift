@@ -1,0 +1,62 @@
+package import BSON
+internal import CMongoC
+
+extension MongoCollection {
+    /// The documents that fit `filter`.
+    ///
+    /// The corresponding C function is `mongoc_collection_find_with_opts`.
+    /// - Parameter options: those of the `find` command: `sort`, `projection`, `hint`, `min`, `max`, `batchSize`,
+    ///   `limit`, `maxTimeMS`, `readConcern`, `collation`, `comment`, `let`, …; and `sessionId`.
+    /// - Returns: a cursor; what goes wrong is thrown by its first `next()`.
+    package func find(
+        _ filter: BSONDocument = [:], options: BSONDocument = [:], readPreference: ReadPreference? = nil
+    ) -> Cursor {
+        let cursor = unsafe lending(filter, options, readPreference) { filter, options, preference in
+            unsafe cmongoc_find(
+                lease.handle, namespace.database, namespace.collection, filter, options, preference)
+        }
+        guard let cursor = unsafe cursor else { preconditionFailure("mongoc_collection_find_with_opts never fails") }
+        return unsafe Cursor(owning: cursor, lease: lease)
+    }
+
+    /// The documents that a pipeline makes of the collection.
+    ///
+    /// The corresponding C function is `mongoc_collection_aggregate`. A pipeline that ends in `$out` or `$merge` runs
+    /// with the first `next()`, which gives `nil`.
+    /// - Parameter options: those of the `aggregate` command: `allowDiskUse`, `batchSize`, `hint`, `maxTimeMS`,
+    ///   `readConcern`, `writeConcern`, `collation`, `comment`, `let`, …; and `sessionId`.
+    /// - Returns: a cursor; what goes wrong is thrown by its first `next()`.
+    package func aggregate(
+        _ pipeline: [BSONDocument], options: BSONDocument = [:], readPreference: ReadPreference? = nil
+    ) -> Cursor {
+        let stages: BSONDocument = ["pipeline": .array(of: pipeline.map { .object($0) })]
+        let cursor = unsafe lending(stages, options, readPreference) { stages, options, preference in
+            unsafe cmongoc_aggregate(
+                lease.handle, namespace.database, namespace.collection, stages, options, preference)
+        }
+        guard let cursor = unsafe cursor else { preconditionFailure("mongoc_collection_aggregate never fails") }
+        return unsafe Cursor(owning: cursor, lease: lease)
+    }
+
+    /// The exact number of documents that fit `filter`, by looking at them or at an index.
+    /// - Parameter options: those of the `aggregate` command.
+    /// - Throws: ``MongoError``.
+    package func countDocuments(
+        _ filter: BSONDocument = [:], options: BSONDocument = [:], readPreference: ReadPreference? = nil
+    ) throws(MongoError) -> Int {
+        let count: BSONDocument = ["$group": ["_id": 1, "n": ["$sum": 1]]]
+        var cursor = aggregate(
+            [["$match": .object(filter)], count], options: options, readPreference: readPreference)
+        return try cursor.nextDocument()?["n"]?.integer ?? 0
+    }
+
+    /// The number of documents that the server's metadata holds: at once, and off after an unclean shutdown or on a
+    /// sharded cluster.
+    /// - Throws: ``MongoError``.
+    package func estimatedCount(options: BSONDocument = [:]) throws(MongoError) -> Int {
+        let reply = try lease.run(
+            .read, ["count": .string(namespace.collection)], on: namespace.database, options: options)
+        guard let count = reply["n"]?.integer else { throw MongoError(incomplete: "the count", host: lease.host) }
+        return count
+    }
+}

@@ -1,0 +1,41 @@
+/// What a caller may do about an error.
+extension MongoError {
+    /// Whether the same operation may succeed when it is tried again: the network, a failover, a server that leaves.
+    ///
+    /// A write that failed so may have been done, wholly or in part; only an idempotent one may be repeated.
+    package var isTransient: Bool {
+        domain == .stream || isServerSelection || Self.transientCodes.contains(code)
+            || !labels.isDisjoint(with: [
+                "RetryableWriteError", "TransientTransactionError", "ResumableChangeStreamError",
+            ])
+    }
+
+    /// Whether a scan may go on with a new cursor after the last document seen: the error is transient, or the
+    /// cursor's own.
+    package var isCursorLost: Bool {
+        isTransient || code == .cursorNotFound || code == .cursorKilled || code == .queryPlanKilled
+    }
+
+    /// Whether no server that fits was found in time; the message says why.
+    package var isServerSelection: Bool { domain == .serverSelection }
+
+    /// Whether the login was refused.
+    package var isAuthentication: Bool {
+        code == .authenticationFailed || code == .loginFailed || domain == .scram || domain == .sasl
+    }
+
+    /// Whether the user is logged in, or none is, and lacks a privilege.
+    package var isAuthorization: Bool { code == .unauthorized }
+
+    /// Whether the write was done and only its durability was not confirmed.
+    package var isWriteConcern: Bool { domain == .writeConcern }
+
+    /// Whether the operation's own time limit ended it.
+    package var isTimeLimit: Bool { code == .maxTimeMSExpired || code == .exceededTimeLimit }
+
+    private static let transientCodes: Set<Code> = [
+        .hostUnreachable, .hostNotFound, .networkTimeout, .shutdownInProgress, .primarySteppedDown, .exceededTimeLimit,
+        .socketException, .notWritablePrimary, .interruptedAtShutdown, .interruptedDueToReplStateChange,
+        .notPrimaryNoSecondaryOk, .notPrimaryOrSecondary, .writeConflict, .connect, .socket, .nameResolution,
+    ]
+}

@@ -1,0 +1,66 @@
+internal import BSON
+internal import CMongoC
+
+extension MongoError {
+    /// Reads the driver's error, and the codes and labels of the reply where the server gave one.
+    init(_ error: bson_error_t, reply: BSONDocument? = nil, host: String? = nil) {
+        let domain = Domain(rawValue: error.domain)
+        let number = Int(error.code)
+        self.init(
+            domain, Code(rawValue: domain.isServer ? number : -number), message: error.text,
+            codeName: reply?.errorDetail["codeName"]?.text, labels: reply?.errorLabels ?? [], host: host)
+    }
+
+    /// The write concern error of a reply that is `ok: 1`; `nil` when it has none.
+    ///
+    /// Where statements were refused too, it is the first refusal: the error must not read as "the write was done".
+    init?(writeConcernErrorOf reply: BSONDocument, host: String?) {
+        guard let detail = reply.writeConcernError, let code = detail["code"]?.integer else { return nil }
+        if let refused = WriteError.all(of: reply).first {
+            self.init(refused, labels: reply.errorLabels, host: host)
+            return
+        }
+        self.init(
+            .writeConcern, Code(rawValue: code), message: detail["errmsg"]?.text ?? "write concern error",
+            codeName: detail["codeName"]?.text, labels: reply.errorLabels, host: host)
+    }
+
+    /// One write's error, as an error of the whole.
+    init(_ error: WriteError, labels: Set<String> = [], host: String? = nil) {
+        self.init(.server, error.code, message: error.message, labels: labels, host: host)
+    }
+
+    /// A reply, or a document of a cursor, whose bytes are no BSON.
+    init(damaged error: BSONError, host: String?) {
+        self.init(.protocolViolation, .invalidReply, message: "the server sent damaged BSON: \(error)", host: host)
+    }
+
+    /// A reply that lacks what its command promises.
+    init(incomplete what: String, host: String?) {
+        self.init(.protocolViolation, .invalidReply, message: "the server's reply lacks \(what)", host: host)
+    }
+}
+
+extension BSONDocument {
+    /// The labels of a reply, and those of its write concern error.
+    var errorLabels: Set<String> {
+        let own = self["errorLabels"]?.document?.values.compactMap(\.text) ?? []
+        let nested = writeConcernError?["errorLabels"]?.document?.values.compactMap(\.text) ?? []
+        return Set(own + nested)
+    }
+
+    /// The write concern error: of a command, or the first of a bulk.
+    var writeConcernError: BSONDocument? {
+        self["writeConcernError"]?.document ?? self["writeConcernErrors"]?.document?.values.first?.document
+    }
+
+    /// Where the code's name stands.
+    fileprivate var errorDetail: BSONDocument { self["codeName"] == nil ? writeConcernError ?? self : self }
+}
+
+extension bson_error_t {
+    /// The message up to its NUL.
+    fileprivate var text: String {
+        unsafe withUnsafeBytes(of: message) { unsafe String(decoding: $0.prefix { $0 != 0 }, as: UTF8.self) }
+    }
+}

@@ -1,0 +1,109 @@
+internal import BSON
+internal import CMongoC
+
+/// A connection string, parsed.
+///
+/// Its description never holds the password. The corresponding C type is `mongoc_uri_t`.
+@safe
+package struct MongoURI: ~Copyable {
+    let handle: OpaquePointer
+
+    private init(owning handle: OpaquePointer) { unsafe self.handle = handle }
+
+    deinit { unsafe mongoc_uri_destroy(handle) }
+
+    /// Parses `mongodb://…` or `mongodb+srv://…`; the latter asks the DNS.
+    /// - Throws: ``MongoError`` with what is wrong, never with the string itself.
+    package static func parse(_ text: String) throws(MongoError) -> MongoURI {
+        Driver.start()
+        if let defect = URIText(text).defect { throw MongoError(invalidURI: defect) }
+        var error = bson_error_t()
+        guard let handle = unsafe mongoc_uri_new_with_error(text, &error) else {
+            let message = MongoError(error).message
+            let leaks = URIText(text).secrets.contains { message.contains($0) }
+            throw MongoError(invalidURI: leaks || message.isEmpty ? "it is malformed" : message)
+        }
+        return unsafe MongoURI(owning: handle)
+    }
+}
+
+extension MongoURI {
+    /// The database that the string names; `nil` when it names none.
+    package var database: String? { unsafe mongoc_uri_get_database(handle).map { unsafe String(cString: $0) } }
+
+    /// The user; `nil` when the string names none.
+    package var username: String? { unsafe mongoc_uri_get_username(handle).map { unsafe String(cString: $0) } }
+
+    /// The replica set's name; `nil` when the string names none.
+    package var replicaSet: String? { unsafe mongoc_uri_get_replica_set(handle).map { unsafe String(cString: $0) } }
+
+    /// The addresses, as `host:port`; of a `mongodb+srv` string its one host.
+    package var hosts: [String] {
+        if let service = unsafe mongoc_uri_get_srv_hostname(handle) { return [unsafe String(cString: service)] }
+        var hosts: [String] = []
+        var entry = unsafe mongoc_uri_get_hosts(handle)
+        while let host = unsafe entry {
+            let address = unsafe host.pointee.host_and_port
+            hosts.append(
+                unsafe withUnsafeBytes(of: address) {
+                    unsafe String(decoding: $0.prefix { $0 != 0 }, as: UTF8.self)
+                })
+            unsafe entry = UnsafePointer(host.pointee.next)
+        }
+        return hosts
+    }
+
+    /// The program's name; `nil` when the string names none.
+    package var appName: String? { unsafe mongoc_uri_get_appname(handle).map { unsafe String(cString: $0) } }
+
+    /// Whether connections are encrypted.
+    package var isEncrypted: Bool { unsafe mongoc_uri_get_tls(handle) }
+
+    /// How long to look for a server that fits.
+    package var serverSelectionTimeout: Duration {
+        .milliseconds(integer(MONGOC_URI_SERVERSELECTIONTIMEOUTMS, fallback: 30_000))
+    }
+
+    /// How long to wait for one connection.
+    package var connectTimeout: Duration { .milliseconds(integer(MONGOC_URI_CONNECTTIMEOUTMS, fallback: 10_000)) }
+
+    /// The string with `***` for the password, and without its options: they may hold further secrets.
+    package var redacted: String {
+        let scheme = unsafe mongoc_uri_get_srv_hostname(handle) == nil ? "mongodb" : "mongodb+srv"
+        let hasPassword = unsafe mongoc_uri_get_password(handle) != nil
+        let user = username.map { $0 + (hasPassword ? ":***" : "") + "@" } ?? ""
+        return "\(scheme)://\(user)\(hosts.joined(separator: ","))/\(database ?? "")"
+    }
+}
+
+extension MongoURI {
+    /// Whether the string itself, or an earlier call here, set the option.
+    func has(_ option: String) -> Bool { unsafe mongoc_uri_has_option(handle, option) }
+
+    /// The option's number, or `fallback`.
+    func integer(_ option: String, fallback: Int32) -> Int32 {
+        unsafe mongoc_uri_get_option_as_int32(handle, option, fallback)
+    }
+
+    func set(_ option: String, to value: Int32) throws(MongoError) {
+        guard unsafe mongoc_uri_set_option_as_int32(handle, option, value) else { throw .refused(option) }
+    }
+
+    func set(_ option: String, to value: Bool) throws(MongoError) {
+        guard unsafe mongoc_uri_set_option_as_bool(handle, option, value) else { throw .refused(option) }
+    }
+
+    func set(_ option: String, to value: String) throws(MongoError) {
+        guard unsafe mongoc_uri_set_option_as_utf8(handle, option, value) else { throw .refused(option) }
+    }
+}
+
+extension MongoError {
+    init(invalidURI reason: String) {
+        self.init(.command, .invalidArgument, message: "the connection string is not valid: \(reason)")
+    }
+
+    static func refused(_ option: String) -> MongoError {
+        MongoError(.command, .invalidArgument, message: "the connection option \(option) has a value that is not valid")
+    }
+}

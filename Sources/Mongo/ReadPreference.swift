@@ -1,0 +1,70 @@
+package import BSON
+internal import CMongoC
+
+/// Which members of a replica set answer reads.
+package struct ReadPreference: Hashable, Sendable {
+    /// The kind of member.
+    package enum Mode: String, Hashable, Sendable, CaseIterable {
+        /// The primary alone.
+        case primary
+        /// The primary, and a secondary when there is none.
+        case primaryPreferred
+        /// A secondary alone.
+        case secondary
+        /// A secondary, and the primary when there is none.
+        case secondaryPreferred
+        /// Whichever answers first.
+        case nearest
+    }
+
+    /// The kind of member.
+    package var mode: Mode
+    /// Sets of tags, the first that fits a member wins; empty for any member.
+    package var tags: [BSONDocument]
+    /// How far a secondary may be behind; 90 seconds at least.
+    package var maxStaleness: Duration?
+
+    /// Makes a preference.
+    package init(_ mode: Mode, tags: [BSONDocument] = [], maxStaleness: Duration? = nil) {
+        self.mode = mode
+        self.tags = tags
+        self.maxStaleness = maxStaleness
+    }
+
+    /// The primary alone.
+    package static let primary = ReadPreference(.primary)
+    /// A secondary where there is one.
+    package static let secondaryPreferred = ReadPreference(.secondaryPreferred)
+}
+
+extension ReadPreference {
+    /// Lends the driver's form to `body`; the corresponding C type is `mongoc_read_prefs_t`.
+    func withHandle<R, E: Error>(_ body: (OpaquePointer) throws(E) -> R) throws(E) -> R {
+        let tags = BSONValue.array(of: tags.map { .object($0) }).document ?? BSONDocument()
+        let seconds = maxStaleness.map { $0.components.seconds } ?? -1
+        let handle = unsafe tags.lend { unsafe cmongoc_read_preference(mode.native, $0, seconds) }
+        guard let handle = unsafe handle else { preconditionFailure("mongoc_read_prefs_new does not fail") }
+        defer { unsafe mongoc_read_prefs_destroy(handle) }
+        return try unsafe body(handle)
+    }
+}
+
+extension ReadPreference? {
+    /// Lends the driver's form, or nothing, to `body`.
+    func withHandle<R, E: Error>(_ body: (OpaquePointer?) throws(E) -> R) throws(E) -> R {
+        guard let self else { return try body(nil) }
+        return try unsafe self.withHandle { handle throws(E) in try unsafe body(handle) }
+    }
+}
+
+extension ReadPreference.Mode {
+    fileprivate var native: mongoc_read_mode_t {
+        switch self {
+        case .primary: MONGOC_READ_PRIMARY
+        case .primaryPreferred: MONGOC_READ_PRIMARY_PREFERRED
+        case .secondary: MONGOC_READ_SECONDARY
+        case .secondaryPreferred: MONGOC_READ_SECONDARY_PREFERRED
+        case .nearest: MONGOC_READ_NEAREST
+        }
+    }
+}

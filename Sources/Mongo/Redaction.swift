@@ -1,0 +1,56 @@
+/// Takes document values and secrets out of texts that others wrote.
+enum Redaction {
+    /// A server's or the driver's message without what it quotes of documents.
+    ///
+    /// What stands in braces goes (`dup key: { email: … }`, echoed commands and documents), and what stands in double
+    /// quotes, where mongod prints string values. Names, which mongod puts in single quotes, stay.
+    static func serverMessage(_ message: String) -> String {
+        var kept = ""
+        var depth = 0
+        var isQuoted = false
+        var isEscaped = false
+        for character in message {
+            if isEscaped {
+                isEscaped = false
+                continue
+            }
+            switch character {
+            case "\\" where isQuoted: isEscaped = true
+            case "\"":
+                if depth == 0 { kept += isQuoted ? "…\"" : "\"" }
+                isQuoted.toggle()
+            case "{" where !isQuoted:
+                if depth == 0 { kept += "{…}" }
+                depth += 1
+            case "}" where !isQuoted && depth > 0: depth -= 1
+            default: if depth == 0 && !isQuoted { kept.append(character) }
+            }
+        }
+        return isQuoted && depth == 0 ? kept + "…" : kept
+    }
+
+    /// Also without numbers and what stands in single quotes: for errors whose text is about a value.
+    static func conversionMessage(_ message: String) -> String {
+        var kept = ""
+        var isQuoted = false
+        for character in serverMessage(message) {
+            if character == "'" {
+                kept += isQuoted ? "…'" : "'"
+                isQuoted.toggle()
+            } else if !isQuoted {
+                let isDigit = character.isNumber
+                if !isDigit { kept.append(character) } else if kept.last != "#" { kept.append("#") }
+            }
+        }
+        return isQuoted ? kept + "…" : kept
+    }
+
+    /// The text with every occurrence of `secrets` masked; longer ones first, empty ones not at all.
+    static func masking(_ secrets: [String], in text: String) -> String {
+        var masked = text
+        for secret in secrets.sorted(by: { $0.utf8.count > $1.utf8.count }) where !secret.isEmpty {
+            masked = masked.split(separator: secret, omittingEmptySubsequences: false).joined(separator: "***")
+        }
+        return masked
+    }
+}

@@ -1,0 +1,80 @@
+package import BSON
+internal import CMongoC
+
+/// What a server says of itself: the reply to `hello`.
+package struct ServerHello: Sendable {
+    /// The kind of deployment that the server belongs to.
+    package enum Topology: String, Sendable {
+        /// One server that replicates nothing.
+        case standalone
+        /// A member of a replica set.
+        case replicaSet
+        /// A router of a sharded cluster.
+        case sharded
+    }
+
+    /// The kind of deployment.
+    package let topology: Topology
+    /// Whether it takes writes.
+    package let isWritablePrimary: Bool
+    /// The replica set's name; `nil` outside of one.
+    package let setName: String?
+    /// The address of the primary as the set knows it; `nil` when there is none.
+    package let primary: String?
+    /// The newest version of the wire protocol: 9 is 4.4, 13 is 5.0, 17 is 6.0, 21 is 7.0, 25 is 8.0.
+    package let maxWireVersion: Int
+    /// The largest document, in bytes.
+    package let maxDocumentSize: Int
+    /// The reply, for what is not above: `lastWrite`, `electionId`, `hosts`.
+    package let reply: BSONDocument
+
+    init(_ reply: BSONDocument) {
+        setName = reply["setName"]?.text
+        let isRouter = reply["msg"]?.text == "isdbgrid"
+        topology = isRouter ? .sharded : setName == nil ? .standalone : .replicaSet
+        isWritablePrimary = (reply["isWritablePrimary"] ?? reply["ismaster"])?.isTrue ?? false
+        primary = reply["primary"]?.text
+        maxWireVersion = reply["maxWireVersion"]?.integer ?? 0
+        maxDocumentSize = reply["maxBsonObjectSize"]?.integer ?? 16 << 20
+        self.reply = reply
+    }
+}
+
+/// What a server was built of: the reply to `buildInfo`.
+package struct BuildInfo: Sendable {
+    /// Such as "6.0.5".
+    package let version: String
+    /// The numbers of the version, major first.
+    package let numbers: [Int]
+    /// The reply, for what is not above.
+    package let reply: BSONDocument
+
+    init(_ reply: BSONDocument) {
+        version = reply["version"]?.text ?? ""
+        numbers = reply["versionArray"]?.document?.values.compactMap(\.integer) ?? []
+        self.reply = reply
+    }
+
+    /// Whether the server is that version or a later one.
+    package func isAtLeast(_ major: Int, _ minor: Int = 0) -> Bool {
+        !numbers.lexicographicallyPrecedes([major, minor])
+    }
+}
+
+extension Client {
+    /// Asks the server that would take writes, or with `readPreference` the one that would answer reads, what it is.
+    /// - Throws: ``MongoError``.
+    package func hello(readPreference: ReadPreference? = nil) throws(MongoError) -> ServerHello {
+        do throws(MongoError) {
+            return ServerHello(try runCommand(["hello": 1], on: "admin", readPreference: readPreference))
+        } catch  where error.code == .commandNotFound {  // before 4.4.2
+            return ServerHello(try runCommand(["isMaster": 1], on: "admin", readPreference: readPreference))
+        }
+    }
+
+    /// Asks the server for its version.
+    /// - Throws: ``MongoError``.
+    package func buildInfo() throws(MongoError) -> BuildInfo {
+        BuildInfo(try runCommand(["buildInfo": 1], on: "admin"))
+    }
+}

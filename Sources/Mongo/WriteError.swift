@@ -1,0 +1,25 @@
+internal import BSON
+
+/// One statement of a write that the server refused.
+package struct WriteError: Hashable, Sendable {
+    /// The statement's position in what was sent.
+    package let index: Int
+    /// Why.
+    package let code: MongoError.Code
+    /// What the server said; quoted documents and values are cut.
+    package let message: String
+}
+
+extension WriteError {
+    /// The `writeErrors` of a reply, in its order.
+    static func all(of reply: BSONDocument) -> [WriteError] {
+        (reply["writeErrors"]?.document?.values ?? []).map { value in
+            let error = value.document ?? BSONDocument()
+            let code = MongoError.Code(rawValue: error["code"]?.integer ?? 0)
+            let text = error["errmsg"]?.text ?? "write error"
+            return WriteError(
+                index: error["index"]?.integer ?? 0, code: code,
+                message: MongoError(.server, code, message: text).message)
+        }
+    }
+}

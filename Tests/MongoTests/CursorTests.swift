@@ -1,0 +1,123 @@
+import BSON
+import Mongo
+import TestSupport
+import Testing
+
+@Suite struct CursorTests {
+    @Test func findGivesEveryDocumentInItsOrder() async throws {
+        try await Mongod.shared.withDatabase { database in
+            try await database.fill("a", count: 250)
+            let namespace = database.namespace("a")
+            let ids = try await database.pool.run { client in
+                var ids: [Int] = []
+                var cursor = client.collection(namespace).find([:], options: ["sort": ["_id": -1], "batchSize": 40])
+                while let view = try cursor.next() {
+                    guard let element = try view.find("_id") else { continue }
+                    ids.append(Int(view.int32(element)))
+                }
+                return ids
+            }
+            #expect(ids == Array((0..<250).reversed()))
+        }
+    }
+
+    @Test func indexBoundsAndHintReachTheServer() async throws {
+        try await Mongod.shared.withDatabase { database in
+            try await database.fill("a", count: 20)
+            let namespace = database.namespace("a")
+            let count = try await database.pool.run { client in
+                try client.collection(namespace).find(
+                    [:],
+                    options: [
+                        "min": ["_id": 5], "max": ["_id": 8], "hint": ["_id": 1], "projection": ["_id": 1],
+                        "readConcern": ["level": "majority"], "maxTimeMS": 5_000, "comment": "bounds",
+                    ]
+                ).documents().count
+            }
+            #expect(count == 3)
+        }
+    }
+
+    @Test func letVariablesReachFindAndAggregate() async throws {
+        try await Mongod.shared.withDatabase { database in
+            try await database.fill("a", count: 10)
+            let namespace = database.namespace("a")
+            let filter: BSONDocument = ["$expr": ["$lt": ["$_id", "$$limit"]]]
+            let counts = try await database.pool.run { client in
+                let collection = client.collection(namespace)
+                let options: BSONDocument = ["let": ["limit": 4]]
+                return (
+                    try collection.find(filter, options: options).documents().count,
+                    try collection.aggregate([["$match": .object(filter)]], options: options).documents().count
+                )
+            }
+            #expect(counts == (4, 4))
+        }
+    }
+
+    @Test func countsAreExactAndEstimated() async throws {
+        try await Mongod.shared.withDatabase { database in
+            try await database.fill("a", count: 30)
+            let namespace = database.namespace("a")
+            let counts = try await database.pool.run { client in
+                let collection = client.collection(namespace)
+                return [
+                    try collection.countDocuments(), try collection.countDocuments(["_id": ["$gte": 25]]),
+                    try collection.countDocuments(["_id": "none"]), try collection.estimatedCount(),
+                ]
+            }
+            #expect(counts == [30, 5, 0, 30])
+        }
+    }
+
+    @Test func anUnknownStageIsAnErrorWithItsCode() async throws {
+        try await Mongod.shared.withDatabase { database in
+            let namespace = database.namespace("a")
+            let error = try await #require(throws: MongoError.self) {
+                try await database.pool.withClient { client throws(MongoError) in
+                    try client.collection(namespace).aggregate([["$nonsense": [:]]]).documents().count
+                }
+            }
+            #expect(error.code == .unknownStage)
+            #expect(error.domain == .server)
+            #expect(!error.isTransient)
+        }
+    }
+
+    @Test func aBrokenConnectionEndsTheCursorAsTransient() async throws {
+        let mongod = try await Mongod.shared
+        try await mongod.withDatabase { database in
+            try await database.fill("a", count: 20)
+            let namespace = database.namespace("a")
+            var point = FailPoint("getMore", appName: database.appName)
+            point.closesConnection = true
+            let error = try await mongod.failing(point) {
+                await #expect(throws: MongoError.self) {
+                    try await database.pool.withClient { client throws(MongoError) in
+                        try client.collection(namespace).find([:], options: ["batchSize": 5]).documents().count
+                    }
+                }
+            }
+            #expect(error?.isTransient == true)
+            #expect(error?.isCursorLost == true)
+        }
+    }
+
+    @Test func aLostCursorIsToldApart() async throws {
+        let mongod = try await Mongod.shared
+        try await mongod.withDatabase { database in
+            try await database.fill("a", count: 20)
+            let namespace = database.namespace("a")
+            let error = try await mongod.failing(.error(43, "getMore", appName: database.appName)) {
+                await #expect(throws: MongoError.self) {
+                    try await database.pool.withClient { client throws(MongoError) in
+                        try client.collection(namespace).find([:], options: ["batchSize": 5]).documents().count
+                    }
+                }
+            }
+            #expect(error?.code == .cursorNotFound)
+            #expect(error?.isCursorLost == true)
+            #expect(error?.isTransient == false)
+        }
+    }
+}

@@ -1,0 +1,94 @@
+import BSON
+import Mongo
+import TestSupport
+import Testing
+
+@Suite struct ErrorTests {
+    @Test(arguments: [91, 189, 10_107, 11_600, 11_602, 6, 7, 89])
+    func errorsOfAFailoverAreTransient(code: Int) async throws {
+        let mongod = try await Mongod.shared
+        try await mongod.withDatabase { database in
+            try await database.fill("a", count: 1)
+            let namespace = database.namespace("a")
+            let error = try await mongod.failing(.error(code, "update", appName: database.appName)) {
+                await #expect(throws: MongoError.self) {
+                    try await database.pool.withClient { client throws(MongoError) in
+                        _ = try client.collection(namespace).update([UpdateStatement([:], ["$set": ["x": 1]])])
+                    }
+                }
+            }
+            #expect(error?.code.rawValue == code)
+            #expect(error?.isTransient == true)
+        }
+    }
+
+    @Test func aTimeLimitHasItsCode() async throws {
+        let mongod = try await Mongod.shared
+        try await mongod.withDatabase { database in
+            try await database.fill("a", count: 1)
+            let namespace = database.namespace("a")
+            let error = try await #require(throws: MongoError.self) {
+                try await database.pool.withClient { client throws(MongoError) in
+                    let slow: BSONDocument = [
+                        "$where": .javascript("sleep(2000); return true")
+                    ]
+                    _ = try client.collection(namespace).find(slow, options: ["maxTimeMS": 50]).documents()
+                }
+            }
+            #expect(error.code == .maxTimeMSExpired)
+            #expect(error.isTimeLimit)
+            #expect(error.codeName == "MaxTimeMSExpired")
+        }
+    }
+
+    @Test func aDuplicateKeyDoesNotShowTheKey() async throws {
+        try await Mongod.shared.withDatabase { database in
+            try await database.run([
+                "createIndexes": "a",
+                "indexes": [["key": ["email": 1], "name": "email_1", "unique": true]],
+            ])
+            try await database.fill("a", [["email": "ada@example.com"]])
+            let error = try await #require(throws: MongoError.self) {
+                try await database.fill("a", [["email": "ada@example.com"]])
+            }
+            #expect(error.code == .duplicateKey)
+            #expect(!"\(error)".contains("ada@example.com"))
+            #expect("\(error)".contains("email_1"))
+        }
+    }
+
+    @Test func aFailedConversionDoesNotShowTheValue() async throws {
+        try await Mongod.shared.withDatabase { database in
+            try await database.fill("a", [["x": "my 4711 secret"]])
+            let namespace = database.namespace("a")
+            let error = try await #require(throws: MongoError.self) {
+                try await database.pool.withClient { client throws(MongoError) in
+                    _ = try client.collection(namespace).aggregate([["$set": ["x": ["$toInt": "$x"]]]]).documents()
+                }
+            }
+            #expect(error.code == .conversionFailure)
+            #expect(!"\(error)".contains("secret"))
+            #expect(!"\(error)".contains("4711"))
+        }
+    }
+
+    @Test func aRefusedDocumentDoesNotShowItsValues() async throws {
+        try await Mongod.shared.withDatabase { database in
+            try await database.run([
+                "create": "a", "validator": ["$jsonSchema": ["properties": ["x": ["bsonType": "int"]]]],
+            ])
+            let error = try await #require(throws: MongoError.self) { try await database.fill("a", [["x": "hidden"]]) }
+            #expect(error.code == .documentValidationFailure)
+            #expect(!"\(error)".contains("hidden"))
+        }
+    }
+
+    @Test func anUnknownCommandAndOptionHaveTheirCodes() async throws {
+        try await Mongod.shared.withDatabase { database in
+            let command = try await #require(throws: MongoError.self) { try await database.run(["nonsense": 1]) }
+            #expect(command.code == .commandNotFound)
+            let option = try await #require(throws: MongoError.self) { try await database.run(["find": "a", "zz": 1]) }
+            #expect(option.code == .unknownOption)
+        }
+    }
+}

@@ -1,0 +1,106 @@
+package import BSON
+
+/// A failure that a server makes on purpose: its `failCommand` fail point.
+package struct FailPoint: Sendable {
+    /// How often it fails.
+    package enum Mode: Sendable {
+        /// Until it is taken back.
+        case always
+        /// That many times.
+        case times(Int)
+        /// From then on, after that many that pass.
+        case skip(Int)
+    }
+
+    /// The commands that fail.
+    package var commands: [String]
+    /// How often.
+    package var mode: Mode = .always
+    /// The error of the reply; `nil` for none.
+    package var errorCode: Int?
+    /// The labels of the error.
+    package var errorLabels: [String] = []
+    /// Whether the connection breaks instead of a reply.
+    package var closesConnection = false
+    /// How long the reply waits.
+    package var blockTime: Duration?
+    /// The write concern error that the reply of `ok: 1` holds.
+    package var writeConcernError: BSONDocument?
+    /// The one client that it concerns; `nil` for all, which is not for a shared server.
+    package var appName: String?
+
+    /// Makes a fail point that does nothing yet.
+    package init(_ commands: String..., appName: String? = nil, mode: Mode = .always) {
+        self.commands = commands
+        self.appName = appName
+        self.mode = mode
+    }
+
+    /// Commands fail with that code.
+    package static func error(
+        _ code: Int, _ commands: String..., appName: String? = nil, mode: Mode = .always
+    ) -> FailPoint {
+        var point = FailPoint(appName: appName, mode: mode)
+        point.commands = commands
+        point.errorCode = code
+        return point
+    }
+
+    var command: BSONDocument {
+        [
+            "configureFailPoint": "failCommand",
+            "mode": {
+                switch mode {
+                case .always: "alwaysOn"
+                case .times(let count): ["times": .integer(count)]
+                case .skip(let count): ["skip": .integer(count)]
+                }
+            }(),
+            "data": .object(data),
+        ]
+    }
+
+    private var data: BSONDocument {
+        var data = BSONBuilder()
+        data.append("failCommands", .array(of: commands.map { .string($0) }))
+        if let errorCode { data.append("errorCode", .integer(errorCode)) }
+        if !errorLabels.isEmpty { data.append("errorLabels", .array(of: errorLabels.map { .string($0) })) }
+        if closesConnection { data.append("closeConnection", true) }
+        if let blockTime {
+            data.append("blockConnection", true)
+            data.append("blockTimeMS", .integer(Int(blockTime / .milliseconds(1))))
+        }
+        if let writeConcernError { data.append("writeConcernError", .object(writeConcernError)) }
+        if let appName { data.append("appName", .string(appName)) }
+        return data.finish()
+    }
+}
+
+extension Mongod {
+    /// Runs `body` while the server fails; one such body at a time, because a server has one `failCommand`.
+    package func failing<R>(_ point: FailPoint, during body: () async throws -> R) async throws -> R {
+        try await lock.withLock {
+            try await admin(point.command)
+            do {
+                let result = try await body()
+                try await clearFailPoint()
+                return result
+            } catch {
+                try await clearFailPoint()
+                throw error
+            }
+        }
+    }
+
+    private func clearFailPoint() async throws {
+        try await admin(["configureFailPoint": "failCommand", "mode": "off"])
+    }
+
+    /// Makes the primary give up its office for a second, and waits until it has it again.
+    ///
+    /// Not for a shared server: every test that runs beside this one would see it.
+    package func stepDown() async throws {
+        try await admin(["replSetStepDown": 1, "secondaryCatchUpPeriodSecs": 0, "force": true])
+        try await waitForPrimary()
+    }
+}

@@ -1,0 +1,38 @@
+import Mongo
+
+extension Mongod {
+    /// The one deployment that all tests of a process share: `SHIPSHAPE_TEST_URI`, or a replica set that we start.
+    package static var shared: Mongod { get async throws { try await sharedInstance.value } }
+
+    /// The one deployment with logins that all tests of a process share.
+    package static var withAuthentication: Mongod { get async throws { try await authenticatedInstance.value } }
+
+    /// The path of the server's program.
+    /// - Throws: what to do when there is none.
+    package static func executable() throws -> String {
+        if let given = environmentVariable("SHIPSHAPE_MONGOD") {
+            guard isExecutable(given) else { throw TestSupportError("SHIPSHAPE_MONGOD=\(given) cannot be run") }
+            return given
+        }
+        let folders = (environmentVariable("PATH") ?? "").split(separator: ":").map(String.init)
+        let candidates = folders.map { "\($0)/mongod" } + ["\(cacheFolder)/mongod-6.0.5/mongod"]
+        guard let found = candidates.first(where: isExecutable) else {
+            throw TestSupportError("no mongod for the tests: run scripts/setup, or set SHIPSHAPE_MONGOD")
+        }
+        return found
+    }
+
+    /// Where `scripts/setup` puts what it downloads.
+    private static var cacheFolder: String {
+        if let own = environmentVariable("SHIPSHAPE_CACHE") { return own }
+        let base = environmentVariable("XDG_CACHE_HOME") ?? (environmentVariable("HOME") ?? "") + "/.cache"
+        return "\(base)/shipshape"
+    }
+}
+
+private let sharedInstance = AsyncOnce<Mongod> {
+    guard let uri = environmentVariable("SHIPSHAPE_TEST_URI") else { return try await Mongod.start() }
+    return Mongod(uri: uri, host: try MongoURI.parse(uri).hosts.joined(separator: ","), process: nil)
+}
+
+private let authenticatedInstance = AsyncOnce<Mongod> { try await Mongod.start(.withAuthentication) }

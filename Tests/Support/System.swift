@@ -1,0 +1,79 @@
+import Glibc
+
+/// An environment variable; `nil` when it is not set, or empty.
+func environmentVariable(_ name: String) -> String? {
+    guard let value = unsafe getenv(name) else { return nil }
+    let text = unsafe String(cString: value)
+    return text.isEmpty ? nil : text
+}
+
+/// Whether the file exists and may be run.
+func isExecutable(_ path: String) -> Bool { unsafe access(path, X_OK) == 0 }
+
+/// A new empty folder below `TMPDIR` or `/tmp`.
+func makeTemporaryFolder(_ prefix: String) throws -> String {
+    var template = Array("\(environmentVariable("TMPDIR") ?? "/tmp")/\(prefix)-XXXXXX".utf8CString)
+    guard unsafe mkdtemp(&template) != nil else { throw TestSupportError("mkdtemp: errno \(errno)") }
+    return String(decoding: template.dropLast().map(UInt8.init(bitPattern:)), as: UTF8.self)
+}
+
+/// Writes a file that only its owner may read.
+func writeText(_ text: String, to path: String) throws {
+    let file = unsafe open(path, O_WRONLY | O_CREAT | O_TRUNC, 0o600)
+    guard file >= 0 else { throw TestSupportError("\(path): errno \(errno)") }
+    defer { close(file) }
+    let bytes = Array(text.utf8)
+    guard unsafe write(file, bytes, bytes.count) == bytes.count else { throw TestSupportError("\(path): not written") }
+}
+
+/// Reads a file, up to 64 KiB of its end.
+func readText(_ path: String) throws -> String {
+    let file = unsafe open(path, O_RDONLY)
+    guard file >= 0 else { throw TestSupportError("\(path): errno \(errno)") }
+    defer { close(file) }
+    let size = lseek(file, 0, SEEK_END)
+    lseek(file, max(0, size - 65_536), SEEK_SET)
+    var bytes = [UInt8](repeating: 0, count: 65_536)
+    let count = unsafe read(file, &bytes, bytes.count)
+    return String(decoding: bytes.prefix(max(0, count)), as: UTF8.self)
+}
+
+/// A TCP port of 127.0.0.1, and what can be done with it.
+struct LocalPort: Hashable, Sendable {
+    let number: UInt16
+
+    /// A port that nobody listens on now.
+    static func free() throws -> LocalPort {
+        let file = socket(AF_INET, Int32(SOCK_STREAM.rawValue), 0)
+        defer { close(file) }
+        var address = LocalPort(number: 0).address
+        var length = socklen_t(MemoryLayout<sockaddr_in>.size)
+        let status = unsafe withUnsafeMutablePointer(to: &address) { pointer in
+            unsafe pointer.withMemoryRebound(to: sockaddr.self, capacity: 1) { pointer in
+                unsafe bind(file, pointer, length) == 0 ? getsockname(file, pointer, &length) : -1
+            }
+        }
+        guard status == 0 else { throw TestSupportError("no free port: errno \(errno)") }
+        return LocalPort(number: UInt16(bigEndian: address.sin_port))
+    }
+
+    /// Whether somebody listens.
+    var isOpen: Bool {
+        let file = socket(AF_INET, Int32(SOCK_STREAM.rawValue), 0)
+        defer { close(file) }
+        var address = address
+        return unsafe withUnsafeMutablePointer(to: &address) { pointer in
+            unsafe pointer.withMemoryRebound(to: sockaddr.self, capacity: 1) { pointer in
+                unsafe connect(file, pointer, socklen_t(MemoryLayout<sockaddr_in>.size)) == 0
+            }
+        }
+    }
+
+    private var address: sockaddr_in {
+        var address = sockaddr_in()
+        address.sin_family = sa_family_t(AF_INET)
+        address.sin_port = number.bigEndian
+        address.sin_addr.s_addr = UInt32(0x7F00_0001).bigEndian
+        return address
+    }
+}

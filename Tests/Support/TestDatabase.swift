@@ -1,0 +1,77 @@
+package import BSON
+package import Mongo
+import Synchronization
+
+/// A database that one test has for itself.
+package struct TestDatabase: Sendable {
+    /// Its name, used once.
+    package let name: String
+    /// A pool of the test's own; ``appName`` tells it apart.
+    package let pool: ClientPool
+    /// The name that the pool's connections carry, for ``FailPoint/appName``.
+    package let appName: String
+
+    /// A collection of it.
+    package func namespace(_ collection: String) -> Namespace { Namespace(database: name, collection: collection) }
+
+    /// Runs a command on it.
+    @discardableResult
+    package func run(_ command: BSONDocument) async throws -> BSONDocument {
+        try await pool.withClient { [name] client throws(MongoError) in try client.runCommand(command, on: name) }
+    }
+
+    /// Inserts documents.
+    package func fill(_ collection: String, _ documents: [BSONDocument]) async throws {
+        let namespace = namespace(collection)
+        try await pool.withClient { client throws(MongoError) in
+            _ = try client.collection(namespace).insertMany(documents)
+        }
+    }
+
+    /// Inserts the documents that `make` gives for 0, 1, ….
+    package func fill(_ collection: String, count: Int, _ make: (Int) -> BSONDocument = { ["_id": .integer($0)] })
+        async throws
+    {
+        try await fill(collection, (0..<count).map(make))
+    }
+
+    /// Counts the documents that fit.
+    package func count(_ collection: String, _ filter: BSONDocument = [:]) async throws -> Int {
+        let namespace = namespace(collection)
+        return try await pool.withClient { client throws(MongoError) in
+            try client.collection(namespace).countDocuments(filter)
+        }
+    }
+
+    /// The documents that fit, by `_id`.
+    package func documents(_ collection: String, _ filter: BSONDocument = [:]) async throws -> [BSONDocument] {
+        let namespace = namespace(collection)
+        return try await pool.withClient { client throws(MongoError) in
+            try client.collection(namespace).find(filter, options: ["sort": ["_id": 1]]).documents()
+        }
+    }
+}
+
+extension Mongod {
+    /// Runs a test with a database of its own, and drops it afterwards.
+    package func withDatabase<R>(_ body: (TestDatabase) async throws -> R) async throws -> R {
+        let name = "test_\(UInt32.random(in: 0 ... .max))_\(databaseCount.add(1, ordering: .relaxed).newValue)"
+        let database = TestDatabase(name: name, pool: try pool(appName: name), appName: name)
+        do {
+            let result = try await body(database)
+            try await drop(name)
+            return result
+        } catch {
+            try? await drop(name)
+            throw error
+        }
+    }
+
+    private func drop(_ name: String) async throws {
+        try await sharedPool().withClient { client throws(MongoError) in
+            _ = try client.runCommand(["dropDatabase": 1], on: name)
+        }
+    }
+}
+
+private let databaseCount = Atomic<Int>(0)

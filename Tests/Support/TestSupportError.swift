@@ -1,0 +1,7 @@
+/// Why the test support could not do its part.
+package struct TestSupportError: Error, CustomStringConvertible {
+    /// The reason.
+    package let description: String
+
+    init(_ description: String) { self.description = description }
+}
