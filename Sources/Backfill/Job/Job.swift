@@ -1,0 +1,62 @@
+package import BSON
+package import ServerSchema
+
+/// A backfill of one collection, as its job file states it.
+package struct Job: Sendable {
+    /// The job's name: its identity in the state database.
+    package var name: String
+    /// The collection that it writes.
+    package var namespace: Namespace
+    /// The schema that is live while the job runs, as a path relative to the job file.
+    package var activeSchema: String?
+    /// The schema that the documents are made to fit, as a path relative to the job file.
+    package var nextSchema: String?
+    /// What is done to each document, in this order.
+    package var steps: [LocatedStep]
+    /// How fast, and how far.
+    package var limits: Limits
+    /// The file's path, as the user named it.
+    package var path: String
+    /// The file's text: what a started job is bound to.
+    package var text: String
+
+    /// A step and its place in the file.
+    package struct LocatedStep: Sendable {
+        /// What is done.
+        package var step: Step
+        /// Where the file says so.
+        package var location: SourceLocation
+    }
+
+    /// How fast a job may go, and how far.
+    package struct Limits: Hashable, Sendable {
+        /// The most documents in a chunk.
+        package var chunkDocuments = 5_000
+        /// The most bytes in a chunk, by the collection's average document.
+        package var chunkBytes = 16 << 20
+        /// The count of unsynced documents at which sync stops.
+        package var unsynced = 100_000
+        /// The part of ``unsynced`` that the job leaves free.
+        package var reserve = Reserve.percent(10)
+        /// Rest per unit of work: 0.5 rests half as long as each chunk took.
+        package var nice = 0.0
+
+        /// The unsynced documents that the ledger and the job's own harm stay under.
+        package var ceiling: Int { unsynced - reserve.count(of: unsynced) }
+    }
+
+    /// A part of a limit, as a count or in percent.
+    package enum Reserve: Hashable, Sendable {
+        /// So many documents.
+        case documents(Int)
+        /// So much of the limit, rounded up.
+        case percent(Int)
+
+        func count(of limit: Int) -> Int {
+            switch self {
+            case .documents(let count): count
+            case .percent(let percent): (limit * percent + 99) / 100
+            }
+        }
+    }
+}

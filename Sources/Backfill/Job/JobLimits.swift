@@ -1,0 +1,52 @@
+import Yams
+
+/// Reads a job's `limits`.
+enum JobLimits {
+    static func read(_ node: JobNode?) throws(JobError) -> Job.Limits {
+        var limits = Job.Limits()
+        guard let node else { return limits }
+        let members = try node.members(of: "\"limits\"", allowed: ["chunk", "unsynced", "reserve", "nice"])
+        if let chunk = try members["chunk"]?.members(of: "\"chunk\"", allowed: ["documents", "bytes"]) {
+            if let node = chunk["documents"] {
+                limits.chunkDocuments = try node.integer(of: "\"documents\"", atLeast: 1)
+            }
+            if let node = chunk["bytes"] { limits.chunkBytes = try bytes(node) }
+        }
+        if let node = members["unsynced"] { limits.unsynced = try node.integer(of: "\"unsynced\"", atLeast: 1) }
+        if let node = members["reserve"] { limits.reserve = try reserve(node) }
+        if let node = members["nice"] {
+            guard let nice = node.node.scalar.flatMap({ Double($0.string) }), (0...100).contains(nice) else {
+                throw node.error("\"nice\" must be a number from 0 to 100")
+            }
+            limits.nice = nice
+        }
+        guard limits.ceiling > 0 else {
+            throw (members["reserve"] ?? node).error(
+                "the reserve is not below the limit of \(limits.unsynced) unsynced documents: nothing could be written")
+        }
+        return limits
+    }
+
+    private static func bytes(_ node: JobNode) throws(JobError) -> Int {
+        let text = try node.text(of: "\"bytes\"")
+        let units: KeyValuePairs<String, Int> = ["KiB": 1 << 10, "MiB": 1 << 20, "GiB": 1 << 30, "": 1]
+        for (unit, factor) in units where text.hasSuffix(unit) {
+            let digits = text.dropLast(unit.count)
+            guard let count = Int(digits), count > 0 else { break }
+            let (product, overflow) = count.multipliedReportingOverflow(by: factor)
+            if !overflow { return product }
+        }
+        throw node.error("\"bytes\" must be a size like 16MiB (KiB, MiB, GiB, or plain bytes)")
+    }
+
+    private static func reserve(_ node: JobNode) throws(JobError) -> Job.Reserve {
+        let text = try node.text(of: "\"reserve\"")
+        if text.hasSuffix("%"), let percent = Int(text.dropLast()), (0...100).contains(percent) {
+            return .percent(percent)
+        }
+        guard let count = Int(text), count >= 0 else {
+            throw node.error("\"reserve\" must be a number of documents, or a percentage like 10%")
+        }
+        return .documents(count)
+    }
+}

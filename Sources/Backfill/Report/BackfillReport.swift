@@ -1,0 +1,112 @@
+package import BSON
+
+/// What a backfill did, or would do, and what remains.
+package struct BackfillReport: Sendable {
+    /// How a run came to its end.
+    package enum Outcome: Sendable, Hashable {
+        /// A dry run: nothing was written.
+        case dryRun
+        /// No document needed the job.
+        case nothingToDo
+        /// Every document that needed the job and could be changed was changed.
+        case done
+        /// Stopped between two chunks; the next run goes on from there.
+        case stopped(Stop)
+    }
+
+    /// Why a run stopped between two chunks.
+    package enum Stop: Sendable, Hashable {
+        /// SIGINT or SIGTERM.
+        case signal
+        /// Documents that need the job kept arriving; so many are left.
+        case arrivals(Int)
+        /// `--max-runtime` is used up.
+        case timeBudget
+        /// The next chunk would bring the unsynced documents to the ceiling.
+        case threshold(Headroom)
+
+        /// The reason: what the run was stopped by.
+        package var reason: String {
+            switch self {
+            case .signal: "a signal"
+            case .arrivals(let count): "documents that keep arriving: \(count) need the job"
+            case .timeBudget: "the time budget (--max-runtime)"
+            case .threshold(let headroom): "the threshold brake: \(headroom)"
+            }
+        }
+    }
+
+    /// The numbers of one step.
+    package struct StepCount: Sendable {
+        /// The step in a line.
+        package var step: String
+        /// Documents that still lack the step, and that it can change.
+        package var needing: Int
+        /// Documents that it leaves alone, per reason.
+        package var leftAlone: [LeftAlone]
+    }
+
+    /// The documents that a step leaves alone for one reason.
+    package struct LeftAlone: Sendable {
+        /// Why.
+        package var reason: String
+        /// Whether the operator has to see to them.
+        package var isTrouble: Bool
+        /// How many.
+        package var count: Int
+        /// The `_id`s of a few.
+        package var samples: [BSONValue]
+    }
+
+    /// The job's name.
+    package var job: String
+    /// The collection.
+    package var namespace: Namespace
+    /// How the run ended.
+    package var outcome: Outcome
+    /// The collection's documents by its metadata, at the start.
+    package var estimatedDocuments: Int
+    /// Each step before the run.
+    package var before: [StepCount]
+    /// Each step after the run; in a dry run what would be left.
+    package var after: [StepCount]
+    /// Documents that the run changed, or would change.
+    package var modified = 0
+    /// Chunks that the run wrote, or would write.
+    package var chunks = 0
+    /// Chunks that earlier runs of the job wrote.
+    package var earlierChunks = 0
+    /// How close to the limit the job comes.
+    package var headroom: Headroom?
+    /// Documents that sync under the active schema and would not after the job; `nil` when there is no active schema.
+    package var harm: Int?
+    /// Why a run would be refused; a dry run shows it, where a run throws it.
+    package var refusal: String?
+    /// Documents that would not sync under the next schema, before and after; a dry run that knows it alone has them.
+    package var unsyncable: (before: Int, after: Int)?
+    /// A few documents before and after the job, for `--show-values`; `_id` and the changed paths else.
+    package var samples: [Sample] = []
+    /// How long the run took, in seconds.
+    package var seconds = 0.0
+    /// What the operator should know besides.
+    package var notes: [String] = []
+
+    /// One document before and after.
+    package struct Sample: Sendable {
+        /// The document's `_id`.
+        package var id: BSONValue
+        /// The target fields before: path and type, with the value.
+        package var before: [(path: String, value: BSONValue?)]
+        /// The same fields after.
+        package var after: [(path: String, value: BSONValue?)]
+    }
+
+    /// Whether documents remain that need the operator, or that the run should have changed and did not.
+    package var hasFindings: Bool {
+        if case .stopped = outcome { return false }
+        let open = after.contains { step in
+            (outcome != .dryRun && step.needing > 0) || step.leftAlone.contains { $0.isTrouble && $0.count > 0 }
+        }
+        return open || (unsyncable?.after ?? 0) > 0 || refusal != nil
+    }
+}

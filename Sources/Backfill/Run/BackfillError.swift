@@ -1,0 +1,56 @@
+package import BSON
+
+/// Why a job cannot run, or cannot go on.
+package struct BackfillError: Error, Hashable, Sendable {
+    /// The kinds, each with an exit code of its own.
+    package enum Kind: Sendable, Hashable {
+        /// The job file, a schema or the collection is not the one that the job was started with.
+        case bindingChanged
+        /// The collection does not exist.
+        case unknownCollection
+        /// The namespace is a view or a time series.
+        case unsupportedCollection
+        /// What the state database holds was written by another version of the program, or is gone.
+        case checkpointUnreadable
+        /// The steps undo each other: some documents would need the job again after it.
+        case notIdempotent
+        /// A step does not fit the schemas, or the collection's own validator or a unique index of it.
+        case schemaMismatch
+        /// Another runner holds the job.
+        case leaseHeld
+        /// Another runner took the job over while this one was stopped.
+        case leaseLost
+        /// A signal asked to stop while the run waited for something.
+        case stopped
+        /// The job would make more documents unsyncable than the limit has room for.
+        case harmExceedsHeadroom
+        /// The ledger of unsynced documents exists and may not be read.
+        case ledgerUnreadable
+    }
+
+    /// The kind.
+    package let kind: Kind
+    /// What, where, and how to mend it.
+    package let message: String
+
+    /// Joins the two.
+    package init(_ kind: Kind, _ message: String) {
+        self.kind = kind
+        self.message = message
+    }
+}
+
+extension BackfillError {
+    /// The ledger may not be read.
+    package static func ledgerUnreadable(_ namespace: Namespace) -> BackfillError {
+        BackfillError(
+            .ledgerUnreadable,
+            "the ledger \(namespace) may not be read: grant `find` on it and `listCollections` on its database, or say "
+                + "--ledger none if there is none")
+    }
+}
+
+extension BackfillError: CustomStringConvertible {
+    /// The message.
+    package var description: String { message }
+}

@@ -1,0 +1,34 @@
+package import BSON
+import Mongo
+
+/// What is known before anything is written: shown to the operator, who then says yes or no.
+package struct BackfillPlan: Sendable {
+    /// The job's name.
+    package var job: String
+    /// The collection.
+    package var namespace: Namespace
+    /// The collection's documents, counted.
+    package var documents: Int
+    /// Documents that lack any of the steps.
+    package var needing: Int
+    /// Each step now.
+    package var before: [BackfillReport.StepCount]
+    /// Each step after the job.
+    package var after: [BackfillReport.StepCount]
+    /// Chunks that earlier runs wrote, when the job is half done.
+    package var resumesAfter: Int?
+    /// How close to the limit it is; `nil` when the job cannot do harm.
+    package var headroom: Headroom?
+    /// Documents that the job makes unsyncable under the active schema.
+    package var harm: Int
+    /// Those of them that a run which died recorded already, so that ``headroom`` has them among the pending.
+    package var recordedHarm: Int
+    /// What is said before the start: what cannot be taken back, and what could not be looked at.
+    package var notes: [String]
+    /// The collection's UUID, where the server gives one.
+    let collectionUUID: BSONValue?
+    /// Whether the server compares the UUID with every write.
+    let checksUUID: Bool
+    /// The average document's bytes, where the server tells.
+    let averageSize: Int?
+}

@@ -1,0 +1,100 @@
+import BSON
+import Checking
+package import Mongo
+
+extension BackfillRunner {
+    /// Shows what the job would do: every document is read and judged as it is and as it would be; nothing is written.
+    ///
+    /// Works with a read-only user and touches no state.
+    /// - Throws: ``BackfillError``; ``MongoError``.
+    package func dryRun(_ plan: BackfillPlan, on pool: ClientPool) throws -> BackfillReport {
+        let started = ContinuousClock.now
+        let client = try pool.client()
+        let collection = client.collection(job.job.namespace)
+        var report = BackfillReport(
+            job: plan.job, namespace: plan.namespace, outcome: .dryRun, estimatedDocuments: plan.documents,
+            before: plan.before, after: plan.after)
+        var count = PreviewCount(job: job)
+        let chunker = Chunker(collection: collection)
+        if let upper = try patience.bridging({ try chunker.greatestID() }) {
+            var last: BSONValue?
+            let size = ChunkSize(job.job.limits, averageSize: plan.averageSize).documents
+            while last.map({ BSONOrder.precedes($0, upper) }) ?? true, !stop.isRaised {
+                let (after, soFar) = (last, count)
+                let chunk = try patience.bridging { try chunker.chunk(after: after, upper: upper, documents: size) }
+                // Read again as a whole after a failure, so a chunk is counted once.
+                let (counted, documents) = try patience.bridging { try soFar.adding(chunk, of: collection) }
+                let modified = counted.modified - soFar.modified
+                report.chunks += modified > 0 ? 1 : 0
+                count = counted
+                last = chunk.through
+                events(.chunk(documents: documents, modified: modified))
+            }
+            if stop.isRaised { report.outcome = .stopped(.signal) }
+        }
+        report.modified = count.modified
+        report.samples = count.samples
+        report.unsyncable = job.next == nil ? nil : (count.failingBefore, count.failingAfter)
+        report.harm = job.active == nil ? nil : plan.harm
+        report.headroom = plan.headroom
+        report.notes = plan.notes
+        do { try checkHarm(of: plan) } catch { report.refusal = error.message }
+        report.seconds = started.duration(to: .now).seconds
+        return report
+    }
+}
+
+/// What a dry run counts.
+private struct PreviewCount {
+    let job: CompiledJob
+    var modified = 0
+    var failingBefore = 0
+    var failingAfter = 0
+    var samples: [BackfillReport.Sample] = []
+
+    /// The count with a chunk's documents added, and how many they are.
+    func adding(_ chunk: Chunk, of collection: MongoCollection) throws -> (PreviewCount, documents: Int) {
+        var count = self
+        var documents = 0
+        var preview = Preview(chunk, of: job, in: collection, onlyNeeding: false)
+        while let outcome = try preview.next() {
+            documents += 1
+            try count.add(outcome)
+        }
+        return (count, documents)
+    }
+
+    private mutating func add(_ outcome: Preview.Outcome) throws {
+        let failsAfter = try job.next.map { try $0.check(outcome.after.view) == .certain } ?? false
+        if failsAfter { failingAfter += 1 }
+        guard let before = outcome.before else {
+            if failsAfter { failingBefore += 1 }
+            return
+        }
+        if try job.next.map({ try $0.check(before.view) == .certain }) ?? false { failingBefore += 1 }
+        modified += 1
+        guard !outcome.isOpen else {
+            throw BackfillError(
+                .notIdempotent, "job \"\(job.job.name)\" would never end: a document still needs it after it")
+        }
+        if samples.count < Survey.samples { samples.append(try sample(before, outcome.after)) }
+    }
+
+    private func sample(_ before: BSONDocument, _ after: BSONDocument) throws -> BackfillReport.Sample {
+        var seen: Set<FieldPath> = []
+        let paths = job.steps.flatMap { [$0.step.source, $0.step.target].compactMap(\.self) }.filter {
+            seen.insert($0).inserted
+        }
+        return BackfillReport.Sample(
+            id: after["_id"] ?? .null, before: try paths.map { ($0.description, try before.value(at: $0)) },
+            after: try paths.map { ($0.description, try after.value(at: $0)) })
+    }
+}
+
+extension BSONDocument {
+    /// A copy of the value at a path; `nil` when there is none.
+    fileprivate func value(at path: FieldPath) throws(BSONError) -> BSONValue? {
+        guard case .found(let element, let place) = try path.lookup(in: view) else { return nil }
+        return try place.value(element)
+    }
+}

@@ -1,0 +1,109 @@
+import BSON
+package import Mongo
+import Scanning
+
+extension BackfillRunner {
+    /// Runs the job, or goes on with it, until it is done or has to stop.
+    ///
+    /// - Throws: ``BackfillError`` when another runner holds the job or took it over; ``MongoError`` when the deployment
+    ///   stays unreachable. What was checkpointed stays, and the next run goes on from there.
+    package func run(_ plan: BackfillPlan, on pool: ClientPool) throws -> BackfillReport {
+        let started = ContinuousClock.now
+        let store = try store(pool)
+        try begin(plan, in: store)
+        let (holding, progress) = try takeLease(store)
+        let client = try pool.client()
+        let gate =
+            job.isHarmless
+            ? nil
+            : Gate(
+                job: job, collection: client.collection(job.job.namespace), ledger: try openLedger(on: client))
+        var loop = RunLoop(
+            runner: self, plan: plan, client: client, store: store, gate: gate,
+            deadline: options.maxRuntime.map { started + $0 }, holding: holding, progress: progress)
+        let stopped: BackfillReport.Stop?
+        do {
+            stopped = try loop.run()
+        } catch {
+            // The failure is what counts; a lease that cannot be given back ends by itself. After a failure of the
+            // deployment a write may still be under way there: its successor has to wait for the lease's end.
+            let isInDoubt = error is MongoError || (error as? BackfillError)?.kind == .stopped
+            if !isInDoubt { try? loop.store.release(loop.holding.lease) }
+            throw error
+        }
+        try? loop.store.release(loop.holding.lease)
+        return try report(plan, loop, stopped, since: started)
+    }
+
+    private func begin(_ plan: BackfillPlan, in store: borrowing StateStore) throws {
+        let binding = binding(to: plan.collectionUUID)
+        try patience.bridging { try store.begin(binding) }
+        // Between the plan and here another runner may have begun with another file.
+        try patience.bridging { try store.check(binding) }
+    }
+
+    private func report(
+        _ plan: BackfillPlan, _ loop: borrowing RunLoop, _ stopped: BackfillReport.Stop?,
+        since started: ContinuousClock.Instant
+    ) throws -> BackfillReport {
+        let collection = loop.client.collection(job.job.namespace)
+        let survey = try patience.bridging { try Survey(job: job, collection: collection).run() }
+        let outcome: BackfillReport.Outcome =
+            if let stopped { .stopped(stopped) } else { loop.written.chunks == 0 ? .nothingToDo : .done }
+        var report = BackfillReport(
+            job: plan.job, namespace: plan.namespace, outcome: outcome, estimatedDocuments: plan.documents,
+            before: plan.before, after: survey.before)
+        report.modified = loop.written.documents
+        report.chunks = loop.written.chunks
+        report.earlierChunks = loop.progress.chunks - loop.written.chunks
+        report.headroom = try loop.gate.map { gate in try patience.bridging { try gate.headroom(loop.store) } }
+        report.harm = job.active == nil ? nil : loop.harmed
+        report.seconds = started.duration(to: .now).seconds
+        report.notes = plan.notes
+        return report
+    }
+
+    /// Takes the job's lease; waits for the end of one whose runner is known to be dead, and for others as long as
+    /// `--lease-wait` says.
+    private func takeLease(_ store: borrowing StateStore) throws -> (RunLoop.Holding, StateStore.Progress) {
+        let started = ContinuousClock.now
+        var announced = false
+        // A dead runner never renews: its lease ends once. One that lives would make this wait for ever.
+        let longest = max(options.leaseWait, .zero)
+        var deadEnd: ContinuousClock.Instant?
+        while true {
+            let askedAt = ContinuousClock.now
+            switch try patience.bridging({ try store.acquire() }) {
+            case .taken(let lease, let progress):
+                return (RunLoop.Holding(lease: lease, askedAt: askedAt), progress)
+            case .held(let holder, let remaining):
+                let needed = max(remaining, .zero) + options.lease.skew
+                let isDead = holder.map { identity.knowsDead($0) } ?? false
+                if isDead, deadEnd == nil { deadEnd = .now + needed + .seconds(2) }
+                let isWorthIt = isDead ? (deadEnd.map { .now < $0 } ?? false) : started.duration(to: .now) < longest
+                guard !stop.isRaised else {
+                    throw BackfillError(.stopped, "stopped by a signal before the job's lease was free; run it again")
+                }
+                guard isWorthIt else { throw held(by: holder, remaining: remaining) }
+                if !announced {
+                    announced = true
+                    events(
+                        .waitingForLease(
+                            holder: Self.name(of: holder), seconds: isDead ? needed.seconds : longest.seconds))
+                }
+                Thread.sleep(min(max(needed, .milliseconds(50)), .milliseconds(250)))
+            }
+        }
+    }
+
+    private func held(by holder: RunnerIdentity?, remaining: Duration) -> BackfillError {
+        BackfillError(
+            .leaseHeld,
+            "job \"\(job.job.name)\" is held by \(Self.name(of: holder)); its lease ends in "
+                + "\(max(0, Int(remaining.seconds.rounded(.up)))) s unless it renews it; wait for it with --lease-wait")
+    }
+
+    private static func name(of holder: RunnerIdentity?) -> String {
+        holder.map { "process \($0.process) on host \($0.host)" } ?? "another runner"
+    }
+}

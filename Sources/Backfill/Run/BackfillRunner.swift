@@ -1,0 +1,130 @@
+import BSON
+package import Mongo
+import Scanning
+import ServerSchema
+
+/// Runs a job: plans it, previews it, or writes it chunk by chunk.
+///
+/// Everything here blocks, and belongs on a thread of our own.
+package struct BackfillRunner: Sendable {
+    let job: CompiledJob
+    let options: RunOptions
+    let stop: StopSignal
+    let events: @Sendable (RunEvent) -> Void
+    let identity = RunnerIdentity.current()
+
+    /// Joins a job and the way to run it; `events` is called on the runner's thread.
+    package init(
+        _ job: CompiledJob, options: RunOptions, stop: StopSignal, events: @escaping @Sendable (RunEvent) -> Void
+    ) {
+        self.job = job
+        self.options = options
+        self.stop = stop
+        self.events = events
+    }
+
+    var patience: Patience { Patience(limit: options.patience, stop: stop, events: events) }
+
+    func binding(to collectionUUID: BSONValue?) -> StateStore.Binding {
+        StateStore.Binding(
+            namespace: job.job.namespace, collectionUUID: collectionUUID, text: job.job.text,
+            schemas: job.sources.map { role, source in
+                ["role": .string(role), "path": .string(source.path), "text": .string(source.text)]
+            })
+    }
+
+    func store(_ pool: ClientPool) throws(MongoError) -> StateStore {
+        StateStore(
+            client: StoreClient(database: options.stateDatabase, client: try pool.client()), job: job.job.name,
+            identity: identity, terms: options.lease)
+    }
+
+    /// Looks at the collection, the state and the ledger, and counts; nothing is written.
+    /// - Throws: ``BackfillError`` when the job cannot run; ``MongoError``.
+    package func plan(on pool: ClientPool) throws -> BackfillPlan {
+        let client = try pool.client()
+        let target = try Target.find(job.job.namespace, on: client)
+        let store = try store(pool)
+        let state = try readState(store, binding: binding(to: target.uuid))
+        let collection = client.collection(job.job.namespace)
+        let survey = try Survey(job: job, collection: collection).run()
+        try checkEnds(survey)
+        var plan = BackfillPlan(
+            job: job.job.name, namespace: job.job.namespace, documents: survey.documents, needing: survey.needing,
+            before: survey.before, after: survey.after, resumesAfter: state.unfinishedChunks, headroom: nil, harm: 0,
+            recordedHarm: 0, notes: job.notes + state.notes, collectionUUID: target.uuid,
+            checksUUID: target.checksUUID, averageSize: target.averageSize)
+        if !job.isHarmless {
+            let ledger = try openLedger(on: client)
+            let gate = Gate(job: job, collection: collection, ledger: ledger)
+            let entries = try readingLedger { () throws(MongoError) in try ledger?.count() }
+            let pending = state.isReadable ? try store.pendingHarm(seenBy: ledger, marks: false) : 0
+            plan.headroom = Headroom(ledger: entries, pending: pending, ceiling: job.job.limits.ceiling)
+            if let upper = try Chunker(collection: collection).greatestID() {
+                let recorded = { (ids: [BSONValue]) throws in
+                    state.isReadable ? try store.pendingHarm(among: ids, of: job.job.namespace) : []
+                }
+                try gate.judge(Chunk(after: nil, through: upper), recorded: recorded) { document in
+                    plan.harm += document.isHarmful ? 1 : 0
+                    plan.recordedHarm += document.isRecorded ? 1 : 0
+                    return true
+                }
+            }
+        }
+        return plan
+    }
+
+    /// What the state database knows of the job.
+    ///
+    /// A user who may only read the data may not see it: then the job counts as not started, and a note says so.
+    private func readState(
+        _ store: borrowing StateStore, binding: StateStore.Binding
+    ) throws -> (unfinishedChunks: Int?, isReadable: Bool, notes: [String]) {
+        do {
+            try store.check(binding)
+            return (try store.unfinishedChunks(), true, [])
+        } catch let error as MongoError where error.isAuthorization {
+            return (
+                nil, false,
+                ["the state database \"\(options.stateDatabase)\" may not be read: the job counts as not started"]
+            )
+        }
+    }
+
+    private func checkEnds(_ survey: Survey.Result) throws(BackfillError) {
+        let open = survey.after.filter { $0.needing > 0 }.map { "\"\($0.step)\"" }
+        guard open.isEmpty else {
+            throw BackfillError(
+                .notIdempotent,
+                "job \"\(job.job.name)\" would never end: after it, documents still need "
+                    + open.joined(separator: ", ") + "; the steps undo each other")
+        }
+    }
+
+    /// Refuses a job whose harm the headroom has no room for, unless the operator accepted so much.
+    package func checkHarm(of plan: BackfillPlan) throws(BackfillError) {
+        guard let headroom = plan.headroom, plan.harm - plan.recordedHarm > headroom.documents,
+            plan.harm > options.allowUnsync ?? 0
+        else { return }
+        throw BackfillError(
+            .harmExceedsHeadroom,
+            "job \"\(plan.job)\" would make \(plan.harm) documents unsyncable under the active schema, and there is room "
+                + "for \(headroom.documents) (\(headroom)); convert into a new field instead, or accept it with "
+                + "--allow-unsync \(plan.harm): the run then stops below the limit and can be resumed")
+    }
+
+    func openLedger(on client: borrowing Client) throws -> LedgerReader? {
+        guard let namespace = options.ledger.namespace else { return nil }
+        return try readingLedger { () throws(MongoError) in
+            try LedgerReader.open(namespace, appID: options.appID, on: client)
+        }
+    }
+
+    /// Says which collection it is when the ledger may not be read.
+    private func readingLedger<R>(_ body: () throws(MongoError) -> R) throws -> R {
+        do throws(MongoError) { return try body() } catch {
+            guard error.isAuthorization, let namespace = options.ledger.namespace else { throw error }
+            throw BackfillError.ledgerUnreadable(namespace)
+        }
+    }
+}

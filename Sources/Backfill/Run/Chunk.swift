@@ -1,0 +1,20 @@
+package import BSON
+
+/// A half-open range of `_id`s, over all BSON types in their order: behind `after`, up to and with `through`.
+package struct Chunk: Hashable, Sendable {
+    /// The last `_id` of the chunk before; `nil` for the first chunk.
+    package let after: BSONValue?
+    /// The chunk's last `_id`.
+    package let through: BSONValue
+
+    /// Whether a document's `_id` is in the range.
+    ///
+    /// Written with `$expr`: match-language comparisons see only values of the bound's own type. The server takes exact
+    /// index bounds from it, in updates too.
+    var membership: Expression {
+        let id = Expression(.string("$_id"))
+        let end = Expression.call("$lte", id, .constant(through))
+        guard let after else { return end }
+        return .all([.call("$gt", id, .constant(after)), end])
+    }
+}

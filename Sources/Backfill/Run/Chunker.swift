@@ -1,0 +1,32 @@
+import BSON
+import Mongo
+
+/// Cuts a collection into chunks by walking its `_id` index, without reading a document.
+struct Chunker {
+    let collection: MongoCollection
+
+    /// The collection's greatest `_id`, which bounds a pass; `nil` when it is empty.
+    func greatestID() throws(MongoError) -> BSONValue? {
+        var cursor = collection.find(
+            options: ["projection": ["_id": 1], "sort": ["_id": -1], "hint": ["_id": 1], "limit": 1])
+        return try cursor.nextDocument()?["_id"]
+    }
+
+    /// The chunk of about `documents` documents behind `after` and not beyond `upper`.
+    ///
+    /// `min` and `max` are index bounds, over all types; `min` includes its bound and `max` does not.
+    func chunk(after: BSONValue?, upper: BSONValue, documents: Int) throws(MongoError) -> Chunk {
+        // Nothing lies before it, and the server refuses bounds that hold nothing.
+        guard upper != .minKey else { return Chunk(after: after, through: upper) }
+        var options = BSONBuilder()
+        options.append("projection", ["_id": 1])
+        options.append("sort", ["_id": 1])
+        options.append("hint", ["_id": 1])
+        if let after { options.append("min", ["_id": after]) }
+        options.append("max", ["_id": upper])
+        options.append("skip", .integer(after == nil ? documents - 1 : documents))
+        options.append("limit", 1)
+        var cursor = collection.find(options: options.finish())
+        return Chunk(after: after, through: try cursor.nextDocument()?["_id"] ?? upper)
+    }
+}

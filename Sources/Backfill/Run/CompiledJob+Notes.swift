@@ -1,0 +1,23 @@
+import BSON
+import SchemaChange
+
+extension CompiledJob {
+    /// What is to be said before the start: first what the job is for.
+    var notes: [String] {
+        var notes = changes.map { change in
+            let place = change.path.isRoot ? change.namespace.description : change.path.description
+            return "active → next: \(change.code) \(place) "
+                + "(server: \(change.server.rawValue), client: \(change.client.rawValue))"
+        }
+        for step in steps {
+            if case .convert(let field, _, nil) = step.step {
+                notes.append(
+                    "irreversible: \"\(field)\" is converted in place, and this version keeps no journal to undo it")
+            }
+        }
+        if active == nil {
+            notes.append("the job names no active schema: whether it harms documents that sync is not judged")
+        }
+        return notes
+    }
+}

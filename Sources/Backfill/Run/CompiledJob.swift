@@ -1,0 +1,88 @@
+import BSON
+package import Checking
+package import SchemaChange
+package import ServerSchema
+
+/// A job with its steps as the server runs them and its schemas as the checker reads them.
+package struct CompiledJob: Sendable {
+    /// The job as its file states it.
+    package let job: Job
+    /// The steps in their order.
+    package let steps: [CompiledStep]
+    /// The schema that is live; `nil` when the job names none.
+    package let active: CompiledSchema?
+    /// The schema that the documents are made to fit; `nil` when the job names none.
+    package let next: CompiledSchema?
+    /// What changes in the job's collection from the active schema to the next one; empty unless the job names both.
+    package let changes: [SchemaChange]
+    /// The schema files that the job is bound to, by role.
+    package let sources: [(role: String, source: SchemaSource)]
+    /// Whether the steps cannot make a document unsyncable that syncs under the active schema.
+    ///
+    /// Proven from the schema alone; where it is false each chunk is judged before it is written.
+    package let isHarmless: Bool
+
+    /// Fits the job's steps to its schemas and compiles both.
+    /// - Throws: ``JobError`` when a step and a schema do not fit together.
+    package init(_ job: Job, active: ServerSchema?, next: ServerSchema?) throws(JobError) {
+        let activeCollection = try active?.collection(of: job, role: "active")
+        let nextCollection = try next?.collection(of: job, role: "next")
+        try Self.checkOrder(job.steps)
+        var job = job
+        for index in job.steps.indices {
+            job.steps[index].step = try StepFitting.fit(
+                job.steps[index], active: activeCollection?.root, next: nextCollection?.root)
+        }
+        self.job = job
+        let parents = job.steps.flatMap { $0.step.target.parents }
+        steps = job.steps.map { CompiledStep($0.step, amongParents: parents) }
+        self.active = activeCollection.map { CompiledSchema($0) }
+        self.next = nextCollection.map { CompiledSchema($0) }
+        changes =
+            if let activeCollection, let nextCollection {
+                SchemaDiff.changes(from: activeCollection, to: nextCollection)
+            } else {
+                []
+            }
+        sources =
+            (active?.sources ?? []).map { ("active", $0) } + (next?.sources ?? []).map { ("next", $0) }
+        isHarmless =
+            activeCollection.map { schema in job.steps.allSatisfy { Harmlessness.holds($0.step, under: schema.root) } }
+            ?? true
+    }
+
+    /// Refuses a field that is converted in place after it was copied: the copy would then differ for good, and every
+    /// later run would report it.
+    private static func checkOrder(_ steps: [Job.LocatedStep]) throws(JobError) {
+        var copied: Set<FieldPath> = []
+        for located in steps {
+            switch located.step {
+            case .copy(let from, _): copied.insert(from)
+            case .convert(let field, _, nil) where copied.contains(field):
+                throw JobError(
+                    "\"\(field)\" is converted in place after another step has copied it: put this step first",
+                    at: located.location)
+            case .convert, .default: break
+            }
+        }
+    }
+
+    /// Whether a document lacks any of the steps.
+    var needs: Expression { .any(steps.map(\.needs)) }
+
+    /// The update that runs all steps; a later step sees what an earlier one wrote.
+    var pipeline: [BSONDocument] { steps.map(\.stage) }
+}
+
+extension ServerSchema {
+    fileprivate func collection(of job: Job, role: String) throws(JobError) -> CollectionSchema {
+        guard let found = collections.first(where: { $0.namespace == job.namespace }) else {
+            let names = collections.map(\.namespace.description)
+            let hint = Spelling.hint(for: job.namespace.description, among: names).map { " (\($0))" } ?? ""
+            throw JobError(
+                "the \(role) schema has no collection \(job.namespace)\(hint)",
+                at: SourceLocation(file: job.path, line: 1, column: 1))
+        }
+        return found
+    }
+}

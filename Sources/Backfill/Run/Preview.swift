@@ -1,0 +1,71 @@
+import BSON
+import Mongo
+
+/// Runs a job's steps as an aggregation: gives each document as it is and as it would be, and writes nothing.
+struct Preview: ~Copyable {
+    /// One document.
+    struct Outcome {
+        /// The document as it is; `nil` when the job does not concern it.
+        var before: BSONDocument?
+        /// The document as it would be.
+        var after: BSONDocument
+        /// Whether the job would still be needed after it.
+        var isOpen: Bool
+    }
+
+    private static let beforeMark = "__shipshape_before"
+    private static let openMark = "__shipshape_open"
+
+    private var cursor: Cursor
+
+    /// Previews a chunk.
+    /// - Parameter onlyNeeding: whether documents that the job does not concern are left out.
+    init(_ chunk: Chunk, of job: CompiledJob, in collection: MongoCollection, onlyNeeding: Bool) {
+        let needs = job.needs
+        var pipeline: [BSONDocument] = [["$match": .object(chunk.membership.filter)], ["$sort": ["_id": 1]]]
+        if onlyNeeding { pipeline.append(["$match": .object(needs.filter)]) }
+        pipeline.append(["$set": [Self.beforeMark: ["$cond": [needs.bson, "$$ROOT", "$$REMOVE"]]]])
+        pipeline += job.pipeline
+        pipeline.append(["$set": [Self.openMark: ["$cond": [needs.bson, true, "$$REMOVE"]]]])
+        cursor = collection.aggregate(
+            pipeline,
+            options: [
+                "hint": ["_id": 1], "comment": "shipshape preview", "readConcern": ["level": "majority"],
+                "allowDiskUse": true,
+            ])
+    }
+
+    @_lifetime(&self)
+    private mutating func nextView() throws -> BSONView? {
+        do {
+            return try cursor.next()
+        } catch {
+            guard error.code.rawValue == 10_334 else { throw error }
+            // Before and after travel in one document, which the server limits to 16 MiB.
+            throw BackfillError(
+                .schemaMismatch,
+                "a document of more than about 8 MB stands in the way: this version can neither preview it nor judge its "
+                    + "harm; change it by hand first (\(error.message))")
+        }
+    }
+
+    /// The next document in the order of `_id`; `nil` at the end of the chunk.
+    mutating func next() throws -> Outcome? {
+        guard let view = try nextView() else { return nil }
+        var builder = BSONBuilder()
+        var before: BSONDocument?
+        var isOpen = false
+        var position = view.firstPosition
+        while let element = try view.next(&position) {
+            let name = view.nameBytes(element)
+            if name.isEqual(to: Self.beforeMark) {
+                before = BSONDocument(copying: try view.document(element))
+            } else if name.isEqual(to: Self.openMark) {
+                isOpen = true
+            } else {
+                builder.append(element, of: view)
+            }
+        }
+        return Outcome(before: before, after: builder.finish(), isOpen: isOpen)
+    }
+}

@@ -1,0 +1,15 @@
+/// What a runner says while it works; the command line shows it.
+package enum RunEvent: Sendable {
+    /// The job goes on after the chunks of earlier runs.
+    case resumed(chunks: Int)
+    /// Another runner's lease has to end first.
+    case waitingForLease(holder: String, seconds: Double)
+    /// A chunk was written, or read in a dry run.
+    case chunk(documents: Int, modified: Int)
+    /// A passing failure: the operation is tried again.
+    case retrying(reason: String, attempt: Int)
+    /// The chunk took too long and is halved.
+    case halved(documents: Int)
+    /// A new pass over documents that arrived or changed meanwhile.
+    case pass(number: Int, documents: Int)
+}

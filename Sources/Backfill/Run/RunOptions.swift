@@ -1,0 +1,43 @@
+package import BSON
+
+/// How one run of a job goes about it; what the job does is in ``Job``.
+package struct RunOptions: Sendable {
+    /// The database that holds checkpoints and leases.
+    package var stateDatabase = "shipshape"
+    /// The lease's length and margins.
+    package var lease = LeaseTerms(duration: .seconds(30))
+    /// How long to wait for a lease that another runner holds and may still be using.
+    package var leaseWait: Duration = .zero
+    /// How long the run may last; `nil` means until done.
+    package var maxRuntime: Duration?
+    /// Where the unsynced documents are recorded.
+    package var ledger: LedgerLocation = .standard
+    /// The app whose entries count; `nil` takes the app with the most.
+    package var appID: String?
+    /// Documents that the operator accepts to become unsyncable, beyond what the headroom allows.
+    package var allowUnsync: Int?
+    /// How long a passing failure, such as an election, is bridged.
+    package var patience: Duration = .seconds(60)
+
+    /// The defaults.
+    package init() {}
+}
+
+/// Where the ledger of unsynced documents is.
+package enum LedgerLocation: Hashable, Sendable {
+    /// `__realm_sync.unsynced_documents`.
+    case standard
+    /// A collection of the operator's choice.
+    case named(Namespace)
+    /// There is none, by the operator's word.
+    case none
+
+    /// The collection; `nil` for ``none``.
+    package var namespace: Namespace? {
+        switch self {
+        case .standard: Namespace(database: "__realm_sync", collection: "unsynced_documents")
+        case .named(let namespace): namespace
+        case .none: nil
+        }
+    }
+}

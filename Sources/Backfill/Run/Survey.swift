@@ -1,0 +1,94 @@
+import BSON
+import Mongo
+
+/// Counts, in one pass over the collection on the server, what each step finds now and would find after the job.
+struct Survey {
+    /// The counts of all steps.
+    struct Result {
+        var before: [BackfillReport.StepCount]
+        var after: [BackfillReport.StepCount]
+        /// Documents that lack any of the steps.
+        var needing: Int
+        /// Documents that were looked at.
+        var documents: Int
+    }
+
+    let job: CompiledJob
+    let collection: MongoCollection
+
+    /// How many `_id`s of a kind are shown.
+    static let samples = 5
+
+    func run() throws(MongoError) -> Result {
+        var pipeline: [BSONDocument] = [["$set": [mark(0): ["any": job.needs.bson]]]]
+        for round in 0..<2 {
+            for (index, step) in job.steps.enumerated() {
+                pipeline.append(["$set": ["\(mark(round)).s\(index)": step.finding.bson]])
+                pipeline.append(step.stage)
+            }
+        }
+        pipeline.append(["$group": .object(totals)])
+        var cursor = collection.aggregate(pipeline, options: Self.options)
+        let reply = try cursor.nextDocument() ?? [:]
+        func count(_ name: String) -> Int { reply[name]?.integer ?? 0 }
+        var before: [BackfillReport.StepCount] = []
+        var after: [BackfillReport.StepCount] = []
+        for (index, step) in job.steps.enumerated() {
+            var leftAlone: [BackfillReport.LeftAlone] = []
+            for (code, reason) in step.leftAlone.enumerated() {
+                let found = count("r0s\(index)c\(code + 2)")
+                leftAlone.append(
+                    BackfillReport.LeftAlone(
+                        reason: reason.reason.rawValue, isTrouble: reason.reason.isTrouble, count: found,
+                        samples: found > 0 ? try sampleIDs(step: index, where: reason.when) : []))
+            }
+            before.append(
+                BackfillReport.StepCount(
+                    step: step.step.description, needing: count("r0s\(index)c1"), leftAlone: leftAlone))
+            after.append(
+                BackfillReport.StepCount(
+                    step: step.step.description, needing: count("r1s\(index)c1"), leftAlone: leftAlone))
+        }
+        return Result(before: before, after: after, needing: count("any"), documents: count("documents"))
+    }
+
+    private var totals: BSONDocument {
+        var builder = BSONBuilder()
+        builder.append("_id", nil)
+        builder.append("documents", ["$sum": 1])
+        builder.append("any", ["$sum": ["$cond": [.string("$\(mark(0)).any"), 1, 0]]])
+        for round in 0..<2 {
+            for (index, step) in job.steps.enumerated() {
+                for code in 1..<step.leftAlone.count + 2 {
+                    let isCode: BSONValue = ["$eq": [.string("$\(mark(round)).s\(index)"), .integer(code)]]
+                    builder.append("r\(round)s\(index)c\(code)", ["$sum": ["$cond": [isCode, 1, 0]]])
+                }
+            }
+        }
+        return builder.finish()
+    }
+
+    private func sampleIDs(step: Int, where condition: Expression) throws(MongoError) -> [BSONValue] {
+        let pipeline =
+            job.steps[..<step].map(\.stage) + [
+                ["$match": .object(condition.filter)], ["$limit": .integer(Self.samples)], ["$project": ["_id": 1]],
+            ]
+        return try collection.aggregate(pipeline, options: Self.options).documents().compactMap { $0["_id"] }
+    }
+
+    /// A field that no document has, for the finding of each step in a round.
+    private func mark(_ round: Int) -> String { "__shipshape_\(round)" }
+
+    static let options: BSONDocument = ["comment": "shipshape survey", "readConcern": ["level": "majority"]]
+}
+
+extension CompiledStep {
+    /// What the step finds in a document, as a number: 0 nothing, 1 that it is needed, from 2 on why it is left alone.
+    fileprivate var finding: Expression {
+        var branches: [BSONValue] = [["case": needs.bson, "then": 1]]
+        for (index, reason) in leftAlone.enumerated() {
+            branches.append(["case": reason.when.bson, "then": .integer(index + 2)])
+        }
+        return Expression(["$switch": ["branches": .array(of: branches), "default": 0]])
+    }
+}

@@ -1,0 +1,43 @@
+import BSON
+import Mongo
+import ServerSchema
+
+/// The collection that a job writes, as the server knows it.
+struct Target {
+    /// Its UUID, which changes when it is dropped and created anew; `nil` where the server gives none.
+    let uuid: BSONValue?
+    /// Whether the server compares the UUID with every write.
+    let checksUUID: Bool
+    /// The average document's bytes; `nil` where they cannot be told.
+    let averageSize: Int?
+
+    /// Looks the collection up.
+    /// - Throws: ``BackfillError`` when there is none of that name, or it is none that can be written so.
+    static func find(_ namespace: Namespace, on client: borrowing Client) throws -> Target {
+        let infos = try client.listCollections(of: namespace.database)
+        guard let info = infos.first(where: { $0.name == namespace.collection }) else {
+            let hint = Spelling.hint(for: namespace.collection, among: infos.map(\.name))
+            throw BackfillError(
+                .unknownCollection,
+                "there is no collection \(namespace)" + (hint.map { " (\($0))" } ?? "")
+                    + (infos.isEmpty ? ": the database \"\(namespace.database)\" has no collections" : ""))
+        }
+        guard !namespace.collection.hasPrefix("system.") else {
+            throw BackfillError(.unsupportedCollection, "\(namespace) is the server's own: it cannot be backfilled")
+        }
+        guard info.kind == .collection else {
+            throw BackfillError(
+                .unsupportedCollection, "\(namespace) is a \(info.kind.rawValue): it cannot be backfilled")
+        }
+        // `collectionUUID` is known to commands since 6.0, wire version 17.
+        let checksUUID = try client.hello().maxWireVersion >= 17
+        return Target(uuid: info.uuid, checksUUID: checksUUID, averageSize: averageSize(namespace, on: client))
+    }
+
+    private static func averageSize(_ namespace: Namespace, on client: borrowing Client) -> Int? {
+        var cursor = client.collection(namespace).aggregate(
+            [["$collStats": ["storageStats": [:]]], ["$project": ["size": "$storageStats.avgObjSize"]]])
+        // Without the privilege for it the chunk's size goes by documents alone.
+        return (try? cursor.nextDocument())?["size"]?.integer
+    }
+}

@@ -1,0 +1,75 @@
+import BSON
+import Mongo
+import Scanning
+
+/// The documents that jobs are about to make unsyncable, recorded before the write.
+///
+/// The ledger lags behind the writes; until it shows a document, the document counts as pending. The record is shared by
+/// all jobs of the state database, as the limit is.
+extension StateStore {
+    private static let batch = 1_000
+
+    /// Records the harm of the next chunk, with majority.
+    ///
+    /// A document that the ledger once showed and that was repaired since is pending again.
+    func record(harm ids: [BSONValue], of namespace: Namespace) throws(MongoError) {
+        try client.upsert("harm", ids: ids.map { key($0, namespace) }, ["seen": false])
+    }
+
+    /// Takes back what was recorded for a chunk that is not written after all.
+    func takeBack(harm ids: [BSONValue], of namespace: Namespace) throws(MongoError) {
+        try client.delete("harm", ids: ids.map { .object(key($0, namespace)) })
+    }
+
+    /// Which of these documents this job has among the pending.
+    func pendingHarm(among ids: [BSONValue], of namespace: Namespace) throws(MongoError) -> Set<BSONValue> {
+        let keys = BSONValue.array(of: ids.map { .object(key($0, namespace)) })
+        let cursor = client.all("harm", ["_id": ["$in": keys], "seen": false])
+        return Set(try cursor.documents().compactMap { $0["_id"]?.document?["id"] })
+    }
+
+    private func key(_ id: BSONValue, _ namespace: Namespace) -> BSONDocument {
+        ["job": .string(job), "ns": .string(namespace.description), "id": id]
+    }
+
+    /// How many recorded documents the ledger does not show yet.
+    /// - Parameter marks: whether what it shows is marked, and is not looked up again; a plan writes nothing.
+    func pendingHarm(seenBy ledger: LedgerReader?, marks: Bool) throws -> Int {
+        var cursor = client.all("harm", ["seen": false])
+        var pending = 0
+        var batch: [Namespace: [BSONValue]] = [:]
+        var size = 0
+        while let document = try cursor.nextDocument() {
+            guard let key = document["_id"]?.document, let id = key["id"],
+                let namespace = key["ns"]?.text.flatMap({ Namespace($0) })
+            else { continue }
+            pending += 1
+            batch[namespace, default: []].append(id)
+            size += 1
+            if size == Self.batch {
+                pending -= try seen(batch, by: ledger, marks: marks)
+                batch = [:]
+                size = 0
+            }
+        }
+        return pending - (try seen(batch, by: ledger, marks: marks))
+    }
+
+    private func seen(
+        _ batch: [Namespace: [BSONValue]], by ledger: LedgerReader?, marks: Bool
+    ) throws -> Int {
+        guard let ledger else { return 0 }
+        var count = 0
+        for (namespace, ids) in batch {
+            let seen = try ledger.holding(ids, of: namespace)
+            guard !seen.isEmpty else { continue }
+            if marks {
+                try client.set(
+                    "harm", ["_id.ns": .string(namespace.description), "_id.id": ["$in": .array(of: seen)]],
+                    ["seen": true])
+            }
+            count += seen.count
+        }
+        return count
+    }
+}

@@ -1,0 +1,84 @@
+package import BSON
+import Glibc
+import SystemPackage
+
+/// Who runs a job: enough to tell, on the same machine, whether that process still lives.
+package struct RunnerIdentity: Hashable, Sendable {
+    /// A random name for this run alone.
+    package let owner: ObjectID
+    /// The machine's host name.
+    package let host: String
+    /// The kernel's id of this boot.
+    package let bootID: String
+    /// The process id.
+    package let process: Int
+    /// When the process started, in clock ticks since boot: tells a process from a later one with its id.
+    package let processStart: Int
+
+    /// This process, under a new ``owner``.
+    package static func current() -> RunnerIdentity {
+        var name = [CChar](repeating: 0, count: 256)
+        _ = unsafe gethostname(&name, name.count - 1)
+        let host = String(decoding: name.prefix { $0 != 0 }.map { UInt8(bitPattern: $0) }, as: UTF8.self)
+        let process = Int(getpid())
+        return RunnerIdentity(
+            owner: ObjectID(high: .random(in: .min ... .max), low: .random(in: .min ... .max)), host: host,
+            bootID: ProcFile.text("/proc/sys/kernel/random/boot_id") ?? "", process: process,
+            processStart: ProcFile.startTime(of: process) ?? 0)
+    }
+
+    /// Whether `other` ran on this machine and is certainly gone: another boot, no such process, or a later process
+    /// under its id.
+    ///
+    /// In doubt the answer is no. A wrong yes costs nothing but a wait: it never shortens a lease.
+    package func knowsDead(_ other: RunnerIdentity) -> Bool {
+        guard other.host == host, !bootID.isEmpty, !other.bootID.isEmpty else { return false }
+        guard other.bootID == bootID else { return true }
+        guard let start = ProcFile.startTime(of: other.process) else { return true }
+        return other.processStart != 0 && start != other.processStart
+    }
+
+    var document: BSONDocument {
+        [
+            "owner": .objectID(owner), "host": .string(host), "boot": .string(bootID), "process": .integer(process),
+            "processStart": .integer(processStart),
+        ]
+    }
+
+    init?(_ document: BSONDocument) {
+        guard case .objectID(let owner)? = document["owner"], let host = document["host"]?.text,
+            let boot = document["boot"]?.text, let process = document["process"]?.integer
+        else { return nil }
+        self.init(
+            owner: owner, host: host, bootID: boot, process: process,
+            processStart: document["processStart"]?.integer ?? 0)
+    }
+
+    private init(owner: ObjectID, host: String, bootID: String, process: Int, processStart: Int) {
+        self.owner = owner
+        self.host = host
+        self.bootID = bootID
+        self.process = process
+        self.processStart = processStart
+    }
+}
+
+/// The few files below `/proc` that tell processes and boots apart.
+enum ProcFile {
+    /// The file's text without white space at its end; `nil` when it cannot be read.
+    static func text(_ path: String) -> String? {
+        guard let file = try? FileDescriptor.open(FilePath(path), .readOnly) else { return nil }
+        defer { try? file.close() }
+        var bytes = [UInt8](repeating: 0, count: 4_096)
+        let count = (try? unsafe bytes.withUnsafeMutableBytes { try unsafe file.read(into: $0) }) ?? 0
+        let text = String(decoding: bytes.prefix(count), as: UTF8.self)
+        return String(text.reversed().drop { $0.isWhitespace }.reversed())
+    }
+
+    /// The 22nd field of `/proc/PID/stat`; the second is in parentheses and may hold anything.
+    static func startTime(of process: Int) -> Int? {
+        guard let text = text("/proc/\(process)/stat"), let parenthesis = text.lastIndex(of: ")") else { return nil }
+        let fields = text[parenthesis...].split(separator: " ")
+        return fields.count > 20 ? Int(fields[20]) : nil
+    }
+}

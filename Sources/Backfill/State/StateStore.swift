@@ -1,0 +1,210 @@
+import BSON
+import Mongo
+import ServerSchema
+
+/// Jobs, their ranges, leases and checkpoints in the state database.
+///
+/// All times are the server's. Every write waits for a majority, so that no failover takes a checkpoint back.
+struct StateStore: ~Copyable {
+    /// The layout of the state documents: another number is refused.
+    static let version = 1
+
+    let client: StoreClient
+    let job: String
+    let identity: RunnerIdentity
+    let terms: LeaseTerms
+
+    private var range: BSONValue { ["job": .string(job), "range": 0] }
+}
+
+extension StateStore {
+    /// What a started job is bound to.
+    struct Binding: Hashable {
+        var namespace: Namespace
+        /// The collection's UUID; `nil` where the server gives none.
+        var collectionUUID: BSONValue?
+        var text: String
+        var schemas: [BSONDocument]
+
+        var document: BSONDocument {
+            [
+                "version": .integer(StateStore.version), "ns": .string(namespace.description),
+                "uuid": collectionUUID ?? .null, "text": .string(text),
+                "schemas": .array(of: schemas.map { .object($0) }),
+            ]
+        }
+
+        /// What differs from the job's first start, as a clause; `nil` when nothing does.
+        func difference(from record: BSONDocument) -> String? {
+            if record["ns"]?.text != namespace.description { return "the collection is another one" }
+            if record["uuid"] != (collectionUUID ?? .null) { return "the collection was dropped and created anew" }
+            if record["text"]?.text != text { return "the job file's text changed" }
+            if record["schemas"]?.document?.values != schemas.map({ .object($0) }) {
+                return "a schema that the job names changed"
+            }
+            return nil
+        }
+    }
+
+    /// The job's record; `nil` before its first start.
+    func record() throws(MongoError) -> BSONDocument? { try client.first("jobs", ["_id": .string(job)]) }
+
+    /// Refuses a job whose text, schemas or collection are not those that it was started with.
+    func check(_ binding: Binding) throws {
+        guard let record = try record() else { return }
+        guard record["version"]?.integer == Self.version else {
+            throw BackfillError(
+                .checkpointUnreadable,
+                "the state of job \"\(job)\" in database \"\(client.database)\" has version "
+                    + "\(record["version"]?.integer ?? 0), and this program reads version \(Self.version)")
+        }
+        if let difference = binding.difference(from: record) {
+            throw BackfillError(
+                .bindingChanged,
+                "job \"\(job)\" cannot go on: \(difference) since it was started; give the changed job a new name")
+        }
+    }
+
+    /// Chunks that earlier runs wrote of a job that is not done; `nil` when it is done, or was never started.
+    func unfinishedChunks() throws(MongoError) -> Int? {
+        guard let document = try client.first("ranges", ["_id": range]) else { return nil }
+        let progress = Progress(document)
+        return progress.upper == nil ? nil : progress.chunks
+    }
+
+    /// Records the job and its range, unless an earlier run did.
+    func begin(_ binding: Binding) throws(MongoError) {
+        try client.createIfAbsent("jobs", id: .string(job), binding.document)
+        try client.createIfAbsent(
+            "ranges", id: range,
+            ["version": .integer(Self.version), "pass": 0, "chunks": 0, "modified": 0, "state": "idle"])
+    }
+}
+
+extension StateStore {
+    /// How an attempt to take the lease ended.
+    enum Acquisition {
+        case taken(Lease, Progress)
+        case held(by: RunnerIdentity?, remaining: Duration)
+    }
+
+    /// How far a range is.
+    struct Progress {
+        /// Counts the walks over the collection; 0 before the first.
+        var pass: Int
+        /// Chunks of all runs.
+        var chunks: Int
+        /// Documents that those chunks changed; a chunk that was written and not checkpointed is not in it.
+        var modified: Int
+        /// The last `_id` that is done in this pass.
+        var last: BSONValue?
+        /// The pass's last `_id`; `nil` between passes.
+        var upper: BSONValue?
+
+        /// Whether the pass has reached its last `_id`.
+        ///
+        /// Asked by MongoDB's order: a NaN does not equal itself in any other.
+        var isPassOver: Bool {
+            guard let last, let upper else { return false }
+            return !BSONOrder.precedes(last, upper)
+        }
+
+        init(_ document: BSONDocument) {
+            pass = document["pass"]?.integer ?? 0
+            chunks = document["chunks"]?.integer ?? 0
+            modified = document["modified"]?.integer ?? 0
+            last = document["last"]?.document?["v"]
+            upper = document["upper"]?.document?["v"]
+        }
+    }
+
+    /// Takes the range's lease when nobody's is running, the margin for clock skew included.
+    ///
+    /// One that is this runner's own is taken again: an attempt whose reply was lost may have been done.
+    func acquire() throws(MongoError) -> Acquisition {
+        let ended: BSONValue = [
+            "$lt": [
+                ["$ifNull": ["$lease.end", ["$literal": .date(milliseconds: 0)]]],
+                ["$subtract": ["$$NOW", .long(terms.skew.milliseconds)]],
+            ]
+        ]
+        let lease: BSONValue = [
+            "$mergeObjects": [
+                ["$literal": .object(identity.document)],
+                [
+                    "token": ["$add": [["$ifNull": ["$lease.token", 0]], 1]], "start": "$$NOW",
+                    "end": ["$add": ["$$NOW", .long(terms.duration.milliseconds)]],
+                ],
+            ]
+        ]
+        let updated = try client.modify(
+            "ranges", ["_id": range, "$or": [["$expr": ended], ["lease.owner": .objectID(identity.owner)]]],
+            [["$set": ["lease": lease, "state": "running"]]])
+        if let updated { return .taken(self.lease(in: updated), Progress(updated)) }
+        let holder = try client.first(
+            "ranges", ["_id": range], adding: ["remaining": ["$subtract": ["$lease.end", "$$NOW"]]])
+        return .held(
+            by: holder?["lease"]?.document.flatMap(RunnerIdentity.init),
+            remaining: .milliseconds(holder?["remaining"]?.integer ?? 0))
+    }
+
+    /// Extends the lease and records what `changes` says, while the lease is still this runner's.
+    ///
+    /// An ended lease that nobody took is extended too: its token tells.
+    /// - Returns: the extended lease.
+    /// - Throws: ``BackfillError`` of kind `leaseLost`, or ``MongoError``.
+    func renew(_ lease: Lease, setting changes: BSONDocument = [:]) throws -> Lease {
+        var builder = BSONBuilder()
+        for (name, value) in try changes.elements() { builder.append(name, value) }
+        builder.append("lease.end", ["$add": ["$$NOW", .long(terms.duration.milliseconds)]])
+        builder.append("updated", "$$NOW")
+        let owned: BSONDocument = [
+            "_id": range, "lease.owner": .objectID(identity.owner), "lease.token": .integer(lease.token),
+        ]
+        guard let updated = try client.modify("ranges", owned, [["$set": .object(builder.finish())]]) else {
+            guard try client.first("ranges", ["_id": range]) != nil else {
+                throw BackfillError(
+                    .checkpointUnreadable,
+                    "the state of job \"\(job)\" is gone: database \"\(client.database)\" was dropped while the job ran; "
+                        + "run it again, it starts over and changes only what still needs it")
+            }
+            throw BackfillError(
+                .leaseLost,
+                "another runner took over job \"\(job)\" while this one was stopped; this one changed nothing since")
+        }
+        return self.lease(in: updated)
+    }
+
+    /// The changes that start a pass up to `upper`.
+    static func starting(pass: Int, upper: BSONValue) -> BSONDocument {
+        ["pass": .integer(pass), "upper": ["$literal": ["v": upper]], "last": "$$REMOVE", "state": "running"]
+    }
+
+    /// The changes that record a chunk as done; the sums are given as they are, so that a repeated write adds nothing.
+    static func checkpoint(_ progress: Progress) -> BSONDocument {
+        [
+            "last": ["$literal": ["v": progress.last ?? .null]], "chunks": .integer(progress.chunks),
+            "modified": .integer(progress.modified),
+        ]
+    }
+
+    /// The changes that end a pass.
+    static func ending(isDone: Bool) -> BSONDocument {
+        ["upper": "$$REMOVE", "last": "$$REMOVE", "state": isDone ? "done" : "running"]
+    }
+
+    /// Gives the lease back: every write under it was acknowledged, so a successor need not wait.
+    func release(_ lease: Lease) throws(MongoError) {
+        let owned: BSONDocument = [
+            "_id": range, "lease.owner": .objectID(identity.owner), "lease.token": .integer(lease.token),
+        ]
+        _ = try client.modify("ranges", owned, [["$set": ["lease.end": ["$literal": .date(milliseconds: 0)]]]])
+    }
+
+    private func lease(in document: BSONDocument) -> Lease {
+        let stored = document["lease"]?.document
+        var end: Int64 = 0
+        if case .date(let milliseconds)? = stored?["end"] { end = milliseconds }
+        return Lease(token: stored?["token"]?.integer ?? 0, end: end, terms: terms)
+    }
+}

@@ -1,0 +1,90 @@
+import BSON
+import Mongo
+
+/// The few operations that the state database needs, each with majority concerns and a limit in time.
+struct StoreClient: ~Copyable {
+    let database: String
+    let client: Client
+
+    private static let limit: BSONValue = 10_000
+    private static let majority: BSONValue = ["w": "majority", "wtimeout": 10_000]
+
+    /// One document; `fields` are computed by the server and added to it.
+    func first(
+        _ collection: String, _ filter: BSONDocument, adding fields: BSONDocument? = nil
+    ) throws(MongoError) -> BSONDocument? {
+        var pipeline: [BSONDocument] = [["$match": .object(filter)], ["$limit": 1]]
+        if let fields { pipeline.append(["$set": .object(fields)]) }
+        var cursor = client.collection(Namespace(database: database, collection: collection)).aggregate(
+            pipeline, options: ["readConcern": ["level": "majority"], "maxTimeMS": Self.limit])
+        return try cursor.nextDocument()
+    }
+
+    /// Updates one document with a pipeline and gives it back as it is then; `nil` when none fits.
+    func modify(
+        _ collection: String, _ filter: BSONDocument, _ pipeline: [BSONDocument]
+    ) throws(MongoError) -> BSONDocument? {
+        let reply = try client.runWriteCommand(
+            [
+                "findAndModify": .string(collection), "query": .object(filter),
+                "update": .array(of: pipeline.map { .object($0) }), "new": true, "maxTimeMS": Self.limit,
+                "writeConcern": Self.majority,
+            ], on: database)
+        return reply["value"]?.document
+    }
+
+    /// Creates a document with the server's time as `created`, unless there is one; idempotent.
+    func createIfAbsent(_ collection: String, id: BSONValue, _ document: BSONDocument) throws(MongoError) {
+        let merged: BSONValue = ["$mergeObjects": [["$literal": .object(document)], ["created": "$$NOW"], "$$ROOT"]]
+        do {
+            try client.runWriteCommand(
+                [
+                    "update": .string(collection),
+                    "updates": [["q": ["_id": id], "u": [["$replaceWith": merged]], "upsert": true]],
+                    "maxTimeMS": Self.limit, "writeConcern": Self.majority,
+                ], on: database)
+        } catch  where error.code == .duplicateKey {
+            return  // Another runner created it at the same moment.
+        }
+    }
+
+    /// Sets fields in the documents of these `_id`s, and creates those that are missing.
+    func upsert(_ collection: String, ids: [BSONDocument], _ fields: BSONDocument) throws(MongoError) {
+        let upserts = ids.map { id in
+            BSONValue.object(["q": ["_id": .object(id)], "u": ["$set": .object(fields)], "upsert": true])
+        }
+        for start in stride(from: 0, to: upserts.count, by: 500) {
+            try client.runWriteCommand(
+                [
+                    "update": .string(collection),
+                    "updates": .array(of: upserts[start..<min(start + 500, upserts.count)]),
+                    "ordered": false, "maxTimeMS": Self.limit, "writeConcern": Self.majority,
+                ], on: database)
+        }
+    }
+
+    /// Deletes the documents of these `_id`s.
+    func delete(_ collection: String, ids: [BSONValue]) throws(MongoError) {
+        try client.runWriteCommand(
+            [
+                "delete": .string(collection), "deletes": [["q": ["_id": ["$in": .array(of: ids)]], "limit": 0]],
+                "maxTimeMS": Self.limit, "writeConcern": Self.majority,
+            ], on: database)
+    }
+
+    /// Every document that fits.
+    func all(_ collection: String, _ filter: BSONDocument) -> Cursor {
+        client.collection(Namespace(database: database, collection: collection)).find(
+            filter, options: ["readConcern": ["level": "majority"]])
+    }
+
+    /// Sets fields in every document that fits.
+    func set(_ collection: String, _ filter: BSONDocument, _ fields: BSONDocument) throws(MongoError) {
+        try client.runWriteCommand(
+            [
+                "update": .string(collection),
+                "updates": [["q": .object(filter), "u": ["$set": .object(fields)], "multi": true]],
+                "maxTimeMS": Self.limit, "writeConcern": Self.majority,
+            ], on: database)
+    }
+}

@@ -1,0 +1,28 @@
+package import Checking
+
+/// What a scan may use, and what it is asked for.
+package struct ScanOptions: Sendable {
+    /// Ranges read at once, each by a thread and a client of its own.
+    package var threads = 2
+    /// Whether the namespace is a view: it has no index of its own to walk, so it is read by one cursor, and a lost one
+    /// cannot be reopened where it was.
+    package var isView = false
+    /// What the tallies keep.
+    package var tally = Tally.Options()
+    /// The documents that are recorded as unsynced already.
+    package var ledger: LedgerIndex?
+
+    /// Asked now and then, from every thread of the scan; a yes ends it with ``ScanStopped``.
+    package var isStopped: @Sendable () -> Bool = { false }
+    /// Told now and then how many more documents were read, by every thread of the scan.
+    package var progress: @Sendable (Int) -> Void = { _ in }
+
+    /// The defaults.
+    package init() {}
+}
+
+/// The scan was asked to stop before it had read everything.
+package struct ScanStopped: Error {
+    /// Made by the scan.
+    package init() {}
+}

@@ -1,0 +1,47 @@
+import BSON
+import SchemaChange
+import ServerSchema
+import Testing
+
+@testable import Backfill
+
+@Suite struct CompiledJobTests {
+    private func schema(_ text: String) throws -> ServerSchema {
+        let namespace = try #require(Namespace("app.Person"))
+        return try ServerSchema.read(text: text, namespace: namespace)
+    }
+
+    private func v1() throws -> ServerSchema {
+        try schema(
+            #"{"title": "Person", "properties": {"_id": {"bsonType": "int"}, "priority": {"bsonType": "string"}}}"#)
+    }
+
+    private func v2() throws -> ServerSchema {
+        try schema(
+            #"""
+            {"title": "Human", "required": ["email"], "properties": {
+                "_id": {"bsonType": "int"}, "priority": {"bsonType": "int"}, "email": {"bsonType": "string"}}}
+            """#)
+    }
+
+    private func job(of field: String = "email") throws -> Job {
+        try JobFile.parse(
+            "{job: j, collection: app.Person, steps: [{default: {field: \(field), value: ''}}]}", path: "job.yml")
+    }
+
+    @Test func theNotesSayWhatTheJobIsFor() throws {
+        let compiled = try CompiledJob(try job(), active: try v1(), next: try v2())
+        #expect(compiled.changes.map(\.code) == [.typeRenamed, .propertyTypeChanged, .requiredAdded])
+        #expect(
+            compiled.notes == [
+                "active → next: type-renamed app.Person (server: breaking, client: breaking)",
+                "active → next: property-type-changed priority (server: breaking, client: breaking)",
+                "active → next: required-added email (server: non-breaking, client: non-breaking)",
+            ])
+    }
+
+    @Test func withoutBothSchemasThereIsNothingToCompare() throws {
+        #expect(try CompiledJob(try job(), active: nil, next: try v2()).changes.isEmpty)
+        #expect(try CompiledJob(try job(of: "priority"), active: try v1(), next: nil).changes.isEmpty)
+    }
+}

@@ -1,0 +1,63 @@
+import BSON
+import ServerSchema
+import Testing
+
+@testable import Backfill
+
+/// What is proven harmless from the schema alone, and beside each rule what is not.
+@Suite struct HarmlessnessTests {
+    private static let schema = SchemaNode.object(
+        [
+            "text": .of(.string), "note": .of(.string), "key": .of(.string), "age": .of(.int), "long": .of(.long),
+            "either": .of(.string, .null), "untyped": .of(), "any": .of(.mixed), "anyToo": .of(.mixed),
+            "list": .of(.array), "listToo": .of(.array), "id": .of(.uuid), "idToo": .of(.uuid),
+            "open": .object(["city": .of(.string)]), "openToo": .object(["city": .of(.string)]),
+            "closed": .object(["city": .of(.string)], further: .forbidden),
+            "values": .object([:], further: .schema(.of(.int))),
+        ], required: ["key"])
+
+    private func isHarmless(_ step: Step, under schema: SchemaNode = schema) -> Bool {
+        Harmlessness.holds(step, under: schema)
+    }
+
+    @Test(
+        arguments: [
+            ("text", "", true), ("text", 1, false), ("text", nil, false), ("age", 1, true), ("age", .long(1), false),
+            ("long", .long(1), true), ("long", 1, false), ("either", "", false), ("untyped", "", false),
+            ("list", [], false), ("open", [:], false), ("any", 1, true), ("any", [1], false), ("open.city", "", true),
+            ("open.city", 1, false), ("id", .binary(subtype: 4, bytes: Array(0..<16)), true),
+            ("id", .binary(subtype: 4, bytes: []), false), ("new", 1, true), ("open.new", 1, true),
+            ("closed.new", 1, false), ("values.new", "", false), ("text.new", 1, false), ("new.deep", 1, true),
+        ] as [(String, BSONValue, Bool)])
+    func aDefault(_ field: String, _ value: BSONValue, _ expected: Bool) throws {
+        #expect(isHarmless(.default(field: try FieldPath(field), value: value, nullsToo: true)) == expected)
+    }
+
+    @Test(arguments: [
+        ("text", "note", true), ("text", "key", false), ("text", "age", false), ("age", "long", false),
+        ("nowhere", "note", false), ("either", "note", false), ("text", "either", false), ("any", "anyToo", false),
+        ("list", "listToo", false), ("open", "openToo", false), ("id", "idToo", true), ("text", "open.city", true),
+        ("open.city", "note", true), ("text", "new", true), ("text", "closed.new", false),
+    ])
+    func aCopy(_ from: String, _ to: String, _ expected: Bool) throws {
+        #expect(isHarmless(.copy(from: try FieldPath(from), to: try FieldPath(to))) == expected)
+    }
+
+    @Test(
+        arguments: [
+            ("text", .string, nil, true), ("text", .int, nil, false), ("either", .string, nil, false),
+            ("text", .int, "age", true), ("text", .int, "long", false), ("text", .int, "new", true),
+            ("text", .int, "closed.new", false), ("text", .int, "any", false), ("new", .int, nil, true),
+        ] as [(String, SchemaType, String?, Bool)])
+    func aConversion(_ field: String, _ to: SchemaType, _ into: String?, _ expected: Bool) throws {
+        let step = Step.convert(field: try FieldPath(field), to: to, into: try into.map { try FieldPath($0) })
+        #expect(isHarmless(step) == expected)
+    }
+
+    @Test func aRootThatForbidsFurtherFields() throws {
+        let step = Step.default(field: try FieldPath("new"), value: 1, nullsToo: false)
+        #expect(isHarmless(step))
+        #expect(!isHarmless(step, under: .object(["text": .of(.string)], further: .forbidden)))
+        #expect(!isHarmless(step, under: .object(["text": .of(.string)], further: .schema(.of(.string)))))
+    }
+}

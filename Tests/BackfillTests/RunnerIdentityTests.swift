@@ -1,0 +1,66 @@
+import BSON
+import Foundation
+import Testing
+
+@testable import Backfill
+
+/// A runner is told dead only where that is certain.
+@Suite struct RunnerIdentityTests {
+    private let own = RunnerIdentity.current()
+
+    /// This process's identity with another value in one field.
+    private func other(_ field: String? = nil, _ value: BSONValue = nil) throws -> RunnerIdentity {
+        let document = try field.map { try own.document.replacing($0, with: value) } ?? own.document
+        return try #require(RunnerIdentity(document))
+    }
+
+    @Test func itIsStoredWhole() throws {
+        #expect(try other() == own)
+        #expect(!own.host.isEmpty)
+        #expect(own.bootID.count == 36)
+        #expect(own.process == Int(ProcessInfo.processInfo.processIdentifier))
+        #expect(own.processStart > 0)
+        #expect(RunnerIdentity.current().owner != own.owner)
+        #expect(RunnerIdentity(["owner": "someone", "host": "h"]) == nil)
+    }
+
+    @Test func aProcessThatLivesIsNotDead() throws {
+        #expect(!own.knowsDead(own))
+        #expect(!own.knowsDead(try other("process", 1).with(start: ProcFile.startTime(of: 1))))
+    }
+
+    @Test func aProcessThatEndedIsDead() throws {
+        let child = Process()
+        child.executableURL = URL(fileURLWithPath: "/bin/true")
+        try child.run()
+        child.waitUntilExit()
+        #expect(own.knowsDead(try other("process", .integer(Int(child.processIdentifier)))))
+    }
+
+    @Test func aLaterProcessUnderItsIdIsNotIt() throws {
+        #expect(own.knowsDead(try other("processStart", .integer(own.processStart - 1))))
+    }
+
+    /// An identity that could not tell its start: the process may be it.
+    @Test func anUnknownStartProvesNothing() throws {
+        #expect(!own.knowsDead(try other("processStart", 0)))
+    }
+
+    @Test func anotherBootEndedEveryProcess() throws {
+        #expect(own.knowsDead(try other("boot", "00000000-0000-0000-0000-000000000000")))
+        #expect(!own.knowsDead(try other("boot", "")))
+    }
+
+    @Test func anotherHostCannotBeSeen() throws {
+        #expect(!own.knowsDead(try other("host", "elsewhere")))
+        let far = try other("host", "elsewhere").document.replacing("boot", with: "another")
+        #expect(!own.knowsDead(try #require(RunnerIdentity(far))))
+    }
+}
+
+extension RunnerIdentity {
+    fileprivate func with(start: Int?) throws -> RunnerIdentity {
+        let changed = try document.replacing("processStart", with: .integer(start ?? 0))
+        return try #require(RunnerIdentity(changed))
+    }
+}
