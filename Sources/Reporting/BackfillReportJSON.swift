@@ -1,0 +1,94 @@
+import BSON
+package import Backfill
+
+/// The JSON form of a backfill's report: one object, whose keys always stand in the same order.
+package struct BackfillReportJSON {
+    private let report: BackfillReport
+    private let showsValues: Bool
+
+    /// Wraps a report; `showsValues` decides whether samples show values, and not only types.
+    package init(_ report: BackfillReport, showsValues: Bool) {
+        self.report = report
+        self.showsValues = showsValues
+    }
+
+    /// The JSON text, indented, which ends with a line break.
+    package var text: String { json.text() + "\n" }
+
+    private var json: ReportValue {
+        .object([
+            ("schema_version", .integer(CheckReportJSON.schemaVersion)),
+            ("command", .string("backfill")),
+            ("job", .string(report.job)),
+            ("database", .string(report.namespace.database)),
+            ("collection", .string(report.namespace.collection)),
+            ("outcome", .string(outcome)),
+            ("stopped_by", stoppedBy),
+            ("duration_ms", .integer(Int(report.seconds * 1_000))),
+            ("documents", .integer(report.estimatedDocuments)),
+            ("changed", .integer(report.modified)),
+            ("chunks", .integer(report.chunks)),
+            ("earlier_chunks", .integer(report.earlierChunks)),
+            ("unsyncable_before", report.unsyncable.map { .integer($0.before) } ?? .null),
+            ("unsyncable_after", report.unsyncable.map { .integer($0.after) } ?? .null),
+            ("harm", report.harm.map { .integer($0) } ?? .null),
+            ("headroom", headroom),
+            ("refusal", report.refusal.map { .string($0) } ?? .null),
+            ("steps", .array(zip(report.before, report.after).map(step))),
+            ("samples", .array(report.samples.map(sample))),
+            ("notes", .array(report.notes.map { .string($0) })),
+        ])
+    }
+
+    private var outcome: String {
+        switch report.outcome {
+        case .dryRun: "dry_run"
+        case .nothingToDo: "nothing_to_do"
+        case .done: "done"
+        case .stopped: "stopped"
+        }
+    }
+
+    private var stoppedBy: ReportValue {
+        if case .stopped(let stop) = report.outcome { .string(stop.reason) } else { .null }
+    }
+
+    private var headroom: ReportValue {
+        guard let headroom = report.headroom else { return .null }
+        return .object([
+            ("ledger", headroom.ledger.map { .integer($0) } ?? .null),
+            ("pending", .integer(headroom.pending)),
+            ("ceiling", .integer(headroom.ceiling)),
+            ("documents", .integer(headroom.documents)),
+        ])
+    }
+
+    private func step(_ before: BackfillReport.StepCount, _ after: BackfillReport.StepCount) -> ReportValue {
+        .object([
+            ("step", .string(before.step)),
+            ("needing_before", .integer(before.needing)),
+            ("needing_after", .integer(after.needing)),
+            ("left_alone", .array(after.leftAlone.filter { $0.count > 0 }.map(leftAlone))),
+        ])
+    }
+
+    private func leftAlone(_ left: BackfillReport.LeftAlone) -> ReportValue {
+        .object([
+            ("reason", .string(left.reason)),
+            ("is_finding", .bool(left.isTrouble)),
+            ("documents", .integer(left.count)),
+            ("sample_ids", .array(left.samples.map { .extended($0) })),
+        ])
+    }
+
+    private func sample(_ sample: BackfillReport.Sample) -> ReportValue {
+        .object([("_id", .extended(sample.id)), ("before", fields(sample.before)), ("after", fields(sample.after))])
+    }
+
+    private func fields(_ fields: [(path: String, value: BSONValue?)]) -> ReportValue {
+        .object(
+            fields.compactMap { field in
+                field.value.map { (field.path, showsValues ? .extended($0) : .string($0.type.description)) }
+            })
+    }
+}

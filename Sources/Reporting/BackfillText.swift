@@ -1,0 +1,110 @@
+import BSON
+package import Backfill
+
+/// The plan of a job, as the operator sees it before saying yes.
+package enum BackfillPlanText {
+    /// Renders the plan.
+    package static func render(_ plan: BackfillPlan) -> String {
+        var lines = [
+            "job \(plan.job) on \(plan.namespace): \(plan.needing.grouped) of \(plan.documents.documents) "
+                + (plan.needing == 1 ? "needs it" : "need it")
+        ]
+        if let chunks = plan.resumesAfter { lines.append("  resumes after \(chunks.counted("chunk")) of earlier runs") }
+        lines += StepLines.render(plan.before, title: "to change")
+        if let headroom = plan.headroom {
+            lines.append("  makes \(plan.harm.documents) unsyncable under the active schema (\(headroom.text))")
+        }
+        lines += plan.notes.map { "  note: \($0)" }
+        return lines.joined(separator: "\n")
+    }
+}
+
+/// The text form of a backfill's report.
+package enum BackfillReportText {
+    /// Renders the report.
+    /// - Parameters:
+    ///   - showsValues: whether the sample documents show values, and not only types.
+    ///   - color: whether escape sequences may be used.
+    package static func render(_ report: BackfillReport, showsValues: Bool, color: Bool) -> String {
+        var lines = [Paint(isOn: color).bold(headline(report))]
+        let isDryRun = report.outcome == .dryRun
+        lines.append(
+            "  \(isDryRun ? "would change" : "changed") \(report.modified.grouped) of "
+                + "\(report.estimatedDocuments.documents) in \(report.chunks.counted("chunk")), "
+                + "\(Self.rounded(report.seconds)) s"
+                + (report.earlierChunks > 0 ? " (after \(report.earlierChunks.counted("chunk")) of earlier runs)" : ""))
+        if let unsyncable = report.unsyncable {
+            lines.append(
+                "  unsyncable under the next schema: \(unsyncable.before.documents) now, "
+                    + "\(unsyncable.after.grouped) after the job")
+        }
+        if let harm = report.harm {
+            let room = report.headroom.map { " (\($0.text))" } ?? ""
+            let made = isDryRun ? "would make" : "made"
+            lines.append("  \(made) \(harm.documents) unsyncable under the active schema\(room)")
+        }
+        lines += StepLines.render(isDryRun ? report.before : report.after, title: isDryRun ? "to change" : "remaining")
+        if isDryRun { lines += samples(report.samples, showsValues: showsValues) }
+        lines += report.notes.map { "  note: \($0)" }
+        if let refusal = report.refusal { lines.append("  a run would be refused: \(refusal)") }
+        return lines.joined(separator: "\n")
+    }
+
+    private static func headline(_ report: BackfillReport) -> String {
+        let name = "job \(report.job) on \(report.namespace)"
+        switch report.outcome {
+        case .dryRun: return "\(name): dry run, nothing was written"
+        case .nothingToDo: return "\(name): nothing to do"
+        case .done: return "\(name): done"
+        case .stopped(let stop): return "\(name): stopped by \(reason(of: stop)); run it again to go on"
+        }
+    }
+
+    private static func reason(of stop: BackfillReport.Stop) -> String {
+        if case .threshold(let headroom) = stop { "the threshold brake: \(headroom.text)" } else { stop.reason }
+    }
+
+    private static func samples(_ samples: [BackfillReport.Sample], showsValues: Bool) -> [String] {
+        guard !samples.isEmpty else { return [] }
+        func text(_ value: BSONValue?) -> String {
+            guard let value else { return "missing" }
+            return showsValues ? ShellLiteral.text(value) : value.type.description
+        }
+        return ["  for example:"]
+            + samples.map { sample in
+                let changes = zip(sample.before, sample.after).map { before, after in
+                    before.value == after.value
+                        ? "\(before.path) \(text(before.value))"
+                        : "\(before.path) \(text(before.value)) → \(text(after.value))"
+                }
+                return "    _id \(ShellLiteral.text(sample.id)): " + changes.joined(separator: ", ")
+            }
+    }
+
+    private static func rounded(_ seconds: Double) -> String {
+        let tenths = Int((seconds * 10).rounded())
+        return "\(tenths / 10).\(tenths % 10)"
+    }
+}
+
+extension Headroom {
+    /// Metric, value and limit, with the thousands apart.
+    fileprivate var text: String {
+        let entries = ledger.map { "\($0.grouped) in the ledger" } ?? "no ledger"
+        return "unsynced documents: \(entries) + \(pending.grouped) pending, must stay under \(ceiling.grouped)"
+    }
+}
+
+/// A line per step, and one per reason that documents are left alone.
+private enum StepLines {
+    static func render(_ steps: [BackfillReport.StepCount], title: String) -> [String] {
+        steps.flatMap { step in
+            ["  \(step.step): \(step.needing.grouped) \(title)"]
+                + step.leftAlone.filter { $0.count > 0 }.map { left in
+                    let ids = left.samples.prefix(3).map(ShellLiteral.text).joined(separator: ", ")
+                    return "    left alone, \(left.reason): \(left.count.grouped)"
+                        + (ids.isEmpty ? "" : ", such as _id \(ids)")
+                }
+        }
+    }
+}

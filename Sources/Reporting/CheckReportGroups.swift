@@ -1,0 +1,81 @@
+import BSON
+import Checking
+import TextTable
+
+/// The groups of one collection: a table, and below it examples and the filter of each.
+///
+/// Where the table is too wide for a terminal, each group is told in lines of its own.
+struct CheckReportGroups {
+    let collection: CheckReport.Collection
+    /// The columns that there are; `nil` for as many as it takes.
+    let width: Int?
+
+    private typealias Row = (number: Int, group: ViolationGroup)
+
+    private var rows: [Row] { collection.groups.enumerated().map { ($0 + 1, $1) } }
+
+    var text: String {
+        let table = table
+        let isNarrow = width.map { width in table.contains { $0.count > width } } ?? false
+        let lines = rows.flatMap { row in (isNarrow ? heading(row) : []) + details(row, isFirst: !isNarrow) }
+        return ((isNarrow ? [] : table) + lines).joined(separator: "\n")
+    }
+
+    /// The table's lines, indented, without the spaces that fill the last column.
+    private var table: [String] {
+        let table = TextTable<Row> { row in
+            let violation = row.group.violation
+            return [
+                Column(title: "#", value: row.number, align: .right),
+                Column(title: "documents", value: row.group.count.grouped, align: .right),
+                Column(title: "level", value: "\(violation.level)"),
+                Column(title: "rule", value: "\(violation.rule)"),
+                Column(title: "path", value: "\(violation.path)".printable),
+                Column(title: "expected", value: violation.expected),
+                Column(title: "found", value: violation.found),
+            ]
+        }
+        return (table.string(for: rows) ?? "").split(separator: "\n").map { line in
+            var line = "  " + line
+            while line.last == " " { line.removeLast() }
+            return line
+        }
+    }
+
+    /// What the table would say of a group.
+    private func heading(_ row: Row) -> [String] {
+        let violation = row.group.violation
+        return [
+            "  \(padded(row.number))  \(row.group.count.documents), \(violation.level): \(violation.rule)",
+            "  \(padded())  \("\(violation.path)".printable): expected \(violation.expected), found \(violation.found)",
+        ]
+    }
+
+    private func details(_ row: Row, isFirst: Bool) -> [String] {
+        let name = ShellLiteral.string(collection.namespace.collection)
+        let filter = ShellLiteral.text(.object(row.group.filter))
+        let warning = row.group.filterIsExact ? "" : "  // finds more than these"
+        // Three say what the ids look like; the machine forms hold all that were kept.
+        let samples = row.group.sampleIDs.prefix(3).map { ShellLiteral.text($0) }.joined(separator: ", ")
+        let lines = [
+            samples.isEmpty ? nil : "such as _id \(samples)", "db.getCollection(\(name)).find(\(filter))\(warning)",
+        ].compactMap(\.self)
+        return lines.enumerated().map { index, line in
+            "  \(isFirst && index == 0 ? padded(row.number) : padded())  \(line)"
+        }
+    }
+
+    /// A group's number, or the room for one.
+    private func padded(_ number: Int? = nil) -> String {
+        let text = number.map(String.init) ?? ""
+        return String(repeating: " ", count: max(0, "\(collection.groups.count)".count - text.count)) + text
+    }
+}
+
+extension String {
+    /// The text with escapes in the place of control characters: a document's field names are not to steer a terminal.
+    var printable: String {
+        guard unicodeScalars.contains(where: { $0.properties.generalCategory == .control }) else { return self }
+        return String(ShellLiteral.string(self).dropFirst().dropLast())
+    }
+}

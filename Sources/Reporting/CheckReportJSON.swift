@@ -1,0 +1,93 @@
+import BSON
+public import Checking
+
+/// A check's report for machines: one JSON object, whose keys always stand in the same order, the verdict last.
+public struct CheckReportJSON: Sendable {
+    /// The version of the shape, which changes when a reader of the old one would misread the new one.
+    public static var schemaVersion: Int { 1 }
+
+    private let report: CheckReport
+
+    /// Wraps a report.
+    public init(_ report: CheckReport) { self.report = report }
+
+    /// The JSON text, indented, which ends with a line break.
+    public var text: String { json.text() + "\n" }
+
+    private var json: ReportValue {
+        .object([
+            ("schema_version", .integer(Self.schemaVersion)),
+            ("command", .string("check")),
+            ("source", .string(report.source)),
+            ("duration_ms", .integer(report.duration.milliseconds)),
+            ("collections", .array(report.collections.map(collection))),
+            ("notes", .array(report.notes.map { .string($0) })),
+            ("verdict", verdict(report.verdict)),
+        ])
+    }
+
+    private func collection(_ collection: CheckReport.Collection) -> ReportValue {
+        let counts = collection.counts
+        return .object([
+            ("database", .string(collection.namespace.database)),
+            ("collection", .string(collection.namespace.collection)),
+            ("documents_read", .integer(counts.read)),
+            ("documents_estimated", collection.estimatedCount.map { .integer($0) } ?? .null),
+            ("failing", failing(counts)),
+            ("groups", .array(collection.groups.map(group))),
+            ("findings_not_grouped", .integer(collection.overflowCount)),
+            ("keywords_not_judged", .array(collection.unevaluatedKeywords.map(keyword))),
+        ])
+    }
+
+    private func failing(_ counts: DocumentCounts) -> ReportValue {
+        .object([
+            ("certain", .integer(counts.certain)), ("certain_new", .integer(counts.newCertain)),
+            ("certain_in_ledger", .integer(counts.certainInLedger)),
+            ("possible", .integer(counts.possible)), ("possible_new", .integer(counts.newPossible)),
+            ("possible_in_ledger", .integer(counts.possibleInLedger)),
+        ])
+    }
+
+    private func group(_ group: ViolationGroup) -> ReportValue {
+        let violation = group.violation
+        return .object([
+            ("rule", .string(violation.rule.rawValue)),
+            ("vendor_code", violation.rule.vendorAlias.map { .string($0) } ?? .null),
+            ("level", .string("\(violation.level)")),
+            ("path", .string("\(violation.path)")),
+            ("expected", .string(violation.expected)),
+            ("found", .string(violation.found)),
+            ("documents", .integer(group.count)),
+            ("sample_ids", .array(group.sampleIDs.map { .extended($0) })),
+            ("filter", .extended(.object(group.filter))),
+            ("filter_is_exact", .bool(group.filterIsExact)),
+        ])
+    }
+
+    private func keyword(_ keyword: CompiledSchema.UnevaluatedKeyword) -> ReportValue {
+        .object([
+            ("path", .string("\(keyword.path)")), ("keyword", .string(keyword.keyword)),
+            ("file", .string(keyword.file)), ("line", .integer(keyword.line)),
+        ])
+    }
+
+    private func verdict(_ verdict: DeployVerdict) -> ReportValue {
+        .object([
+            ("band", .string(verdict.band.rawValue)),
+            ("ledger", verdict.ledgerCount.map { .integer($0) } ?? .null),
+            ("certain_new", .integer(verdict.newCertain)),
+            ("possible_new", .integer(verdict.newPossible)),
+            ("projected", .integer(verdict.projected)),
+            ("pessimistic", .integer(verdict.pessimistic)),
+            ("headroom", .integer(verdict.headroom)),
+            ("limit", .integer(verdict.limit)),
+        ])
+    }
+}
+
+extension Duration {
+    fileprivate var milliseconds: Int {
+        Int(components.seconds) * 1_000 + Int(components.attoseconds / 1_000_000_000_000_000)
+    }
+}

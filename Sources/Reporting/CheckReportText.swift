@@ -1,0 +1,93 @@
+import BSON
+public import Checking
+
+/// A check's report for a person: the verdict first, then what is wrong where, then the filters to look closer.
+public struct CheckReportText: Sendable {
+    private let report: CheckReport
+    private let paint: Paint
+    private let width: Int?
+
+    /// - Parameters:
+    ///   - isColored: Whether to use a terminal's colours.
+    ///   - width: The columns of a terminal; `nil` for a file, whose lines are as long as they need be.
+    public init(_ report: CheckReport, isColored: Bool = false, width: Int? = nil) {
+        self.report = report
+        self.width = width
+        paint = Paint(isOn: isColored)
+    }
+
+    /// The text, which ends with a line break.
+    public var text: String {
+        var blocks = [verdict] + report.collections.map(collection)
+        if !report.notes.isEmpty { blocks.append(report.notes.map { "Note: \($0)" }.joined(separator: "\n")) }
+        blocks.append(footer)
+        return blocks.joined(separator: "\n\n") + "\n"
+    }
+
+    private var footer: String {
+        "\(report.total.read.documents) of \(report.source) read in \(report.duration.seconds)."
+    }
+
+    private func collection(_ collection: CheckReport.Collection) -> String {
+        var parts = [heading(collection)]
+        if !collection.groups.isEmpty {
+            parts.append(CheckReportGroups(collection: collection, width: width).text)
+        }
+        if collection.overflowCount > 0 {
+            let more =
+                collection.overflowCount == 1
+                ? "1 more finding is" : "\(collection.overflowCount.grouped) more findings are"
+            parts.append("\(more) counted but not listed: too many kinds.")
+        }
+        parts += collection.unevaluatedKeywords.map {
+            "Not judged: \($0.keyword) of \($0.path) (\($0.file):\($0.line))"
+        }
+        return parts.joined(separator: "\n")
+    }
+
+    private func heading(_ collection: CheckReport.Collection) -> String {
+        let counts = collection.counts
+        var read = "\(counts.read.documents) read"
+        if let estimated = collection.estimatedCount { read += " of about \(estimated.grouped)" }
+        let failing = [
+            failing(counts.certain, counts.newCertain, counts.certain == 1 ? "does not sync" : "do not sync"),
+            failing(counts.possible, counts.newPossible, "may not sync"),
+        ].compactMap { $0 }
+        let name = paint.bold("\(collection.namespace)")
+        if counts.read == 0 { return "\(name): \(read)" }
+        return "\(name): \(read), \(failing.isEmpty ? "all fit" : failing.joined(separator: ", "))"
+    }
+
+    private func failing(_ count: Int, _ new: Int, _ consequence: String) -> String? {
+        guard count > 0 else { return nil }
+        return "\(count.grouped) \(consequence) (\(new.grouped) not in the ledger)"
+    }
+}
+
+// MARK: the verdict
+
+extension CheckReportText {
+    private var verdict: String {
+        let verdict = report.verdict
+        let limit = verdict.limit.grouped
+        let headline =
+            switch verdict.band {
+            case .safe: paint.green("Safe to deploy: 0 documents would stop syncing.")
+            case .documentsWillStop: paint.yellow("\(verdict.newCertain.documents) would stop syncing.")
+            case .atRisk: paint.red("At risk: if all possible findings hold, sync itself stops (limit \(limit)).")
+            case .syncWillStop: paint.red("Sync itself will stop: the limit of \(limit) is reached.")
+            }
+        let ledger = verdict.ledgerCount.map { "\($0.grouped) in the ledger" } ?? "no ledger"
+        let sum = "\(ledger), \(verdict.newCertain.grouped) certain, \(verdict.newPossible.grouped) possible"
+        let projection = "projected \(verdict.projected.grouped), at worst \(verdict.pessimistic.grouped)"
+        return "\(headline)\n\(sum): \(projection), headroom \(verdict.headroom.grouped) of \(limit)"
+    }
+}
+
+extension Duration {
+    /// Seconds with one digit behind the point.
+    fileprivate var seconds: String {
+        let tenths = components.seconds * 10 + components.attoseconds / 100_000_000_000_000_000
+        return "\(tenths / 10).\(tenths % 10) s"
+    }
+}

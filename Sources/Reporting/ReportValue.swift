@@ -1,0 +1,42 @@
+import BSON
+
+/// A JSON value whose keys keep their order.
+enum ReportValue: Sendable {
+    case object([(String, ReportValue)])
+    case array([ReportValue])
+    case string(String)
+    case integer(Int)
+    case bool(Bool)
+    case null
+    /// A BSON value, as relaxed extended JSON on one line.
+    case extended(BSONValue)
+
+    /// The text, indented by two spaces per level.
+    func text(_ indent: String = "") -> String {
+        switch self {
+        case .object(let members):
+            Self.block("{", "}", indent, members.map { "\(ShellLiteral.string($0)): \($1.text(indent + "  "))" })
+        case .array(let elements): Self.block("[", "]", indent, elements.map { $0.text(indent + "  ") })
+        case .string(let text): ShellLiteral.string(text)
+        case .integer(let number): "\(number)"
+        case .bool(let flag): flag ? "true" : "false"
+        case .null: "null"
+        case .extended(let value): Self.extended(value)
+        }
+    }
+
+    private static func block(_ open: String, _ close: String, _ indent: String, _ items: [String]) -> String {
+        guard !items.isEmpty else { return open + close }
+        let lines = items.map { "\(indent)  \($0)" }.joined(separator: ",\n")
+        return "\(open)\n\(lines)\n\(indent)\(close)"
+    }
+
+    /// What has no form in extended JSON (an `_id` of a deprecated type, say) is named by its type.
+    private static func extended(_ value: BSONValue) -> String {
+        do throws(BSONError) {
+            return try value.extendedJSON(.relaxed)
+        } catch {
+            return "{ \"$type\" : \"\(value.type)\" }"
+        }
+    }
+}

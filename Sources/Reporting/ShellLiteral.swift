@@ -1,0 +1,68 @@
+import BSON
+import FoundationEssentials
+
+/// Values as mongosh reads them, so that a filter can be copied into it.
+enum ShellLiteral {
+    static func text(_ value: BSONValue) -> String {
+        switch value {
+        case .double(let number): double(number)
+        case .string(let text): string(text)
+        case .object(let document): object(document)
+        case .array(let document): "[\(document.values.map(text).joined(separator: ", "))]"
+        case .binary(let subtype, let bytes): binary(subtype, bytes)
+        case .undefined: "undefined"
+        case .objectID(let id): "ObjectId(\"\(id)\")"
+        case .bool(let flag): flag ? "true" : "false"
+        case .date(let milliseconds): "new Date(\(milliseconds))"
+        case .null: "null"
+        case .regex(let pattern, let options): "BSONRegExp(\(string(pattern)), \(string(options)))"
+        case .dbPointer(let namespace, let id): "DBPointer(\(string(namespace)), ObjectId(\"\(id)\"))"
+        case .javascript(let code): "Code(\(string(code)))"
+        case .symbol(let text): "BSONSymbol(\(string(text)))"
+        case .javascriptWithScope(let code, let scope): "Code(\(string(code)), \(object(scope)))"
+        case .int(let number): "\(number)"
+        case .timestamp(let stamp): "Timestamp({ t: \(stamp >> 32), i: \(stamp & 0xFFFF_FFFF) })"
+        case .long(let number): "NumberLong(\"\(number)\")"
+        case .decimal(let number): "NumberDecimal(\"\(number)\")"
+        case .minKey: "MinKey()"
+        case .maxKey: "MaxKey()"
+        }
+    }
+
+    private static func double(_ number: Double) -> String {
+        if number.isNaN { return "NaN" }
+        if number.isInfinite { return number < 0 ? "-Infinity" : "Infinity" }
+        // A whole number without this would be read as an integer.
+        return number == number.rounded() ? "Double(\(number))" : "\(number)"
+    }
+
+    private static func object(_ document: BSONDocument) -> String {
+        let elements = (try? document.elements()) ?? []
+        if elements.isEmpty { return "{}" }
+        return "{ \(elements.map { "\(string($0.name)): \(text($0.value))" }.joined(separator: ", ")) }"
+    }
+
+    private static func binary(_ subtype: UInt8, _ bytes: [UInt8]) -> String {
+        "BinData(\(subtype), \"\(Data(bytes).base64EncodedString())\")"
+    }
+
+    /// A string in quotation marks, as JSON and JavaScript both read it.
+    static func string(_ text: String) -> String {
+        var result = "\""
+        for scalar in text.unicodeScalars {
+            switch scalar {
+            case "\"": result += "\\\""
+            case "\\": result += "\\\\"
+            case "\n": result += "\\n"
+            case "\r": result += "\\r"
+            case "\t": result += "\\t"
+            // Control characters, also those that a terminal would obey, and JavaScript's line separators.
+            case "\u{0}"..."\u{1F}", "\u{7F}"..."\u{9F}", "\u{2028}", "\u{2029}":
+                let digits = String(scalar.value, radix: 16)
+                result += "\\u" + String(repeating: "0", count: 4 - digits.count) + digits
+            default: result.unicodeScalars.append(scalar)
+            }
+        }
+        return result + "\""
+    }
+}

@@ -1,0 +1,52 @@
+import BSON
+
+@testable import Backfill
+
+extension BackfillReport {
+    /// A job of two steps: one that leaves documents alone, and one that is done.
+    static func fixture(_ outcome: Outcome) -> BackfillReport {
+        let id = BSONValue.objectID(ObjectID(high: 0x507f_1f77_bcf8_6cd7, low: 0x9943_9011))
+        let parent = LeftAlone(reason: "parent is missing", isTrouble: false, count: 29_856, samples: [id, 7, "x", 9])
+        let loss = LeftAlone(reason: "cannot be converted", isTrouble: true, count: 2, samples: [.long(5)])
+        let none = LeftAlone(reason: "never shown", isTrouble: true, count: 0, samples: [])
+        var report = BackfillReport(
+            job: "person-v2", namespace: Namespace(database: "app", collection: "Person"), outcome: outcome,
+            estimatedDocuments: 100_000,
+            before: [
+                StepCount(step: "convert age to int", needing: 1_789, leftAlone: [loss, none]),
+                StepCount(step: "default a.b: a value of type string", needing: 1, leftAlone: [parent]),
+            ],
+            after: [
+                StepCount(step: "convert age to int", needing: 0, leftAlone: [loss, none]),
+                StepCount(step: "default a.b: a value of type string", needing: 0, leftAlone: [parent]),
+            ])
+        (report.modified, report.chunks, report.seconds) = (1_790, 20, 5.84)
+        (report.harm, report.headroom) = (1_200, Headroom(ledger: 1_292, pending: 10, ceiling: 90_000))
+        report.notes = ["irreversible: \"age\" is converted in place"]
+        return report
+    }
+
+    /// The same as a dry run, with two documents before and after.
+    static var dryRun: BackfillReport {
+        var report = fixture(.dryRun)
+        report.unsyncable = (before: 18_523, after: 2)
+        report.samples = [
+            Sample(
+                id: 1, before: [("age", "36"), ("a.b", nil)], after: [("age", 36), ("a.b", nil)]),
+            Sample(id: "x", before: [("age", 36), ("a.b", nil)], after: [("age", 36), ("a.b", "US")]),
+        ]
+        return report
+    }
+}
+
+extension BackfillPlan {
+    /// What stands before the same job.
+    static func fixture(needing: Int = 1_790, resumesAfter: Int? = nil) -> BackfillPlan {
+        let report = BackfillReport.fixture(.done)
+        return BackfillPlan(
+            job: report.job, namespace: report.namespace, documents: report.estimatedDocuments, needing: needing,
+            before: report.before, after: report.after, resumesAfter: resumesAfter, headroom: report.headroom,
+            harm: 1_200, recordedHarm: 0, notes: report.notes, collectionUUID: nil, checksUUID: false,
+            averageSize: nil)
+    }
+}

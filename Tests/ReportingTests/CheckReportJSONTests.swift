@@ -1,0 +1,113 @@
+import BSON
+import Checking
+import Reporting
+import Testing
+
+@Suite struct CheckReportJSONTests {
+    @Test func theShape() throws {
+        #expect(
+            try CheckReportJSON(.fixture()).text == """
+                {
+                  "schema_version": 1,
+                  "command": "check",
+                  "source": "mongodb://localhost",
+                  "duration_ms": 12345,
+                  "collections": [
+                    {
+                      "database": "app",
+                      "collection": "Person",
+                      "documents_read": 200000,
+                      "documents_estimated": 200010,
+                      "failing": {
+                        "certain": 1023,
+                        "certain_new": 1000,
+                        "certain_in_ledger": 23,
+                        "possible": 5,
+                        "possible_new": 5,
+                        "possible_in_ledger": 0
+                      },
+                      "groups": [
+                        {
+                          "rule": "required-missing",
+                          "vendor_code": "required",
+                          "level": "certain",
+                          "path": "email",
+                          "expected": "string",
+                          "found": "missing",
+                          "documents": 1023,
+                          "sample_ids": [
+                            { "$oid" : "507f1f77bcf86cd799439011" },
+                            7,
+                            "a\\"b"
+                          ],
+                          "filter": { "$expr" : { "$eq" : [ { "$type" : "$email" }, "missing" ] } },
+                          "filter_is_exact": true
+                        },
+                        {
+                          "rule": "binary-subtype",
+                          "vendor_code": null,
+                          "level": "possible",
+                          "path": "blobs[]",
+                          "expected": "binData of subtype 0",
+                          "found": "binData of subtype 5, not 16 bytes",
+                          "documents": 5,
+                          "sample_ids": [
+                            1099511627776
+                          ],
+                          "filter": { "$expr" : { "$ne" : [ "$n", { "$numberDouble" : "NaN" } ] } },
+                          "filter_is_exact": false
+                        }
+                      ],
+                      "findings_not_grouped": 2,
+                      "keywords_not_judged": []
+                    },
+                    {
+                      "database": "app",
+                      "collection": "Pet",
+                      "documents_read": 1500,
+                      "documents_estimated": null,
+                      "failing": {
+                        "certain": 0,
+                        "certain_new": 0,
+                        "certain_in_ledger": 0,
+                        "possible": 0,
+                        "possible_new": 0,
+                        "possible_in_ledger": 0
+                      },
+                      "groups": [],
+                      "findings_not_grouped": 0,
+                      "keywords_not_judged": []
+                    }
+                  ],
+                  "notes": [
+                    "majority reads are not available"
+                  ],
+                  "verdict": {
+                    "band": "sync_will_stop",
+                    "ledger": 99000,
+                    "certain_new": 1000,
+                    "possible_new": 5,
+                    "projected": 100000,
+                    "pessimistic": 100005,
+                    "headroom": 999,
+                    "limit": 100000
+                  }
+                }
+
+                """)
+    }
+
+    @Test func theTextIsJSON() throws {
+        let document = try BSONDocument(extendedJSON: CheckReportJSON(.fixture()).text)
+        #expect(document["schema_version"]?.integer == 1)
+        #expect(document["verdict"]?.document?["band"] == "sync_will_stop")
+        let collection = try #require(document["collections"]?.document?.values.first?.document)
+        let group = try #require(collection["groups"]?.document?.values.first?.document)
+        #expect(group["filter"] == ["$expr": ["$eq": [["$type": "$email"], "missing"]]])
+    }
+
+    @Test func noLedgerIsNull() throws {
+        let document = try BSONDocument(extendedJSON: CheckReportJSON(.fixture(ledgerCount: nil)).text)
+        #expect(document["verdict"]?.document?["ledger"] == .null)
+    }
+}

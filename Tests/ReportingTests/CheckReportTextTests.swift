@@ -1,0 +1,67 @@
+import Checking
+import Reporting
+import Testing
+
+@Suite struct CheckReportTextTests {
+    @Test func theVerdictComesFirstAndTheFiltersCanBeCopied() throws {
+        #expect(
+            try CheckReportText(.fixture()).text == """
+                Sync itself will stop: the limit of 100,000 is reached.
+                99,000 in the ledger, 1,000 certain, 5 possible: projected 100,000, at worst 100,005, headroom 999 of 100,000
+
+                app.Person: 200,000 documents read of about 200,010, 1,023 do not sync (1,000 not in the ledger), 5 may not sync (5 not in the ledger)
+                  # documents level    rule             path    expected             found
+                  - --------- -------- ---------------- ------- -------------------- ----------------------------------
+                  1     1,023 certain  required-missing email   string               missing
+                  2         5 possible binary-subtype   blobs[] binData of subtype 0 binData of subtype 5, not 16 bytes
+                  1  such as _id ObjectId("507f1f77bcf86cd799439011"), 7, "a\\"b"
+                     db.getCollection("Person").find({ "$expr": { "$eq": [{ "$type": "$email" }, "missing"] } })
+                  2  such as _id NumberLong("1099511627776")
+                     db.getCollection("Person").find({ "$expr": { "$ne": ["$n", NaN] } })  // finds more than these
+                2 more findings are counted but not listed: too many kinds.
+
+                app.Pet: 1,500 documents read, all fit
+
+                Note: majority reads are not available
+
+                201,500 documents of mongodb://localhost read in 12.3 s.
+
+                """)
+    }
+
+    @Test func whatATerminalIsTooNarrowForIsToldInLines() throws {
+        let text = try CheckReportText(.fixture(), width: 80).text
+        #expect(
+            text.contains(
+                """
+                  1  1,023 documents, certain: required-missing
+                     email: expected string, found missing
+                     such as _id ObjectId("507f1f77bcf86cd799439011"), 7, "a\\"b"
+                     db.getCollection("Person").find({ "$expr": { "$eq": [{ "$type": "$email" }, "missing"] } })
+                  2  5 documents, possible: binary-subtype
+                     blobs[]: expected binData of subtype 0, found binData of subtype 5, not 16 bytes
+                """))
+        #expect(!text.contains("---"))
+        #expect(try CheckReportText(.fixture(), width: 120).text == CheckReportText(.fixture()).text)
+    }
+
+    @Test func eachBandHasItsHeadline() throws {
+        func headline(_ ledger: Int?, _ certain: Int) throws -> Substring? {
+            try CheckReportText(.fixture(ledgerCount: ledger, certain: certain)).text.split(separator: "\n").first
+        }
+        #expect(try headline(nil, 23) == "Safe to deploy: 0 documents would stop syncing.")
+        #expect(try headline(nil, 24) == "1 document would stop syncing.")
+        #expect(
+            try headline(99_995, 23) == "At risk: if all possible findings hold, sync itself stops (limit 100,000).")
+        #expect(try headline(100_000, 23) == "Sync itself will stop: the limit of 100,000 is reached.")
+    }
+
+    @Test func aMissingLedgerIsNamed() throws {
+        #expect(try CheckReportText(.fixture(ledgerCount: nil)).text.contains("\nno ledger, 1,000 certain"))
+    }
+
+    @Test func colorsOnlyWhenAsked() throws {
+        #expect(try !CheckReportText(.fixture()).text.contains("\u{1B}"))
+        #expect(try CheckReportText(.fixture(), isColored: true).text.hasPrefix("\u{1B}[31;1mSync itself"))
+    }
+}
