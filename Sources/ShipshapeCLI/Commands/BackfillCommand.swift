@@ -1,0 +1,163 @@
+internal import ArgumentParser
+internal import BSON
+internal import Backfill
+internal import Mongo
+internal import Reporting
+internal import ServerSchema
+internal import SystemPackage
+
+/// `shipshape backfill JOB`.
+struct BackfillCommand: AsyncParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "backfill",
+        abstract: "Runs or resumes a job: makes the documents of a collection fit.",
+        discussion: """
+            Shows the plan and asks; off a terminal it needs --yes. The job runs in chunks, each checkpointed with \
+            majority in the state database, so that it can be stopped or killed at any moment and goes on from there. \
+            --dry-run shows what would change and what would remain, and writes nothing, not even state.
+            """)
+
+    @Argument(help: "The job file.")
+    var job: String
+
+    @Flag(help: "Show what would change and what would remain; write nothing.")
+    var dryRun = false
+
+    @Flag(name: .shortAndLong, help: "Run without asking.")
+    var yes = false
+
+    @Option(help: ArgumentHelp("Accept that so many documents become unsyncable.", valueName: "count"))
+    var allowUnsync: Int?
+
+    @Option(
+        help: ArgumentHelp("Stop between two chunks after this time, with exit code 75.", valueName: "duration"))
+    var maxRuntime: DurationArgument?
+
+    @Option(help: ArgumentHelp("The database that holds checkpoints and leases.", valueName: "name"))
+    var stateDatabase = "shipshape"
+
+    @Option(
+        help: ArgumentHelp(
+            "How long the job stays this runner's after each chunk; a write lasts at most a quarter of it.",
+            valueName: "duration"))
+    var leaseTtl = DurationArgument(.seconds(30))
+
+    @Option(
+        help: ArgumentHelp(
+            "How long to wait for a job that another, living runner holds.", valueName: "duration"))
+    var leaseWait = DurationArgument(.seconds(0))
+
+    @Flag(help: "Show the values of a few documents before and after (a dry run).")
+    var showValues = false
+
+    @OptionGroup var ledger: LedgerFlags
+    @OptionGroup var connection: ConnectionFlags
+    @OptionGroup var output: OutputFlags
+
+    func validate() throws {
+        guard (.seconds(1)...(.seconds(3_600))).contains(leaseTtl.duration) else {
+            throw ValidationError("--lease-ttl must be from 1s to 1h: a runner that dies holds the job for that long")
+        }
+        if let allowUnsync, allowUnsync < 0 { throw ValidationError("--allow-unsync must not be negative") }
+        guard dryRun || connection.readPreference == nil else {
+            throw ValidationError("a backfill reads from the primary: --read-preference goes with --dry-run")
+        }
+        guard !stateDatabase.isEmpty, stateDatabase.utf8.count <= 63,
+            !["admin", "local", "config"].contains(stateDatabase),
+            !stateDatabase.contains(where: { "/\\. \"$".contains($0) })
+        else {
+            throw ValidationError("--state-database: \"\(stateDatabase)\" cannot be the name of a database for state")
+        }
+    }
+
+    func run() async throws {
+        try output.prepare()
+        let file = try JobFile.read(at: job)
+        let compiled = try CompiledJob(
+            file, active: try schema(file.activeSchema, of: file), next: try schema(file.nextSchema, of: file))
+        let pool = try connection.pool(readsFromPrimary: !dryRun)
+        let options = try options()
+        let interruption = Interruption()
+        let (stop, signals) = (interruption.stop, interruption.listen())
+        defer { signals.cancel() }
+
+        let planner = BackfillRunner(compiled, options: options, stop: stop, events: { _ in })
+        let plan = try await onOwnedThread(name: "plan") { () throws in try planner.plan(on: pool) }
+        if !dryRun { try confirm(plan, planner) }
+        interruption.beginWork()
+
+        let quiet = output.quiet
+        let progress = ProgressLine(file.name, total: plan.documents, isShown: output.showsProgress)
+        defer { progress.finish() }
+        let runner = BackfillRunner(
+            compiled, options: options, stop: stop, events: { $0.show(on: progress, quiet: quiet) })
+        let report = try await onOwnedThread(name: "backfill") { [dryRun] () throws in
+            try dryRun ? runner.dryRun(plan, on: pool) : runner.run(plan, on: pool)
+        }
+        progress.finish()
+        try show(report)
+    }
+
+    /// Shows the plan and asks, unless there is nothing to ask about or `--yes` says it all.
+    private func confirm(_ plan: BackfillPlan, _ runner: BackfillRunner) throws {
+        try runner.checkHarm(of: plan)
+        guard plan.needing > 0 || plan.resumesAfter != nil else { return }
+        if !(yes && output.quiet) { Console.error(BackfillPlanText.render(plan)) }
+        guard !yes else { return }
+        guard Console.isInputTerminal, Console.isInteractive else {
+            throw UsageError("nothing was written: off a terminal, backfill needs --yes")
+        }
+        guard Console.confirms("Write to \(plan.namespace)?") else {
+            Console.error("shipshape: nothing was written")
+            throw ExitStatus.stopped
+        }
+    }
+
+    private func show(_ report: BackfillReport) throws {
+        try output.show { form, color in
+            switch form {
+            case .text: BackfillReportText.render(report, showsValues: showValues, color: color)
+            case .json: BackfillReportJSON(report, showsValues: showValues).text
+            }
+        }
+        if case .stopped = report.outcome { throw ExitStatus.stopped }
+        if report.hasFindings { throw ExitStatus.findings }
+    }
+
+    /// Reads a schema that the job names, by a path relative to the job file.
+    private func schema(_ path: String?, of job: Job) throws -> ServerSchema? {
+        guard let path else { return nil }
+        let resolved = FilePath(job.path).removingLastComponent().pushing(FilePath(path))
+        return try ServerSchema.read(at: resolved.string, namespace: job.namespace)
+    }
+
+    private func options() throws -> RunOptions {
+        var options = RunOptions()
+        options.stateDatabase = stateDatabase
+        options.lease = LeaseTerms(duration: leaseTtl.duration)
+        options.leaseWait = leaseWait.duration
+        options.maxRuntime = maxRuntime?.duration
+        options.ledger = ledger.location
+        options.appID = ledger.appId
+        options.allowUnsync = allowUnsync
+        return options
+    }
+}
+
+extension RunEvent {
+    /// Shows the event on the progress line.
+    fileprivate func show(on progress: ProgressLine, quiet: Bool) {
+        switch self {
+        case .chunk(let documents, _): progress.add(documents)
+        case _ where quiet: break
+        case .resumed(let chunks): progress.note("resuming after \(chunks.counted("chunk")) of earlier runs")
+        case .waitingForLease(let holder, let seconds):
+            progress.note("waiting up to \(Int(seconds.rounded(.up))) s for the lease of \(holder)")
+        case .retrying(let reason, let attempt): progress.note("trying again (\(attempt)): \(reason)")
+        case .halved(let documents):
+            progress.note("the chunk took too long: going on with \(documents.documents)")
+        case .pass(let number, let documents):
+            progress.note("pass \(number): \(documents.documents) arrived or changed meanwhile")
+        }
+    }
+}

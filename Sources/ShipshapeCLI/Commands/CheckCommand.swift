@@ -1,0 +1,93 @@
+internal import ArgumentParser
+internal import BSON
+internal import Backfill
+internal import Checking
+internal import Mongo
+internal import Reporting
+internal import ServerSchema
+
+/// `shipshape check SCHEMA`.
+struct CheckCommand: AsyncParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "check",
+        abstract: "Validates every document against a schema: which would stop syncing, and why.",
+        discussion: """
+            SCHEMA is an App Services app folder or one schema.json. Documents come from a live deployment, or with \
+            --source from a mongodump folder or a .bson file. Nothing is written anywhere. Ends with 1 when documents \
+            would stop syncing.
+            """)
+
+    @Argument(help: "The schema to check against: an app folder, or one schema.json.")
+    var schema: String
+
+    @Option(
+        help: ArgumentHelp(
+            "The collection that a single schema.json is for; of an app folder, the only one to check.",
+            valueName: "db.collection"))
+    var collection: String?
+
+    @Option(
+        help: ArgumentHelp("Read documents from a mongodump folder or a .bson file instead.", valueName: "path"))
+    var source: String?
+
+    @Option(help: ArgumentHelp("The count of unsynced documents at which sync stops.", valueName: "count"))
+    var limit = DeployVerdict.defaultLimit
+
+    @Flag(help: "Let documents that may stop syncing fail the check, too.")
+    var strict = false
+
+    @Flag(help: "Also report what is only worth knowing, such as fields that the schema does not declare; slower.")
+    var info = false
+
+    @Option(help: ArgumentHelp("How many parts of a collection are read at once.", valueName: "count"))
+    var threads = 2
+
+    @OptionGroup var ledger: LedgerFlags
+    @OptionGroup var connection: ConnectionFlags
+    @OptionGroup var output: OutputFlags
+
+    func validate() throws {
+        guard threads >= 1, threads <= 64 else { throw ValidationError("--threads must be from 1 to 64") }
+        guard limit >= 1 else { throw ValidationError("--limit must be at least 1") }
+        if let collection, Namespace(collection) == nil {
+            throw ValidationError("--collection: \"\(collection)\" is not DATABASE.COLLECTION")
+        }
+    }
+
+    func run() async throws {
+        try output.prepare()
+        let serverSchema = try ServerSchema.read(at: schema, namespace: collection.flatMap { Namespace($0) })
+        let stop = StopSignal()
+        let signals = TerminationSignals { stop.raise() }
+        defer { signals.cancel() }
+        var run = CheckRun(
+            schema: serverSchema, limit: limit, threads: threads, showsProgress: output.showsProgress, stop: stop)
+        run.includesInfo = info
+        let report =
+            if let source {
+                try await run.check(
+                    dump: source, connection: try ledgerPool(), ledger: ledger.location, ledger.appId)
+            } else {
+                try await run.check(live: try connection.pool(), ledger: ledger.location, appID: ledger.appId)
+            }
+        try show(report)
+    }
+
+    /// A dump has no ledger of its own: one is read only where the operator names a deployment for it.
+    private func ledgerPool() throws -> ClientPool? {
+        connection.uri == nil && ledger.ledger == nil ? nil : try connection.pool()
+    }
+
+    private func show(_ report: CheckReport) throws {
+        try output.show { form, color in
+            switch form {
+            case .text(let width): CheckReportText(report, isColored: color, width: width).text
+            case .json: CheckReportJSON(report).text
+            }
+        }
+        let total = report.total
+        guard total.certain == 0, !strict || total.possible == 0, report.verdict.band != .syncWillStop else {
+            throw ExitStatus.findings
+        }
+    }
+}

@@ -1,0 +1,72 @@
+internal import ArgumentParser
+internal import Foundation
+internal import Mongo
+
+/// How to reach the deployment: flags beat environment variables.
+struct ConnectionFlags: ParsableArguments {
+    @Option(
+        help: ArgumentHelp(
+            "The connection string; default: SHIPSHAPE_URI.",
+            discussion: "A password is better kept in SHIPSHAPE_URI or SHIPSHAPE_PASSWORD: other users see the flags.",
+            valueName: "mongodb://…"))
+    var uri: String?
+
+    @Option(
+        help: ArgumentHelp(
+            "How long to look for a server before giving up, such as 500ms, 30s or 2m.", valueName: "duration"))
+    var connectTimeout = DurationArgument(.seconds(10))
+
+    @Option(help: ArgumentHelp("Which member answers reads: \(Self.modes).", valueName: "mode"))
+    var readPreference: String?
+
+    @Option(help: ArgumentHelp("The user; the password comes from SHIPSHAPE_PASSWORD.", valueName: "name"))
+    var username: String?
+
+    @Option(help: ArgumentHelp("The database that knows the user.", valueName: "database"))
+    var authSource: String?
+
+    @Flag(help: "Encrypt the connection.")
+    var tls = false
+
+    @Option(help: ArgumentHelp("The authorities to believe, as a PEM file.", valueName: "file"))
+    var tlsCaFile: String?
+
+    @Option(help: ArgumentHelp("The client's certificate and key, as a PEM file.", valueName: "file"))
+    var tlsCertificateKeyFile: String?
+
+    @Option(help: ArgumentHelp("Compress the connection: zstd, zlib or snappy, comma-separated.", valueName: "names"))
+    var compressors: String?
+
+    private static let modes = ReadPreference.Mode.allCases.map(\.rawValue).joined(separator: ", ")
+
+    func validate() throws {
+        if let readPreference, ReadPreference.Mode(rawValue: readPreference) == nil {
+            throw ValidationError("--read-preference: \"\(readPreference)\" is none of \(Self.modes)")
+        }
+    }
+
+    /// The deployment's pool; nothing is connected yet.
+    /// - Parameter readsFromPrimary: whether reads go to the primary, whatever the connection string says: what decides
+    ///   about a write must not be old.
+    func pool(readsFromPrimary: Bool = false) throws -> ClientPool {
+        let environment = ProcessInfo.processInfo.environment
+        guard let uri = uri ?? environment["SHIPSHAPE_URI"], !uri.isEmpty else {
+            throw UsageError("no deployment is named: give --uri or set SHIPSHAPE_URI")
+        }
+        var options = ConnectionOptions(uri: uri)
+        options.connectTimeout = connectTimeout.duration
+        let preference = readPreference.flatMap { ReadPreference.Mode(rawValue: $0) }.map { ReadPreference($0) }
+        options.readPreference = readsFromPrimary ? .primary : preference
+        options.username = username
+        options.password = environment["SHIPSHAPE_PASSWORD"]
+        options.authSource = authSource
+        options.compressors = compressors?.split(separator: ",").map(String.init)
+        if tls || tlsCaFile != nil || tlsCertificateKeyFile != nil {
+            var encryption = ConnectionOptions.TLSOptions()
+            encryption.caFile = tlsCaFile
+            encryption.certificateKeyFile = tlsCertificateKeyFile
+            options.tls = encryption
+        }
+        return try ClientPool.open(options)
+    }
+}

@@ -1,0 +1,29 @@
+internal import ArgumentParser
+internal import BSON
+internal import Backfill
+
+/// Where the ledger of unsynced documents is.
+struct LedgerFlags: ParsableArguments {
+    @Option(
+        help: ArgumentHelp(
+            "The ledger of unsynced documents, or none; default: __realm_sync.unsynced_documents.",
+            valueName: "db.collection"),
+        transform: Self.location(parsing:))
+    var ledger: LedgerLocation?
+
+    @Option(
+        help: ArgumentHelp(
+            "The internal id of the app whose entries count; default: the app with the most.", valueName: "id"))
+    var appId: String?
+
+    /// The ledger's place.
+    var location: LedgerLocation { ledger ?? .standard }
+
+    private static func location(parsing text: String) throws -> LedgerLocation {
+        if text == "none" { return .none }
+        guard let namespace = Namespace(text) else {
+            throw ValidationError("it is neither none nor DATABASE.COLLECTION")
+        }
+        return .named(namespace)
+    }
+}

@@ -1,0 +1,104 @@
+internal import ArgumentParser
+internal import Glibc
+internal import SystemPackage
+
+/// What is shown, and in which form.
+struct OutputFlags: ParsableArguments {
+    /// A form that a report can take.
+    enum Form: String, ExpressibleByArgument, CaseIterable {
+        case text, json
+    }
+
+    /// A form, and what it needs to know of the place where it is shown.
+    enum Layout {
+        case json
+        /// Lines up to a width, where there is one.
+        case text(width: Int?)
+    }
+
+    @Option(name: .shortAndLong, help: "The form of the result on standard output.")
+    var output = Form.text
+
+    @Option(
+        help: ArgumentHelp(
+            "Also write the result to a file, in the form that its ending names: .json or .txt (repeatable).",
+            valueName: "file"))
+    var report: [String] = []
+
+    @Flag(name: .long, help: "Show no progress.")
+    var noProgress = false
+
+    @Flag(name: .shortAndLong, help: "Show neither progress nor notices, only the result and errors.")
+    var quiet = false
+
+    /// Whether progress is drawn.
+    var showsProgress: Bool { !noProgress && !quiet }
+
+    func validate() throws {
+        for path in report where Self.form(of: path) == nil {
+            throw ValidationError("--report \(path): the ending must be .json or .txt")
+        }
+    }
+
+    /// Makes sure that the report files can be written: better before a long run than after it.
+    func prepare() throws {
+        for path in report {
+            let file = FilePath(path)
+            let folder = file.removingLastComponent()
+            let reason: Errno? =
+                if (try? file.stat().type) == .directory {
+                    .isDirectory
+                } else if unsafe access(folder.isEmpty ? "." : folder.string, W_OK) != 0 {
+                    Errno(rawValue: errno)
+                } else {
+                    nil
+                }
+            if let reason { throw OutputError(report: path, reason) }
+        }
+    }
+
+    /// Shows a result on standard output and writes the files that were asked for.
+    ///
+    /// A file that cannot be written keeps neither the result nor the other files back.
+    /// - Parameter render: gives the result in a form, with colour where it is wanted.
+    func show(_ render: (Layout, _ color: Bool) throws -> String) throws {
+        var failures: [any Error] = []
+        for path in report {
+            guard let form = Self.form(of: path) else { continue }
+            let text = try render(form == .json ? .json : .text(width: nil), false)
+            do { try Self.write(text, to: path) } catch { failures.append(error) }
+        }
+        let hasColor = output == .text && Console.wantsColor(onTerminal: Console.isOutputTerminal)
+        try Console.result(try render(output == .json ? .json : .text(width: Console.outputWidth), hasColor))
+        if let failure = failures.first { throw failure }
+    }
+
+    private static func form(of path: String) -> Form? {
+        switch FilePath(path).extension {
+        case "json": .json
+        case "txt": .text
+        default: nil
+        }
+    }
+
+    /// Writes beside the file and renames, so that a reader never sees half of it.
+    private static func write(_ text: String, to path: String) throws {
+        let temporary = FilePath(path + ".partial")
+        do {
+            let file = try FileDescriptor.open(
+                temporary, .writeOnly, options: [.create, .truncate],
+                permissions: [.ownerReadWrite, .groupRead, .otherRead])
+            try file.closeAfter { _ = try file.writeAll((text.hasSuffix("\n") ? text : text + "\n").utf8) }
+            guard unsafe rename(temporary.string, path) == 0 else { throw Errno(rawValue: errno) }
+        } catch {
+            _ = unsafe unlink(temporary.string)
+            throw OutputError(report: path, error)
+        }
+    }
+}
+
+extension OutputError {
+    fileprivate init(report path: String, _ reason: any Error) {
+        self.init(description: "cannot write the report \(path): \(reason)")
+    }
+}

@@ -1,0 +1,105 @@
+internal import ArgumentParser
+internal import BSON
+internal import Backfill
+internal import Checking
+internal import Mongo
+internal import ServerSchema
+
+/// The exit codes, and which error gives which: the one place that knows.
+///
+/// The argument parser's own default for an error that it does not know is 1, which here means findings.
+enum ExitStatus: Int32, Error {
+    case findings = 1
+    case usage = 64
+    case badInput = 65
+    case unavailable = 69
+    case bug = 70
+    case cannotWrite = 73
+    case stopped = 75
+    case held = 76
+    case notPermitted = 77
+    case badConfiguration = 78
+
+    /// The code for an error that a command threw.
+    init(for error: any Error) {
+        switch error {
+        case let status as ExitStatus: self = status
+        case is UsageError: self = .usage
+        case is SchemaError, is JobError, is DumpError, is BSONError, is InputError: self = .badInput
+        case let error as MongoError: self = Self(for: error)
+        case let error as BackfillError: self = Self(for: error)
+        case is OutputError: self = .cannotWrite
+        case is ReplacedError: self = .stopped
+        default: self = .bug
+        }
+    }
+
+    private init(for error: MongoError) {
+        if error.isAuthentication || error.isAuthorization {
+            self = .notPermitted
+        } else if error.code == .invalidArgument, error.domain == .command || error.domain == .client {
+            self = .badConfiguration
+        } else {
+            self =
+                Self.ours.contains(error.code.rawValue) || error.code.rawValue > 10_000 && !error.isTransient
+                ? .bug : .unavailable
+        }
+    }
+
+    /// BadValue, FailedToParse, TypeMismatch, InvalidOptions, CommandNotFound and InvalidNamespace say that a command of
+    /// ours was wrong, as do the numbered assertions above 10,000; else the deployment could not do what it was asked.
+    private static let ours: Set<Int> = [2, 9, 14, 59, 72, 73]
+
+    private init(for error: BackfillError) {
+        switch error.kind {
+        case .bindingChanged, .unknownCollection, .unsupportedCollection, .checkpointUnreadable, .notIdempotent,
+            .schemaMismatch:
+            self = .badInput
+        case .leaseHeld, .leaseLost: self = .held
+        case .stopped: self = .stopped
+        case .harmExceedsHeadroom: self = .findings
+        case .ledgerUnreadable: self = .notPermitted
+        }
+    }
+
+    /// Says what is wrong and ends the process with the code for it.
+    static func end(with error: any Error) -> Never {
+        if let status = error as? ExitStatus { Shipshape.exit(withError: ExitCode(status.rawValue)) }
+        let parsed = Shipshape.exitCode(for: error)
+        // Help, version and wrong usage are the parser's to tell; what it does not know it would call 1.
+        if parsed == .success || parsed == .validationFailure || error is ExitCode { Shipshape.exit(withError: error) }
+        let status = ExitStatus(for: error)
+        Console.error("shipshape: \(status == .bug ? "internal error: " : "")\(error)\(remedy(for: error))")
+        Shipshape.exit(withError: ExitCode(status.rawValue))
+    }
+}
+
+extension ExitStatus {
+    /// What the operator can do about an error of the deployment, which does not say so itself.
+    private static func remedy(for error: any Error) -> String {
+        guard let error = error as? MongoError else { return "" }
+        if error.isAuthentication { return " (check the user, SHIPSHAPE_PASSWORD and --auth-source)" }
+        if error.isAuthorization { return " (grant the user what is missing)" }
+        if error.isServerSelection { return " (check the address, and that the deployment runs)" }
+        return ""
+    }
+}
+
+/// A wrong use of the command line that shows only when the command runs.
+struct UsageError: Error, CustomStringConvertible {
+    let description: String
+
+    init(_ description: String) { self.description = description }
+}
+
+/// A file or folder of the operator's that cannot be used.
+struct InputError: Error, CustomStringConvertible {
+    let description: String
+
+    init(_ description: String) { self.description = description }
+}
+
+/// An output that cannot be written.
+struct OutputError: Error, CustomStringConvertible {
+    let description: String
+}

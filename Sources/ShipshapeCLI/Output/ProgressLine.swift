@@ -1,0 +1,99 @@
+internal import Backfill
+internal import Foundation
+internal import Reporting
+internal import Synchronization
+
+/// Shows how far the work is: a bar on a terminal, elsewhere a line now and then.
+///
+/// The work only adds to counters; a timer of its own draws.
+final class ProgressLine: Sendable {
+    private let title: String
+    private let total: Int?
+    private let done = Atomic<Int>(0)
+    private let started = ContinuousClock.now
+    private let isShown: Bool
+    private let timer = Mutex<Task<Void, Never>?>(nil)
+    private let unit: String
+
+    /// Starts to draw.
+    /// - Parameter total: how much there is; `nil` or 0 when it cannot be told.
+    init(_ title: String, total: Int?, unit: String = "documents", isShown: Bool) {
+        self.title = title
+        self.total = total.flatMap { $0 > 0 ? $0 : nil }
+        self.unit = unit
+        self.isShown = isShown
+        guard isShown else { return }
+        let interval: Duration = Console.isInteractive ? .milliseconds(200) : .seconds(15)
+        let task = Task { [weak self] in
+            while (try? await Task.sleep(for: interval)) != nil { self?.draw() }
+        }
+        timer.withLock { $0 = task }
+    }
+
+    /// Adds to what is done; callable from every thread.
+    func add(_ count: Int) { done.add(count, ordering: .relaxed) }
+
+    /// Writes a line for the operator without breaking the bar.
+    func note(_ line: String) {
+        Console.write((isShown && Console.isInteractive ? "\r\u{1B}[K" : "") + line + "\n")
+    }
+
+    /// Stops drawing and clears the bar.
+    func finish() {
+        timer.withLock {
+            $0?.cancel()
+            $0 = nil
+        }
+        if isShown, Console.isInteractive { Console.write("\r\u{1B}[K") }
+    }
+
+    private func draw() {
+        let state = ProgressState(
+            done: done.load(ordering: .relaxed), total: total, elapsed: started.duration(to: .now).seconds)
+        // Between the timer's last tick and `finish` nothing may be drawn over the result.
+        timer.withLock { task in
+            guard task != nil else { return }
+            if Console.isInteractive {
+                // One column stays free: a full line would make some terminals go to the next.
+                let room = Console.width - 1
+                let bar = state.bar(unit, width: room - title.count - 1)
+                Console.write("\r\u{1B}[K" + String("\(title) \(bar)".prefix(room)))
+            } else {
+                Console.error("\(title): \(state.line(unit))")
+            }
+        }
+    }
+}
+
+/// How far the work is, in words.
+struct ProgressState {
+    var done: Int
+    var total: Int?
+    var elapsed: Double
+
+    private var share: Double? { total.map { min(1, Double(done) / Double($0)) } }
+
+    private var rate: Double { elapsed > 0 ? Double(done) / elapsed : 0 }
+
+    /// Nothing below a thousandth: the first documents say little about the rest.
+    private var remaining: String {
+        guard let share, let total, share >= 0.001, rate > 0 else { return "" }
+        let seconds = max(1, Int(Double(max(0, total - done)) / rate))
+        let text = seconds < 60 ? "\(seconds) s" : seconds < 3_600 ? "\(seconds / 60) min" : "\(seconds / 3_600) h"
+        return ", about \(text) left"
+    }
+
+    func line(_ unit: String) -> String {
+        let of = total.map { " of about \($0.grouped)" } ?? ""
+        return "\(done.grouped)\(of) \(unit), \(Int(rate).grouped)/s\(remaining)"
+    }
+
+    /// The line behind a bar; on a narrow terminal the bar is shorter, so that the end of the line can be read.
+    func bar(_ unit: String, width: Int) -> String {
+        guard let share else { return line(unit) }
+        let text = " \(Int(share * 100))% \(line(unit))"
+        let cells = min(24, max(6, width - text.count))
+        let filled = Int(share * Double(cells))
+        return String(repeating: "█", count: filled) + String(repeating: "░", count: cells - filled) + text
+    }
+}

@@ -1,0 +1,37 @@
+internal import ArgumentParser
+
+/// The program: its commands, and nothing else.
+struct Shipshape: AsyncParsableCommand {
+    static let version = "0.1.0"
+
+    static let configuration = CommandConfiguration(
+        commandName: "shipshape",
+        abstract: "Make your documents shipshape before you ship a schema.",
+        discussion: """
+            Reads every document of the collections that a schema covers, says which would stop syncing and why, \
+            whether the deploy itself is safe, and repairs the documents in small resumable steps.
+
+            Exit codes: 0 nothing found or all done; 1 findings; 64 wrong usage; 65 bad schema, job or dump file; \
+            69 cannot reach the deployment; 70 a bug; 73 cannot write an output; 75 stopped early and resumable; \
+            76 another runner holds the job; 77 login refused or not permitted; 78 bad configuration.
+            """,
+        version: version,
+        subcommands: [CheckCommand.self, BackfillCommand.self])
+}
+
+@main
+enum Main {
+    static func main() async {
+        Console.secureStreams()
+        do {
+            var command = try Shipshape.parseAsRoot()
+            if var command = command as? any AsyncParsableCommand {
+                try await command.run()
+            } else {
+                try command.run()
+            }
+        } catch {
+            ExitStatus.end(with: error)
+        }
+    }
+}

@@ -1,0 +1,45 @@
+public import BSON
+
+/// One collection of the demo app; every document follows from its index alone.
+public struct DemoCollection: Sendable {
+    enum Kind {
+        case person, dog(people: Int), task, note
+    }
+
+    /// Where it stands.
+    public let namespace: Namespace
+    /// How many documents it holds.
+    public let count: Int
+    let kind: Kind
+
+    init(_ name: String, count: Int, kind: Kind) {
+        namespace = Namespace(database: "app", collection: name)
+        self.count = count
+        self.kind = kind
+    }
+
+    /// The document at an index below ``count``.
+    public func document(at index: Int) -> BSONDocument { recipe(at: index).document }
+
+    /// The `_id` of the document at an index.
+    public func id(at index: Int) -> BSONValue { recipe(at: index).id }
+
+    /// What a check of the document at an index finds, infos aside.
+    public func flaws(at index: Int, against version: DemoVersion) -> [DemoFlaw] {
+        recipe(at: index).flaws(against: version)
+    }
+
+    /// Whether the document at an index stops syncing under a schema.
+    public func isUnsyncable(at index: Int, against version: DemoVersion) -> Bool {
+        flaws(at: index, against: version).contains { $0.level == .certain }
+    }
+
+    private func recipe(at index: Int) -> any DemoRecipe {
+        switch kind {
+        case .person: DemoPerson(index: index, of: count)
+        case .dog(let people): DemoDog(index: index, people: people)
+        case .task: DemoTask(index: index)
+        case .note: DemoNote(index: index)
+        }
+    }
+}

@@ -1,0 +1,23 @@
+public import BSON
+
+/// Documents of about 300 bytes with one embedded object and one list, for measuring; all of them fit
+/// `Benchmarks/flat/schema.json`.
+public enum FlatOrder {
+    /// The document at an index; the same for the same index.
+    public static func document(at index: Int) -> BSONDocument {
+        var random = SplitMix64(collection: 7, index: index)
+        let customer = "\(random.pick(Words.firstNames)) \(random.pick(Words.lastNames))"
+        return [
+            "_id": .objectID(at: index, of: 7), "customer": .string(customer),
+            "email": .string("customer\(index)@example.com"), "status": .string(random.pick(["open", "paid", "sent"])),
+            "total": .double(Double(random.below(100_000)) / 100), "quantity": .int(Int32(random.below(20))),
+            "serial": .long(Int64(index)), "placed": .date(milliseconds: 1_600_000_000_000 + Int64(index) * 1_000),
+            "isPaid": .bool(random.chance(500)),
+            "address": [
+                "street": .string("\(random.below(200)) \(random.pick(Words.streets))"),
+                "city": .string(random.pick(Words.cities)), "country": "US",
+            ],
+            "tags": .array(of: (0..<3).map { _ in .string(random.pick(Words.nouns)) }),
+        ]
+    }
+}

@@ -1,0 +1,40 @@
+/// A small generator whose numbers are the same on every machine: the standard library's is not to be seeded.
+///
+/// Source: Steele, Lea, Flood, "Fast splittable pseudorandom number generators", 2014.
+struct SplitMix64 {
+    private var state: UInt64
+
+    /// The generator of one document: neighbours share nothing.
+    init(collection: UInt64, index: Int) {
+        state = collection &* 0xD1B5_4A32_D192_ED03 &+ UInt64(index) &* 0x8CB9_2BA7_2F3D_8DD7
+        state = next()
+    }
+
+    mutating func next() -> UInt64 {
+        state &+= 0x9E37_79B9_7F4A_7C15
+        var z = state
+        z = (z ^ (z >> 30)) &* 0xBF58_476D_1CE4_E5B9
+        z = (z ^ (z >> 27)) &* 0x94D0_49BB_1331_11EB
+        return z ^ (z >> 31)
+    }
+
+    /// A number from 0 up to, but without, `bound`.
+    mutating func below(_ bound: Int) -> Int { Int(next() % UInt64(bound)) }
+
+    /// True so many times in a thousand.
+    mutating func chance(_ perMille: Int) -> Bool { below(1000) < perMille }
+
+    /// One of these.
+    mutating func pick<T>(_ choices: [T]) -> T { choices[below(choices.count)] }
+
+    /// How a field stands in a document: missing or null so many times in a thousand.
+    mutating func presence(missing: Int, null: Int) -> Presence {
+        let draw = below(1000)
+        return draw < missing ? .missing : draw < missing + null ? .null : .present
+    }
+}
+
+/// How a field stands in a document.
+enum Presence {
+    case present, missing, null
+}

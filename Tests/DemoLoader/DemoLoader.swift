@@ -1,0 +1,9 @@
+import ArgumentParser
+
+/// The demo's own tool: fills a deployment with the data of the demo app.
+@main
+struct DemoLoader: AsyncParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "demo-data", abstract: "Fills a deployment with the data of the demo app.",
+        subcommands: [Initiate.self, Load.self, Flat.self])
+}

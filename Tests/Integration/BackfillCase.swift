@@ -1,0 +1,137 @@
+import BSON
+import Foundation
+import Mongo
+import SystemPackage
+import TestSupport
+import Testing
+
+/// What one test of `shipshape backfill` has for itself: a database, a state database, and a folder of jobs.
+struct BackfillCase: Sendable {
+    let mongod: Mongod
+    let database: TestDatabase
+    let state: TestDatabase
+    let folder: FilePath
+
+    /// The name that the program's connections carry, for ``FailPoint/appName``.
+    var appName: String { "\(database.name)_cli" }
+
+    /// The connection string for the program.
+    var uri: String { uri(appName: appName) }
+
+    /// A connection string for a program that has to be told apart from the first.
+    func uri(appName: String) -> String { mongod.uri(appName: appName) }
+
+    /// Waits until a program of that name has asked for the lease; the state database has to be profiled.
+    func waitForLeaseAttempt(by appName: String) async throws {
+        try await waitUntil("\(appName) asks for the lease") {
+            try await state.count(
+                "system.profile", ["appName": .string(appName), "command.findAndModify": "ranges"]) > 0
+        }
+    }
+
+    /// Writes a file of the folder.
+    func write(_ name: String, _ text: String) throws {
+        let file = try FileDescriptor.open(
+            folder.appending(name), .writeOnly, options: [.create, .truncate], permissions: .ownerReadWrite)
+        try file.closeAfter { _ = try file.writeAll(text.utf8) }
+    }
+
+    /// Writes a job file over a collection of the database.
+    /// - Parameters:
+    ///   - steps: one entry of `steps` each, as YAML.
+    ///   - more: further top-level lines, such as `limits` and `schema`.
+    func job(
+        _ name: String = "job", on collection: String = "people", steps: [String], limits: String? = nil,
+        more: String = ""
+    ) throws {
+        let lines =
+            ["job: \(name)", "collection: \(database.name).\(collection)", "steps:"] + steps.map { "  - \($0)" }
+            + (limits.map { ["limits: \($0)"] } ?? []) + (more.isEmpty ? [] : [more])
+        try write("\(name).yml", lines.joined(separator: "\n") + "\n")
+    }
+
+    /// A job file's path.
+    func path(_ job: String = "job") -> String { folder.appending("\(job).yml").string }
+
+    /// Runs `shipshape backfill` off a terminal, with a lease of a second unless the flags say another.
+    @discardableResult
+    func backfill(
+        _ job: String = "job", _ flags: String..., uri: String? = nil, yes: Bool = true, fault: String? = nil,
+        meanwhile: (LiveProgram) async throws -> Void = { _ in }
+    ) async throws -> ProgramRun {
+        try await backfill(job, flags: flags, uri: uri, yes: yes, fault: fault, meanwhile: meanwhile)
+    }
+
+    /// Runs `shipshape backfill`; the same with a list of flags.
+    @discardableResult
+    func backfill(
+        _ job: String = "job", flags: [String], uri: String? = nil, yes: Bool = true, fault: String? = nil,
+        meanwhile: (LiveProgram) async throws -> Void = { _ in }
+    ) async throws -> ProgramRun {
+        let given = ["backfill", path(job), "--uri", uri ?? self.uri, "--state-database", state.name] + flags
+        let added = (yes ? ["--yes"] : []) + (flags.contains("--lease-ttl") ? [] : ["--lease-ttl", "1s"])
+        return try await Program.run(given + added, fault: fault, meanwhile: meanwhile)
+    }
+
+    /// How far a job is by its checkpoint; `nil` before its first start.
+    func checkpoint(_ job: String = "job") async throws -> Checkpoint? {
+        try await state.documents("ranges", ["_id.job": .string(job)]).first.map(Checkpoint.init)
+    }
+
+    /// Waits until the job has at least so many chunks.
+    func waitForChunks(_ count: Int, of job: String = "job") async throws {
+        try await waitUntil("\(count) chunks are done") {
+            try await checkpoint(job).map { $0.chunks >= count } ?? false
+        }
+    }
+
+    /// Whether the state database exists.
+    func hasState() async throws -> Bool {
+        let reply = try await mongod.admin(["listDatabases": 1, "nameOnly": true])
+        return reply["databases"]?.document?.values.contains { $0.document?["name"]?.text == state.name } ?? false
+    }
+
+    /// A job's checkpoint as the state database has it.
+    struct Checkpoint: Sendable {
+        let chunks: Int
+        let modified: Int
+        let pass: Int
+        let last: BSONValue?
+        let upper: BSONValue?
+        let state: String
+        let holder: BSONDocument?
+
+        init(_ document: BSONDocument) {
+            chunks = document["chunks"]?.integer ?? 0
+            modified = document["modified"]?.integer ?? 0
+            pass = document["pass"]?.integer ?? 0
+            last = document["last"]?.document?["v"]
+            upper = document["upper"]?.document?["v"]
+            state = document["state"]?.text ?? ""
+            holder = document["lease"]?.document
+        }
+
+        /// Whether it lies behind the first chunk of its pass and before the last.
+        var isInside: Bool { last != nil && upper != nil && last != upper }
+    }
+}
+
+extension Mongod {
+    /// The connection string with a name that fail points and the profiler know the client by.
+    func uri(appName: String) -> String {
+        uri + (uri.contains("?") ? "&" : uri.dropFirst(10).contains("/") ? "?" : "/?") + "appName=\(appName)"
+    }
+
+    /// Runs a test of `shipshape backfill`, and removes afterwards what it made.
+    func withBackfill<R>(_ body: (BackfillCase) async throws -> R) async throws -> R {
+        let path = "/tmp/shipshape-jobs-\(UInt64.random(in: 0 ... .max))"
+        try FileManager.default.createDirectory(atPath: path, withIntermediateDirectories: false)
+        let folder = FilePath(path)
+        defer { try? FileManager.default.removeItem(atPath: path) }
+        return try await withDatabase { database in
+            try await withDatabase { state in
+                try await body(BackfillCase(mongod: self, database: database, state: state, folder: folder))
+            }
+        }
+    }
+}

@@ -1,0 +1,119 @@
+import BSON
+import Glibc
+import TestSupport
+import Testing
+
+/// A dry run tells what the real run does, and touches nothing.
+@Suite struct BackfillDryRunTests {
+    private static let documents = 500
+
+    private func person(_ number: Int) -> BSONDocument {
+        var builder = BSONBuilder()
+        builder.append("_id", .integer(number))
+        if number % 3 == 0 { builder.append("email", .string("p\(number)@example.org")) }
+        let ages: [BSONValue] = [.int(30), "31", "thirty", .double(32.5), .double(33)]
+        builder.append("age", ages[number % ages.count])
+        if number % 50 == 0 { builder.append("years", "taken") }
+        return builder.finish()
+    }
+
+    private func withPeople(on mongod: Mongod, _ body: (BackfillCase) async throws -> Void) async throws {
+        try await mongod.withBackfill { test in
+            try await test.database.fill("people", count: Self.documents, person)
+            try test.job(
+                steps: [
+                    #"default: {field: email, value: ""}"#, "convert: {field: age, to: int}",
+                    "copy: {from: age, to: years}",
+                ],
+                limits: "{chunk: {documents: 40}}")
+            try await body(test)
+        }
+    }
+
+    private func report(_ run: ProgramRun) throws -> BSONDocument {
+        try #require(run.output != "", "\(run.errors)")
+        return try #require(try BSONValue(extendedJSON: run.output).document)
+    }
+
+    /// The database's own digest of its collections.
+    private func digest(_ test: BackfillCase) async throws -> BSONValue? {
+        try await test.database.run(["dbHash": 1])["md5"]
+    }
+
+    @Test func itsCountsAreThoseOfTheRealRun() async throws {
+        try await withPeople(on: .shared) { test in
+            let before = try await digest(test)
+            let dry = try await test.backfill("job", "--dry-run", "--output", "json", yes: false)
+            #expect(dry.exitCode == 1, "what cannot be converted remains: \(dry.errors)")
+            #expect(try await digest(test) == before)
+            #expect(try await !test.hasState())
+            let real = try await test.backfill("job", "--output", "json")
+            #expect(real.exitCode == 1)
+            let (told, done) = (try report(dry), try report(real))
+            for name in ["changed", "chunks", "documents"] { #expect(told[name] == done[name], "\(name)") }
+            #expect(told["changed"]?.integer == 496)
+            #expect(told["steps"] == done["steps"])
+            let again = try report(try await test.backfill("job", "--dry-run", "--output", "json"))
+            #expect(again["changed"] == 0)
+        }
+    }
+
+    @Test func aReadOnlyUserIsEnough() async throws {
+        try await withPeople(on: .withAuthentication) { test in
+            let user = try await test.mongod.addUser(
+                "dry-\(test.database.name)", roles: [["role": "read", "db": .string(test.database.name)]])
+            let before = try await digest(test)
+            let dry = try await test.backfill("job", "--dry-run", "--output", "json", uri: user, yes: false)
+            #expect(dry.exitCode == 1, "\(dry.errors)")
+            #expect(try report(dry)["changed"]?.integer == 496)
+            #expect(dry.output.contains("may not be read"))
+            #expect(try await digest(test) == before)
+            #expect(try await !test.hasState())
+        }
+    }
+
+    @Test func aReadOnlyUserIsEnoughForAJobThatHarms() async throws {
+        try await withPeople(on: .withAuthentication) { test in
+            try test.write(
+                "active.json",
+                #"{"title": "P", "bsonType": "object", "properties": {"_id": {"bsonType": "int"}, "age": {"bsonType": "string"}}}"#
+            )
+            try test.job(
+                "harming", steps: ["convert: {field: age, to: int}"], more: "schema: {active: active.json}")
+            let user = try await test.mongod.addUser(
+                "harm-\(test.database.name)", roles: [["role": "read", "db": .string(test.database.name)]])
+            let dry = try await test.backfill(
+                "harming", "--dry-run", "--output", "json", "--ledger", "\(test.database.name).ledger", uri: user)
+            #expect(try report(dry)["harm"] == 100, "\(dry.errors)")
+            #expect(try await !test.hasState())
+        }
+    }
+
+    @Test func documentsThatArriveMeanwhileAreCaught() async throws {
+        try await Mongod.shared.withBackfill { test in
+            try await test.database.fill("people", count: 200) { ["_id": .integer($0)] }
+            try test.job(steps: [#"default: {field: email, value: ""}"#], limits: "{chunk: {documents: 10}, nice: 2}")
+            let run = try await test.backfill { _ in
+                try await test.waitForChunks(3)
+                try await test.database.fill("people", [["_id": -1], ["_id": 3.5], ["_id": 1_000], ["_id": "text"]])
+            }
+            #expect(run.exitCode == 0, "\(run.errors)")
+            #expect(run.errors.contains("pass 2"))
+            #expect(try await test.database.count("people", ["email": ""]) == 204)
+            #expect(try await test.checkpoint()?.pass == 2)
+        }
+    }
+
+    @Test(arguments: [.double(.nan), .minKey, .maxKey, .null, .string("")] as [BSONValue])
+    func aSingleDocumentOfAnyIDIsDone(_ id: BSONValue) async throws {
+        try await Mongod.shared.withBackfill { test in
+            try await test.database.fill("people", [["_id": id]])
+            try test.job(steps: [#"default: {field: email, value: ""}"#])
+            let dry = try await test.backfill("job", "--dry-run", "--output", "json")
+            #expect(try report(dry)["changed"] == 1)
+            let run = try await test.backfill("job", "--max-runtime", "5s")
+            #expect(run.exitCode == 0, "\(run.errors)")
+            #expect(try await test.database.count("people", ["email": ""]) == 1)
+        }
+    }
+}

@@ -1,0 +1,170 @@
+import BSON
+import Foundation
+import SystemPackage
+import TestSupport
+import Testing
+
+/// A check of a dump says what a check of the live collection says, and names what is wrong with a file.
+@Suite struct CheckDumpTests {
+    /// Documents of which every third fails and every fifth may.
+    private static let people: [BSONDocument] = (0..<500).map { number in
+        var builder = BSONBuilder()
+        builder.append("_id", .integer(number))
+        if number % 3 != 0 { builder.append("name", number % 7 == 0 ? .int(1) : "Ada") }
+        builder.append("age", number % 5 == 0 ? .long(36) : .int(36))
+        return builder.finish()
+    }
+
+    private static func bytes(_ documents: some Sequence<BSONDocument>) -> [UInt8] { documents.flatMap(\.bytes) }
+
+    private func withFolder(_ body: (CommandLineFolder, _ schema: String) async throws -> Void) async throws {
+        let folder = try CommandLineFolder()
+        defer { folder.remove() }
+        try await body(folder, try folder.write(CommandLineFolder.person, to: "person.json"))
+    }
+
+    /// Checks a source as `app.person`.
+    private func check(_ source: String, _ schema: String, _ more: [String] = []) async throws -> CommandLineRun.Result
+    {
+        try await CommandLineRun.shipshape(["check", schema, "--collection", "app.person", "--source", source] + more)
+    }
+
+    /// Expects the one line of exit code 65.
+    private func refusal(_ source: String, _ schema: String) async throws -> String {
+        let run = try await check(source, schema)
+        #expect(run.status == 65)
+        #expect(run.output == "")
+        #expect(run.errorLines.count == 1)
+        return run.errors
+    }
+
+    @Test func aDumpIsWhatTheCollectionIs() async throws {
+        let mongod = try await Mongod.shared
+        try await withFolder { folder, schema in
+            try await mongod.withDatabase { database in
+                try await database.fill("person", Self.people)
+                try folder.write(Self.bytes(Self.people), to: "dump/\(database.name)/person.bson")
+                try folder.write(#"{"options":{},"indexes":[]}"#, to: "dump/\(database.name)/person.metadata.json")
+                let arguments = ["check", schema, "--collection", "\(database.name).person", "-o", "json"]
+                let live = try await CommandLineRun.shipshape(
+                    arguments + ["--uri", mongod.uri, "--ledger", "none", "--threads", "1"])
+                for path in ["dump", "dump/\(database.name)", "dump/\(database.name)/person.bson"] {
+                    let dump = try await CommandLineRun.shipshape(
+                        arguments + ["--source", folder.path.appending(path).string])
+                    #expect(dump.status == 1)
+                    #expect(dump.errors == "")
+                    let (one, other) = (try findings(live.output), try findings(dump.output))
+                    #expect(one == other)
+                }
+            }
+        }
+    }
+
+    /// The JSON report without what is not about the documents.
+    private func findings(_ report: String) throws -> String {
+        let document = try BSONDocument(extendedJSON: report)
+        let collection = try #require(document["collections"]?.document?.values.first?.document)
+        #expect(collection["documents_read"]?.integer == 500)
+        return try collection.removing("documents_estimated").extendedJSON()
+    }
+
+    @Test func withoutALedgerADumpSaysSo() async throws {
+        try await withFolder { folder, schema in
+            let file = try folder.write(Self.bytes(Self.people.prefix(1)), to: "person.bson")
+            let run = try await check(file, schema)
+            #expect(run.output.contains("no ledger was read: give --uri to count the documents that are unsynced"))
+        }
+    }
+
+    @Test func aDumpCountsTheLedgerOfADeploymentThatIsNamed() async throws {
+        let mongod = try await Mongod.shared
+        try await mongod.withDatabase { database in
+            let entry: BSONDocument = ["_id": 1, "appId": "a", "documentId": 0, "ns": ["db": "app", "coll": "person"]]
+            try await database.fill("ledger", [entry])
+            try await withFolder { folder, schema in
+                let file = try folder.write(Self.bytes(Self.people), to: "person.bson")
+                let run = try await check(file, schema, ["--uri", mongod.uri, "--ledger", "\(database.name).ledger"])
+                #expect(run.output.contains("\n1 in the ledger, 214 certain"))
+            }
+        }
+    }
+
+    @Test func aTruncatedFileIsNamedWithItsByteAndItsGoodDocuments() async throws {
+        try await withFolder { folder, schema in
+            let bytes = Self.bytes(Self.people)
+            let good = Self.bytes(Self.people.prefix(499)).count
+            for cut in [1, 5, bytes.count - good - 1] {
+                let file = try folder.write(bytes.dropLast(cut), to: "person.bson")
+                let line = try await refusal(file, schema)
+                #expect(
+                    line == "shipshape: \(file) ends inside of a document at byte \(bytes.count - cut); "
+                        + "499 documents before it are good\n")
+            }
+        }
+    }
+
+    @Test func aDamagedFileIsNamedWithItsByteAndItsGoodDocuments() async throws {
+        try await withFolder { folder, schema in
+            var bytes = Self.bytes(Self.people)
+            let start = Self.bytes(Self.people.prefix(300)).count
+            // The type of `_id`; its value begins behind its name.
+            bytes[start + 4] = 0x77
+            let file = try folder.write(bytes, to: "person.bson")
+            let line = try await refusal(file, schema)
+            #expect(line.contains("\(file) is damaged at byte \(start + 9) (unknown type)"))
+            #expect(line.hasSuffix("; 300 documents before it are good\n"))
+        }
+    }
+
+    @Test func whatIsNotThereIsNamed() async throws {
+        try await withFolder { folder, schema in
+            let missing = try await refusal("/no/such/dump", schema)
+            #expect(missing == "shipshape: /no/such/dump: there is no such file or folder (check the path)\n")
+            try folder.write("", to: "dump/other/person.bson")
+            let dump = folder.path.appending("dump").string
+            let other = try await refusal(dump, schema)
+            #expect(
+                other
+                    == "shipshape: \(dump) holds no .bson file of any collection of the schema, such as app/person.bson\n"
+            )
+            try folder.write("", to: "dump/app/person.bson.gz")
+            let compressed = try await refusal(dump, schema)
+            #expect(
+                compressed == "shipshape: \(dump)/app/person.bson.gz is compressed, which is not read yet: "
+                    + "extract it with `gunzip`\n")
+        }
+    }
+
+    @Test func whatLooksLikeADumpAndIsNoneIsNamed() async throws {
+        try await withFolder { folder, schema in
+            let gzip = try folder.write([0x1F, 0x8B, 8, 0, 0, 0, 0, 0, 0, 3, 1, 2, 3], to: "person.bson")
+            let compressed = try await refusal(gzip, schema)
+            #expect(compressed.contains("is compressed, which is not read yet: extract it with `gunzip`"))
+            let archive = try folder.write([0x81, 0x99, 0xE2, 0x6D, 0, 0, 0, 0], to: "person.archive")
+            let archived = try await refusal(archive, schema)
+            #expect(archived.contains("is a mongodump archive, which is not read yet"))
+        }
+    }
+
+    @Test func aFileForSeveralCollectionsAsksForOne() async throws {
+        try await withFolder { folder, _ in
+            let file = try folder.write(Self.bytes(Self.people), to: "Person.bson")
+            let run = try await CommandLineRun.shipshape(["check", "\(DemoApp.folder)/v1", "--source", file])
+            #expect(run.status == 65)
+            #expect(
+                run.errors == "shipshape: \(file) is one file, and the schema covers 4 collections: "
+                    + "name the file's with --collection\n")
+        }
+    }
+
+    @Test func aCollectionThatTheDumpLacksIsANote() async throws {
+        try await withFolder { folder, _ in
+            try folder.write("", to: "dump/app/Dog.bson")
+            let run = try await CommandLineRun.shipshape(
+                ["check", "\(DemoApp.folder)/v1", "--source", folder.path.appending("dump").string])
+            #expect(run.status == 0)
+            #expect(run.output.contains("holds no documents of app.Person\n"))
+            #expect(!run.output.contains("holds no documents of app.Dog\n"))
+        }
+    }
+}

@@ -1,0 +1,115 @@
+import BSON
+import Checking
+import Glibc
+import Mongo
+import Scanning
+import TestSupport
+import Testing
+
+/// A cursor lost in the middle of a check is reopened after the last `_id`: every document is read once.
+@Suite struct CheckScanFailureTests {
+    /// More than a batch, with `_id`s that index bounds or a comparison might lose.
+    private static let ids: [BSONValue] =
+        [.minKey, .null, .double(.nan), .maxKey] + (0..<25_000).map { .integer($0) } + ["a", .bool(true)]
+
+    private func expectWholeScan(
+        _ database: TestDatabase, threads: Int, on mongod: Mongod, _ point: FailPoint
+    ) async throws {
+        var point = point
+        point.appName = database.appName
+        let read = try await mongod.failing(point) { try await database.scannedIDs("a", threads: threads) }
+        #expect(read.count == Self.ids.count)
+        #expect(Set(read.map(IDBytes.init)) == Set(Self.ids.map(IDBytes.init)))
+    }
+
+    @Test(arguments: [1, 3]) func aLostCursorIsReopened(_ threads: Int) async throws {
+        let mongod = try await Mongod.shared
+        try await mongod.withDatabase { database in
+            try await database.fill("a", Self.ids.map { ["_id": $0] })
+            var closing = FailPoint("getMore", mode: .times(1))
+            closing.closesConnection = true
+            for point in [
+                FailPoint.error(43, "getMore", mode: .times(1)), .error(91, "getMore", mode: .times(1)), closing,
+                .error(175, "getMore", mode: .times(1)), .error(237, "getMore", mode: .times(1)),
+            ] {
+                try await expectWholeScan(database, threads: threads, on: mongod, point)
+            }
+        }
+    }
+
+    @Test func afterNaNItGoesOnAfterNaN() async throws {
+        let mongod = try await Mongod.shared
+        try await mongod.withDatabase { database in
+            // A batch ends at 16 MiB: the first one with NaN.
+            let large = BSONValue.string(String(repeating: "x", count: 8_380_000))
+            let ids: [(BSONValue, BSONValue)] = [
+                (.minKey, large), (.null, large), (.double(.nan), 1), (1, large), (2, 1),
+            ]
+            for (id, value) in ids { try await database.fill("a", [["_id": id, "v": value]]) }
+            var point = FailPoint.error(43, "getMore", mode: .times(1))
+            point.appName = database.appName
+            let read = try await mongod.failing(point) { try await database.scannedIDs("a") }
+            #expect(read.map(IDBytes.init) == ids.map { IDBytes($0.0) })
+        }
+    }
+
+    @Test func aStepDownIsBridged() async throws {
+        let mongod = try await Mongod.start()
+        try await mongod.withDatabase { database in
+            try await database.fill("a", Self.ids.map { ["_id": $0] })
+            let namespace = database.namespace("a")
+            let started = AsyncStream<Void>.makeStream()
+            async let scan = database.pool.run { client in
+                var count = 0
+                try RangeReader(client.collection(namespace), range: .everything).read { _ in
+                    count += 1
+                    if count == 5_000 {
+                        started.continuation.yield()
+                        // Long enough for the old cursor's connection to go.
+                        sleep(2)
+                    }
+                    return true
+                }
+                return count
+            }
+            for await _ in started.stream { break }
+            try await mongod.stepDown()
+            let count = try await scan
+            #expect(count == Self.ids.count)
+        }
+    }
+
+    @Test func aViewsLostCursorIsAnError() async throws {
+        let mongod = try await Mongod.shared
+        try await mongod.withDatabase { database in
+            try await database.fill("a", count: 12_000)
+            try await database.run(["create": "v", "viewOn": "a", "pipeline": []])
+            var point = FailPoint.error(43, "getMore", mode: .times(1))
+            point.appName = database.appName
+            let error = try await #require(throws: MongoError.self) {
+                try await mongod.failing(point) { try await database.scannedIDs("v", isView: true) }
+            }
+            #expect(error.code == .cursorNotFound)
+        }
+    }
+
+    @Test func withoutAServerItGivesUp() async throws {
+        let mongod = try await Mongod.shared
+        try await mongod.withDatabase { database in
+            try await database.fill("a", count: 12_000)
+            let namespace = database.namespace("a")
+            var point = FailPoint.error(43, "getMore", "find")
+            point.appName = database.appName
+            let error = try await #require(throws: MongoError.self) {
+                try await mongod.failing(point) {
+                    try await database.pool.run { client in
+                        let reader = RangeReader(
+                            client.collection(namespace), range: .everything, patience: .milliseconds(1_500))
+                        try reader.read { _ in true }
+                    }
+                }
+            }
+            #expect(error.code == .cursorNotFound)
+        }
+    }
+}

@@ -1,0 +1,48 @@
+import BSON
+import Checking
+import Mongo
+import Scanning
+import ServerSchema
+import Synchronization
+import TestSupport
+
+extension CompiledSchema {
+    /// A schema of one collection, given as the text of its file.
+    init(_ namespace: Namespace, _ text: String) throws {
+        self.init(try ServerSchema.read(text: text, namespace: namespace).collections[0])
+    }
+
+    /// A schema that every document fails, whatever its `_id`: each is counted under one rule.
+    static func failing(_ namespace: Namespace) throws -> CompiledSchema {
+        try CompiledSchema(
+            namespace,
+            #"{ "bsonType": "object", "required": ["never"], "properties": { "never": { "bsonType": "int" } } }"#
+        )
+    }
+}
+
+extension TestDatabase {
+    /// Checks a collection with so many threads.
+    func scan(_ schema: CompiledSchema, threads: Int = 1, isView: Bool = false) async throws -> Tally {
+        var options = ScanOptions()
+        options.threads = threads
+        options.isView = isView
+        options.tally.sampleCount = .max
+        return try await CollectionScan(
+            schema, on: pool, options: options
+        ).run()
+    }
+
+    /// The `_id`s that a scan of a collection reads, in no order.
+    func scannedIDs(_ collection: String, threads: Int = 1, isView: Bool = false) async throws -> [BSONValue] {
+        let tally = try await scan(try .failing(namespace(collection)), threads: threads, isView: isView)
+        return tally.violationGroups.flatMap(\.sampleIDs)
+    }
+}
+
+/// An `_id` in its bytes: NaN is the same as NaN, and 1 is not 1.0.
+struct IDBytes: Hashable {
+    private let document: BSONDocument
+
+    init(_ id: BSONValue) { document = ["": id] }
+}

@@ -1,0 +1,160 @@
+import BSON
+import Subprocess
+import SystemPackage
+import TestSupport
+import Testing
+
+/// Bad input gives one clear line with what, where and the remedy, the right exit code, and nothing else.
+@Suite struct CommandLineBadInputTests {
+    /// A port that nobody listens on.
+    private static let nowhere = "mongodb://127.0.0.1:1/"
+
+    /// Runs the program, and gives the one line of a refusal.
+    private func refusal(
+        _ arguments: [String], status: Int32, environment: [Environment.Key: String?] = [:]
+    ) async throws -> String {
+        let run = try await CommandLineRun.shipshape(arguments, environment: environment)
+        #expect(run.status == status, "\(run.errors)")
+        #expect(run.output == "")
+        #expect(run.errorLines.count == 1, "\(run.errors)")
+        #expect(run.errors.hasPrefix("shipshape: "))
+        return run.errors
+    }
+
+    private func schemaRefusal(_ text: String) async throws -> String {
+        let folder = try CommandLineFolder()
+        defer { folder.remove() }
+        let file = try folder.write(text, to: "person.json")
+        let line = try await refusal(
+            ["check", file, "--collection", "app.person", "--uri", Self.nowhere], status: 65)
+        return line.replacing(folder.path.string, with: "")
+    }
+
+    @Test func aSchemaOfAnUnknownType() async throws {
+        let text = "{\n  \"bsonType\": \"object\",\n  \"properties\": { \"_id\": { \"bsonType\": \"strng\" } }\n}"
+        #expect(
+            try await schemaRefusal(text)
+                == "shipshape: /person.json:3:40: unknown bsonType \"strng\" (did you mean \"string\"?)\n")
+    }
+
+    @Test func aSchemaThatIsNoJSON() async throws {
+        #expect(
+            try await schemaRefusal("{\n  \"bsonType\": ")
+                == "shipshape: /person.json:2:15: the file ends where a value is expected\n")
+    }
+
+    @Test func aMissingSchema() async throws {
+        #expect(
+            try await refusal(["check", "/no/such/folder", "--uri", Self.nowhere], status: 65)
+                == "shipshape: /no/such/folder: there is no such file or folder (check the path)\n")
+    }
+
+    @Test func anEmptyFolder() async throws {
+        let folder = try CommandLineFolder()
+        defer { folder.remove() }
+        let line = try await refusal(["check", folder.path.string, "--uri", Self.nowhere], status: 65)
+        #expect(line.contains("\(folder.path): the folder holds no schema (give an app folder"))
+    }
+
+    @Test func aCollectionThatTheSchemasDoNotCover() async throws {
+        let line = try await refusal(
+            ["check", "\(DemoApp.folder)/v1", "--collection", "app.Persn", "--uri", Self.nowhere], status: 65)
+        #expect(line.contains("there is no schema of app.Persn here (did you mean \"app.Person\"?)"))
+    }
+
+    @Test(arguments: [
+        ("http://localhost", "it must begin with mongodb:// or mongodb+srv://"),
+        ("mongodb://", "Invalid host string in URI"),
+        ("mongodb://ada:p@ss@localhost/", "percent-encode the user's name and the password"),
+    ])
+    func aMalformedConnectionString(_ uri: String, _ reason: String) async throws {
+        let line = try await refusal(
+            ["check", "\(DemoApp.folder)/v1"], status: 78, environment: ["SHIPSHAPE_URI": uri])
+        #expect(line.contains("the connection string is not valid: \(reason)"))
+        #expect(!line.contains("p@ss"))
+    }
+
+    /// The connection string asks for ten minutes; the flag wins, or the test's own limit ends it.
+    @Test(.timeLimit(.minutes(1))) func anUnreachableDeploymentInTime() async throws {
+        let line = try await refusal(
+            [
+                "check", "\(DemoApp.folder)/v1", "--uri", "\(Self.nowhere)?serverSelectionTimeoutMS=600000",
+                "--connect-timeout",
+                "2s",
+            ], status: 69)
+        #expect(line.contains("connection refused"))
+        #expect(line.contains("127.0.0.1:1"))
+        #expect(line.contains("(check the address, and that the deployment runs)"))
+    }
+}
+
+extension CommandLineBadInputTests {
+    @Test(arguments: [
+        ("- convert: {field: age, to: strng}", 4, "strng"),
+        ("- default: {value: 1}", 4, "field"),
+        ("- convert: {field: age}", 4, "to"),
+        ("- rename: {from: a, to: b}", 4, "rename"),
+    ])
+    func aStepThatCannotBe(_ step: String, _ line: Int, _ name: String) async throws {
+        let folder = try CommandLineFolder()
+        defer { folder.remove() }
+        let job = try folder.write("job: bad\ncollection: app.person\nsteps:\n  \(step)\n", to: "job.yml")
+        let text = try await refusal(["backfill", job, "--uri", Self.nowhere], status: 65)
+        #expect(text.contains("job.yml:\(line):"))
+        #expect(text.contains("\"\(name)\""), "\(text)")
+    }
+
+    @Test func aJobOnACollectionThatIsNotThere() async throws {
+        let mongod = try await Mongod.shared
+        try await mongod.withDatabase { database in
+            try await database.fill("person", count: 1)
+            let folder = try CommandLineFolder()
+            defer { folder.remove() }
+            let job = try folder.write(
+                "job: bad\ncollection: \(database.name).persn\nsteps:\n  - default: {field: a, value: 1}\n",
+                to: "job.yml")
+            let text = try await refusal(["backfill", job, "--uri", mongod.uri, "--yes"], status: 65)
+            #expect(text == "shipshape: there is no collection \(database.name).persn (did you mean \"person\"?)\n")
+        }
+    }
+
+    @Test func aMissingJobAndAJobThatIsNoYAML() async throws {
+        #expect(
+            try await refusal(["backfill", "/no/such.yml", "--uri", Self.nowhere], status: 65)
+                == "shipshape: /no/such.yml: there is no such file or folder (check the path)\n")
+        let folder = try CommandLineFolder()
+        defer { folder.remove() }
+        let job = try folder.write("job: [\n", to: "job.yml")
+        #expect(
+            try await refusal(["backfill", job, "--uri", Self.nowhere], status: 65).contains("job.yml:2:1: not YAML"))
+    }
+}
+
+extension CommandLineBadInputTests {
+    @Test func aRefusedLogin() async throws {
+        let mongod = try await Mongod.withAuthentication
+        let uri = "mongodb://nobody:wrong-password@\(mongod.host)/?replicaSet=shipshape"
+        let line = try await refusal(["check", "\(DemoApp.folder)/v1", "--uri", uri], status: 77)
+        #expect(line.contains("Authentication failed"))
+        #expect(line.contains("(check the user, SHIPSHAPE_PASSWORD and --auth-source)"))
+        #expect(!line.contains("wrong-password"))
+    }
+
+    @Test func aMissingPrivilege() async throws {
+        let mongod = try await Mongod.withAuthentication
+        let uri = try await mongod.addUser("cli-other", roles: [["role": "read", "db": "other"]])
+        let line = try await refusal(
+            ["check", "\(DemoApp.folder)/v1", "--uri", uri, "--ledger", "none"], status: 77)
+        #expect(line.contains("not authorized on app"))
+        #expect(!line.contains("cli-other-password"))
+    }
+
+    @Test func aLedgerThatMayNotBeRead() async throws {
+        let mongod = try await Mongod.withAuthentication
+        let uri = try await mongod.addUser("cli-app", roles: [["role": "read", "db": "app"]])
+        let line = try await refusal(["check", "\(DemoApp.folder)/v1", "--uri", uri], status: 77)
+        #expect(
+            line == "shipshape: the ledger __realm_sync.unsynced_documents may not be read: grant `find` on it "
+                + "and `listCollections` on its database, or say --ledger none if there is none\n")
+    }
+}

@@ -1,0 +1,121 @@
+import BSON
+import Foundation
+import SystemPackage
+import TestSupport
+import Testing
+
+/// What `check` writes where, and how it ends.
+@Suite struct CommandLineCheckTests {
+    private static let fitting: [BSONDocument] = [["_id": 1, "name": "Ada"], ["_id": 2, "name": "Grace", "age": 36]]
+    private static let failing: [BSONDocument] = [["_id": 3], ["_id": 4, "name": nil], ["_id": 5]]
+    private static let possible: [BSONDocument] = [["_id": 6, "name": "Hedy", "age": .long(36)]]
+
+    /// Runs a check of a collection of these documents.
+    private func check(
+        _ documents: [BSONDocument], _ more: [String] = [], in folder: CommandLineFolder? = nil
+    ) async throws -> CommandLineRun.Result {
+        let mongod = try await Mongod.shared
+        let own = try CommandLineFolder()
+        defer { own.remove() }
+        return try await mongod.withDatabase { database in
+            try await database.fill("person", documents)
+            return try await CommandLineRun.shipshape(
+                try (folder ?? own).check(database, on: mongod) + ["--threads", "1"] + more)
+        }
+    }
+
+    @Test func documentsThatFitEndWith0() async throws {
+        let run = try await check(Self.fitting)
+        #expect(run.status == 0)
+        #expect(run.errors == "")
+        #expect(run.output.hasPrefix("Safe to deploy: 0 documents would stop syncing.\nno ledger, "))
+        #expect(run.output.contains(".person: 2 documents read of about 2, all fit\n"))
+    }
+
+    @Test func documentsThatFailEndWith1() async throws {
+        let run = try await check(Self.fitting + Self.failing)
+        #expect(run.status == 1)
+        #expect(run.errors == "")
+        #expect(run.output.hasPrefix("3 documents would stop syncing.\n"))
+        #expect(run.output.contains("required-missing name string   missing"))
+        #expect(run.output.contains("such as _id 3, 5\n"))
+        #expect(run.output.contains(".find({ \"$expr\": { \"$eq\": [{ \"$type\": \"$name\" }, \"null\"] } })\n"))
+    }
+
+    @Test func whatIsOnlyPossibleFailsWhenStrict() async throws {
+        #expect(try await check(Self.possible).status == 0)
+        let run = try await check(Self.possible, ["--strict"])
+        #expect(run.status == 1)
+        #expect(run.output.contains("1 may not sync"))
+    }
+
+    @Test func infosAreShownOnRequestAndNeverFail() async throws {
+        let documents: [BSONDocument] = [["_id": 1, "name": "Ada", "extra": 1]]
+        #expect(try await !check(documents).output.contains("extra-field"))
+        let run = try await check(documents, ["--info", "--strict"])
+        #expect(run.output.contains("info  extra-field extra no such field int"))
+        #expect(run.status == 0)
+    }
+
+    @Test func jsonHoldsWhatTextHolds() async throws {
+        let folder = try CommandLineFolder()
+        defer { folder.remove() }
+        let (json, text) = (folder.path.appending("r.json").string, folder.path.appending("r.txt").string)
+        let run = try await check(
+            Self.failing + Self.possible, ["-o", "json", "--report", json, "--report", text], in: folder)
+        #expect(run.status == 1)
+        #expect(run.errors == "")
+        let report = try BSONDocument(extendedJSON: run.output)
+        #expect(folder.text(of: "r.json") == run.output)
+        #expect(report["command"] == "check")
+        #expect(report["verdict"]?.document?["band"] == "documents_will_stop")
+        let collection = try #require(report["collections"]?.document?.values.first?.document)
+        #expect(collection["documents_read"] == 4)
+        let groups = (collection["groups"]?.document?.values ?? []).compactMap(\.document)
+        #expect(groups.compactMap { $0["documents"]?.integer } == [2, 1, 1])
+        let lines = try #require(folder.text(of: "r.txt"))
+        for group in groups {
+            for name in ["rule", "path", "expected", "found", "level"] {
+                let value = try #require(group[name]?.text)
+                #expect(lines.contains(value))
+            }
+        }
+        #expect(folder.names == ["person.json", "r.json", "r.txt"])
+    }
+
+    @Test func aReportThatCannotBeWrittenEndsWith73BeforeTheCheck() async throws {
+        let folder = try CommandLineFolder()
+        defer { folder.remove() }
+        try folder.write("", to: "taken.txt/file")
+        for path in ["/no/such/folder/r.json", folder.path.appending("taken.txt").string] {
+            let run = try await check(Self.fitting, ["--report", path], in: folder)
+            #expect(run.status == 73)
+            #expect(run.errors.hasPrefix("shipshape: cannot write the report \(path): "))
+            #expect(run.errorLines.count == 1)
+            #expect(run.output == "")
+            #expect(folder.names == ["person.json", "taken.txt"])
+        }
+    }
+
+    @Test func aReportThatFailsLaterDoesNotKeepTheResultBack() async throws {
+        let run = try await check(Self.failing, ["--report", "/proc/r.txt"])
+        #expect(run.status == 73)
+        #expect(run.output.hasPrefix("3 documents would stop syncing.\n"))
+        #expect(run.errors.hasPrefix("shipshape: cannot write the report /proc/r.txt: "))
+    }
+
+    @Test func aViewIsANote() async throws {
+        let mongod = try await Mongod.shared
+        try await mongod.withDatabase { database in
+            try await database.fill("all", Self.fitting + Self.failing)
+            try await database.run(
+                ["create": "person", "viewOn": "all", "pipeline": [["$match": ["_id": ["$gte": 5]]]]])
+            let folder = try CommandLineFolder()
+            defer { folder.remove() }
+            let run = try await CommandLineRun.shipshape(try folder.check(database, on: mongod))
+            #expect(run.status == 1)
+            #expect(run.output.contains(".person: 1 document read, 1 does not sync"))
+            #expect(run.output.contains(".person is a view: should its cursor be lost, the check does not go on\n"))
+        }
+    }
+}

@@ -1,0 +1,103 @@
+import BSON
+import Backfill
+import Mongo
+import ServerSchema
+import SystemPackage
+import Testing
+
+@testable import ShipshapeCLI
+
+/// Testing has a type of this name too.
+private typealias Status = ShipshapeCLI.ExitStatus
+
+/// Every error has its exit code; what nobody thought of is a bug, and never 1, which means findings.
+@Suite struct CommandLineExitStatusTests {
+    private struct Unknown: Error {}
+
+    @Test func anUnknownErrorIsABug() {
+        #expect(Status(for: Unknown()) == .bug)
+        #expect(Status(for: Errno.ioError) == .bug)
+        #expect(Status(for: MongoError(.server, .badValue, message: "")) == .bug)
+    }
+
+    @Test func theCodesAreThoseOfTheManual() {
+        #expect(
+            [
+                Status.findings, .usage, .badInput, .unavailable, .bug, .cannotWrite, .stopped, .held,
+                .notPermitted, .badConfiguration,
+            ].map(\.rawValue) == [1, 64, 65, 69, 70, 73, 75, 76, 77, 78])
+    }
+
+    @Test func inputOfTheOperators() {
+        let place = SourceLocation(whole: "x")
+        #expect(Status(for: SchemaError(.syntax, at: place, "")) == .badInput)
+        #expect(Status(for: JobError("")) == .badInput)
+        #expect(Status(for: InputError("")) == .badInput)
+        #expect(Status(for: UsageError("")) == .usage)
+        #expect(Status(for: OutputError(description: "")) == .cannotWrite)
+        #expect(Status(for: Status.stopped) == .stopped)
+    }
+
+    @Test func errorsOfTheDeployment() {
+        func status(_ domain: MongoError.Domain, _ code: MongoError.Code) -> Status {
+            Status(for: MongoError(domain, code, message: ""))
+        }
+        #expect(status(.serverSelection, .serverSelection) == .unavailable)
+        #expect(status(.stream, .socket) == .unavailable)
+        #expect(status(.server, .notWritablePrimary) == .unavailable)
+        #expect(status(.server, .cursorNotFound) == .unavailable)
+        #expect(status(.server, .maxTimeMSExpired) == .unavailable)
+        #expect(status(.writeConcern, .writeConcernFailed) == .unavailable)
+        #expect(status(.server, .unauthorized) == .notPermitted)
+        #expect(status(.client, .loginFailed) == .notPermitted)
+        #expect(status(.command, .invalidArgument) == .badConfiguration)
+    }
+
+    @Test(arguments: [
+        (BackfillError.Kind.bindingChanged, Status.badInput), (.unknownCollection, .badInput),
+        (.unsupportedCollection, .badInput), (.checkpointUnreadable, .badInput), (.notIdempotent, .badInput),
+        (.schemaMismatch, .badInput), (.leaseHeld, .held), (.leaseLost, .held), (.harmExceedsHeadroom, .findings),
+        (.ledgerUnreadable, .notPermitted),
+    ])
+    fileprivate func errorsOfABackfill(_ kind: BackfillError.Kind, _ status: Status) {
+        #expect(Status(for: BackfillError(kind, "")) == status)
+    }
+}
+
+/// How far the work is, in words.
+@Suite struct CommandLineProgressTests {
+    @Test func theLineSaysHowMuchHowFastAndHowLong() {
+        let state = ProgressState(done: 50_000, total: 200_000, elapsed: 10)
+        #expect(state.line("documents") == "50,000 of about 200,000 documents, 5,000/s, about 30 s left")
+    }
+
+    @Test func withoutATotalThereIsNoEnd() {
+        let state = ProgressState(done: 50_000, total: nil, elapsed: 10)
+        #expect(state.line("documents") == "50,000 documents, 5,000/s")
+        #expect(state.bar("documents", width: 80) == state.line("documents"))
+    }
+
+    @Test(arguments: [
+        (200, 10.0, "about 40 s left"), (10, 10, "about 16 min left"), (1, 100, "about 27 h left"),
+        (999, 10, "about 1 s left"),
+    ])
+    func theTimeLeftHasAUnit(_ done: Int, _ elapsed: Double, _ text: String) {
+        let line = ProgressState(done: done, total: 1_000, elapsed: elapsed).line("documents")
+        #expect(line.hasSuffix(text), "\(line)")
+    }
+
+    @Test func theFirstDocumentsSayNothingOfTheEnd() {
+        #expect(
+            ProgressState(done: 1, total: 10_000, elapsed: 1).line("documents") == "1 of about 10,000 documents, 1/s")
+        #expect(ProgressState(done: 0, total: 10, elapsed: 0).line("documents") == "0 of about 10 documents, 0/s")
+    }
+
+    @Test func theBarFillsAndFitsTheWidth() {
+        let half = ProgressState(done: 500, total: 1_000, elapsed: 1)
+        #expect(half.bar("documents", width: 200).hasPrefix("████████████░░░░░░░░░░░░ 50% 500 of about 1,000"))
+        #expect(half.bar("documents", width: 68).count == 68)
+        #expect(half.bar("documents", width: 10).hasPrefix("███░░░ 50%"))
+        let more = ProgressState(done: 1_100, total: 1_000, elapsed: 1)
+        #expect(more.bar("documents", width: 200).hasPrefix("████████████████████████ 100% 1,100"))
+    }
+}

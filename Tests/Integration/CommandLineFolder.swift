@@ -1,0 +1,63 @@
+import Foundation
+import SystemPackage
+import TestSupport
+
+/// A folder of one test, for schemas, jobs and reports; the test removes it.
+struct CommandLineFolder: Sendable {
+    let path: FilePath
+
+    init() throws {
+        path = FilePath(NSTemporaryDirectory()).appending("shipshape-test-\(UUID().uuidString)")
+        try FileManager.default.createDirectory(atPath: path.string, withIntermediateDirectories: true)
+    }
+
+    /// Removes the folder and what it holds.
+    func remove() { try? FileManager.default.removeItem(atPath: path.string) }
+
+    /// Writes a file, and gives its path.
+    @discardableResult
+    func write(_ text: String, to name: String) throws -> String {
+        try write(Data(text.utf8), to: name)
+    }
+
+    /// Writes a file, and gives its path.
+    @discardableResult
+    func write(_ bytes: some Sequence<UInt8>, to name: String) throws -> String {
+        let file = path.appending(name)
+        try FileManager.default.createDirectory(
+            atPath: file.removingLastComponent().string, withIntermediateDirectories: true)
+        try Data(bytes).write(to: URL(fileURLWithPath: file.string))
+        return file.string
+    }
+
+    /// The text of a file; `nil` when there is none.
+    func text(of name: String) -> String? { try? String(contentsOfFile: path.appending(name).string, encoding: .utf8) }
+
+    /// The names of what the folder holds.
+    var names: [String] { ((try? FileManager.default.contentsOfDirectory(atPath: path.string)) ?? []).sorted() }
+}
+
+extension CommandLineFolder {
+    /// A schema of people: a required name, an age.
+    static let person = """
+        {
+            "bsonType": "object",
+            "required": ["_id", "name"],
+            "properties": {
+                "_id": { "bsonType": "int" },
+                "name": { "bsonType": "string" },
+                "age": { "bsonType": "int" },
+                "tags": { "bsonType": "array", "items": { "bsonType": "string" } }
+            }
+        }
+        """
+
+    /// Writes a schema file, and gives the arguments of a check of one collection of the test's database.
+    func check(
+        _ database: TestDatabase, on mongod: Mongod, schema: String = person, appName: String? = nil
+    ) throws -> [String] {
+        let file = try write(schema, to: "person.json")
+        let uri = appName.map { mongod.uri(appName: $0) } ?? mongod.uri
+        return ["check", file, "--collection", "\(database.name).person", "--uri", uri, "--ledger", "none"]
+    }
+}

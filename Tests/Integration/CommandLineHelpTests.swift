@@ -1,0 +1,85 @@
+import Testing
+
+/// What the program says of itself, and of a wrong use.
+@Suite struct CommandLineHelpTests {
+    private func help(_ arguments: String...) async throws -> String {
+        let run = try await CommandLineRun.shipshape(arguments)
+        #expect(run.status == 0)
+        #expect(run.errors == "")
+        return run.output
+    }
+
+    @Test func theProgramNamesItsCommandsAndExitCodes() async throws {
+        let text = try await help("--help")
+        #expect(text.hasPrefix("OVERVIEW: Make your documents shipshape before you ship a schema."))
+        #expect(text.contains("\n  check  "))
+        #expect(text.contains("\n  backfill  "))
+        for code in ["0", "1", "64", "65", "69", "70", "73", "75", "76", "77", "78"] {
+            #expect(text.split(whereSeparator: { ";: \n".contains($0) }).contains(Substring(code)))
+        }
+        #expect(try await help() == text)
+    }
+
+    @Test func checkNamesItsOptions() async throws {
+        let text = try await help("check", "--help")
+        #expect(text.contains("USAGE: shipshape check [<options>] <schema>"))
+        for line in [
+            "--collection <db.collection>", "--source <path>", "--limit <count>", "--strict", "--info",
+            "--threads <count>", "--ledger <db.collection>", "--app-id <id>", "--uri <mongodb://…>",
+            "--connect-timeout <duration>", "-o, --output <output>", "--report <file>",
+            "--no-progress", "-q, --quiet",
+        ] {
+            #expect(text.contains("  \(line)"), "\(line)")
+        }
+        #expect(text.contains("(default: 10s)"))
+    }
+
+    @Test func backfillNamesItsOptions() async throws {
+        let text = try await help("backfill", "--help")
+        #expect(text.contains("USAGE: shipshape backfill [<options>] <job>"))
+        for line in [
+            "--dry-run", "-y, --yes", "--allow-unsync <count>", "--max-runtime <duration>",
+            "--state-database <name>", "--lease-ttl <duration>", "--lease-wait <duration>", "--show-values",
+        ] {
+            #expect(text.contains("  \(line)"), "\(line)")
+        }
+    }
+
+    @Test func theVersionIsANumber() async throws {
+        #expect(try await help("--version").wholeMatch(of: /\d+\.\d+\.\d+\n/) != nil)
+    }
+
+    @Test(arguments: [
+        (["check"], "Missing expected argument '<schema>'"),
+        (["backfill"], "Missing expected argument '<job>'"),
+        (["chekc"], "Unexpected argument 'chekc'"),
+        (["check", "schema.json", "--nope"], "Unknown option '--nope'"),
+        (["check", "schema.json", "--limit", "many"], "The value 'many' is invalid for '--limit <count>'"),
+        (["check", "schema.json", "--limit", "0"], "--limit must be at least 1"),
+        (["check", "schema.json", "--threads", "0"], "--threads must be from 1 to 64"),
+        (["check", "schema.json", "--collection", "person"], "\"person\" is not DATABASE.COLLECTION"),
+        (["check", "schema.json", "--ledger", "ledger"], "it is neither none nor DATABASE.COLLECTION"),
+        (["check", "schema.json", "--report", "x.pdf"], "--report x.pdf: the ending must be .json or .txt"),
+        (["check", "schema.json", "--read-preference", "any"], "\"any\" is none of primary,"),
+        (["check", "schema.json", "--connect-timeout", "10"], "before giving up, such as 500ms, 30s or 2m."),
+        (["backfill", "job.yml", "--lease-ttl", "10ms"], "--lease-ttl must be from 1s to 1h"),
+        (["backfill", "job.yml", "--state-database", "a.b"], "\"a.b\" cannot be the name of a database for state"),
+    ])
+    func wrongUsageIsNamedAndEndsWith64(_ arguments: [String], _ message: String) async throws {
+        let run = try await CommandLineRun.shipshape(arguments)
+        #expect(run.status == 64)
+        #expect(run.output == "")
+        #expect(run.errors.hasPrefix("Error: "))
+        #expect(run.errors.contains(message), "\(run.errors)")
+    }
+
+    @Test func withoutADeploymentItSaysHowToNameOne() async throws {
+        let folder = try CommandLineFolder()
+        defer { folder.remove() }
+        let schema = try folder.write(CommandLineFolder.person, to: "person.json")
+        let run = try await CommandLineRun.shipshape(["check", schema, "--collection", "app.person"])
+        #expect(run.status == 64)
+        #expect(run.output == "")
+        #expect(run.errors == "shipshape: no deployment is named: give --uri or set SHIPSHAPE_URI\n")
+    }
+}

@@ -1,0 +1,102 @@
+import BSON
+import TestSupport
+import Testing
+
+/// The deploy verdict: what the ledger of unsynced documents and the limit make of a check.
+@Suite struct CommandLineLedgerTests {
+    /// Three documents that fail, two of them recorded under one app, and one that may fail.
+    private func withApp(_ body: (@escaping ([String]) async throws -> CommandLineRun.Result) async throws -> Void)
+        async throws
+    {
+        let mongod = try await Mongod.shared
+        try await mongod.withDatabase { database in
+            try await database.fill(
+                "person", [["_id": 1, "name": "Ada"], ["_id": 2], ["_id": 3], ["_id": 4]])
+            try await database.fill("person", [["_id": 5, "name": "Hedy", "age": .long(36)]])
+            try await database.fill("ledger", (1...9).map { Self.entry($0, app: "other", of: "gone") })
+            try await database.fill(
+                "ledger",
+                [2, 3, 90, 91, 92, 93, 94, 95, 96, 97].map { id in
+                    Self.entry(id + 100, app: "mine", of: "person", id: id, in: database.name)
+                })
+            let folder = try CommandLineFolder()
+            defer { folder.remove() }
+            try await body { more in
+                let arguments = try folder.check(database, on: mongod).filter { $0 != "--ledger" && $0 != "none" }
+                return try await CommandLineRun.shipshape(
+                    arguments + more.map { $0.replacing("DB.", with: "\(database.name).") })
+            }
+        }
+    }
+
+    private static func entry(
+        _ number: Int, app: String, of collection: String, id: Int? = nil, in database: String = "app"
+    ) -> BSONDocument {
+        [
+            "_id": .integer(number), "appId": .string(app), "documentId": .integer(id ?? number),
+            "ns": ["db": .string(database), "coll": .string(collection)], "reason": "invalid",
+        ]
+    }
+
+    @Test func theLimitMakesTheBand() async throws {
+        try await withApp { check in
+            for (limit, headline) in [
+                (13, "1 document would stop syncing."),
+                (12, "At risk: if all possible findings hold, sync itself stops (limit 12)."),
+                (11, "Sync itself will stop: the limit of 11 is reached."),
+                (5, "Sync itself will stop: the limit of 5 is reached."),
+            ] {
+                let run = try await check(["--ledger", "DB.ledger", "--limit", "\(limit)"])
+                #expect(run.status == 1)
+                #expect(run.output.hasPrefix(headline), "\(run.output)")
+            }
+        }
+    }
+
+    @Test func aFullLedgerFailsThoughEveryDocumentFits() async throws {
+        let mongod = try await Mongod.shared
+        try await mongod.withDatabase { database in
+            try await database.fill("person", [["_id": 1, "name": "Ada"]])
+            try await database.fill("ledger", (1...9).map { Self.entry($0, app: "mine", of: "gone") })
+            let folder = try CommandLineFolder()
+            defer { folder.remove() }
+            let arguments = try folder.check(database, on: mongod).filter { $0 != "none" }
+            for (limit, status) in [(10, Int32(0)), (9, 1)] {
+                let run = try await CommandLineRun.shipshape(
+                    arguments + ["\(database.name).ledger", "--limit", "\(limit)"])
+                #expect(run.status == status)
+            }
+        }
+    }
+
+    @Test func theLedgerOfTheAppCounts() async throws {
+        try await withApp { check in
+            let run = try await check(["--ledger", "DB.ledger"])
+            #expect(run.status == 1)
+            #expect(
+                run.output.hasPrefix(
+                    """
+                    1 document would stop syncing.
+                    10 in the ledger, 1 certain, 1 possible: projected 11, at worst 12, headroom 99,989 of 100,000
+                    """))
+            #expect(run.output.contains("3 do not sync (1 not in the ledger), 1 may not sync (1 not in the ledger)"))
+        }
+    }
+
+    @Test func anotherAppsEntriesDoNotCount() async throws {
+        try await withApp { check in
+            let run = try await check(["--ledger", "DB.ledger", "--app-id", "other"])
+            #expect(run.output.contains("9 in the ledger, 3 certain, 1 possible: projected 12, at worst 13"))
+        }
+    }
+
+    @Test func withoutALedgerItSaysSo() async throws {
+        try await withApp { check in
+            for name in ["none", "DB.nothing"] {
+                let run = try await check(["--ledger", name])
+                #expect(run.status == 1)
+                #expect(run.output.contains("no ledger, 3 certain, 1 possible: projected 3, at worst 4"))
+            }
+        }
+    }
+}

@@ -1,0 +1,153 @@
+import BSON
+import Foundation
+import Mongo
+import Subprocess
+import SystemPackage
+import TestSupport
+import Testing
+
+/// Streams, signals and secrets of the running program.
+@Suite struct CommandLineStreamTests {
+    private func withPeople(
+        _ count: Int = 50, _ body: (TestDatabase, CommandLineFolder, [String]) async throws -> Void
+    ) async throws {
+        let mongod = try await Mongod.shared
+        let folder = try CommandLineFolder()
+        defer { folder.remove() }
+        try await mongod.withDatabase { database in
+            try await database.fill("person", count: count)
+            try await body(database, folder, try folder.check(database, on: mongod))
+        }
+    }
+
+    @Test func aClosedPipeEndsItWithoutACrash() async throws {
+        try await withPeople { _, _, check in
+            let run = try await CommandLineRun.shell(#""$0" "$@" | head -c 0; echo "${PIPESTATUS[0]}""#, check)
+            #expect(["73\n", "141\n"].contains(run.output), "\(run.output)")
+            #expect(!run.errors.contains("internal error"))
+        }
+    }
+
+    @Test func aClosedStandardOutputEndsWith73() async throws {
+        try await withPeople { _, _, check in
+            let run = try await CommandLineRun.shell(#""$0" "$@" >&-"#, check)
+            #expect(run.status == 73)
+            #expect(run.errors.hasPrefix("shipshape: cannot write to standard output: "))
+        }
+    }
+
+    @Test func aFullDiskEndsWith73() async throws {
+        try await withPeople { _, _, check in
+            let run = try await CommandLineRun.shell(#""$0" "$@" >/dev/full"#, check)
+            #expect(run.status == 73)
+            #expect(run.errors == "shipshape: cannot write to standard output: No space left on device\n")
+        }
+    }
+
+    @Test(arguments: ["INT", "TERM"]) func aSignalEndsACheckWith75(_ signal: String) async throws {
+        let mongod = try await Mongod.shared
+        try await withPeople(20_000) { database, _, check in
+            var point = FailPoint("find", appName: "\(database.name)-cli")
+            point.blockTime = .seconds(1)
+            let arguments = check.map { $0 == mongod.uri ? "\($0)&appName=\(database.name)-cli" : $0 }
+            let run = try await mongod.failing(point) {
+                try await CommandLineRun.shell(
+                    #"timeout --preserve-status -s "$1" 1.5 "$0" "${@:2}""#, [signal] + arguments)
+            }
+            #expect(run.status == 75)
+            #expect(run.output == "")
+            #expect(
+                run.errors
+                    == "shipshape: stopped by a signal; a check has no state, so the next one starts over\n")
+        }
+    }
+
+    /// `script` gives the program a terminal; its own output is the terminal's.
+    @Test func colourIsForTerminalsThatWantIt() async throws {
+        try await withPeople { _, _, check in
+            func onTerminal(_ prefix: String) async throws -> String {
+                let line = #"script -qec "\#(prefix)$(printf '%q ' "$0" "$@")" /dev/null </dev/null"#
+                return try await CommandLineRun.shell(line, check).output
+            }
+            let (colored, plain) = (try await onTerminal(""), try await onTerminal("NO_COLOR=1 "))
+            #expect(colored.contains("\u{1B}[33;1m50 documents would stop syncing."))
+            #expect(plain.contains("50 documents would stop syncing.") && !plain.contains("\u{1B}[33"))
+            let piped = try await CommandLineRun.shipshape(check)
+            #expect(!piped.output.contains("\u{1B}"))
+        }
+    }
+
+    @Test func offATerminalProgressIsAQuietLine() async throws {
+        try await withPeople { _, _, check in
+            let run = try await CommandLineRun.shipshape(check)
+            #expect(run.errors == "")
+        }
+    }
+}
+
+extension CommandLineStreamTests {
+    @Test func secretsAndValuesNeverShow() async throws {
+        let mongod = try await Mongod.withAuthentication
+        let uri = try await mongod.addUser("cli-secret", roles: ["readWriteAnyDatabase"])
+        let folder = try CommandLineFolder()
+        defer { folder.remove() }
+        try await mongod.withDatabase { database in
+            let job = try await prepare(database, folder)
+            let (json, text) = (folder.path.appending("r.json").string, folder.path.appending("r.txt").string)
+            let state = ["--state-database", "\(database.name)_state", "--ledger", "none"]
+            let schema = folder.path.appending("person.json").string
+            let check = ["check", schema, "--collection", "\(database.name).person"]
+            var seen: [String] = []
+            for arguments in [
+                check, check + ["--info", "-o", "json"], ["backfill", job, "--dry-run"] + state,
+                ["backfill", job, "--yes", "--report", json, "--report", text] + state,
+                ["backfill", job, "--yes", "-o", "json"] + state, check + ["--connect-timeout", "wrong"],
+                ["backfill", job, "--yes", "--read-preference", "secondary", "--connect-timeout", "1s"] + state,
+            ] {
+                let run = try await CommandLineRun.shipshape(arguments, environment: ["SHIPSHAPE_URI": uri])
+                seen += [run.output, run.errors]
+            }
+            seen += [folder.text(of: "r.json") ?? "", folder.text(of: "r.txt") ?? ""]
+            #expect(seen.contains { $0.contains("convert age to int") })
+            seen += try await stateDocuments(of: database)
+            for secret in ["cli-secret-password", "s3cret-value"] {
+                #expect(!seen.contains { $0.contains(secret) }, "\(secret)")
+            }
+        }
+    }
+
+    /// Documents with a value that nothing may show, and a job that meets it.
+    private func prepare(_ database: TestDatabase, _ folder: CommandLineFolder) async throws -> String {
+        try await database.fill(
+            "person",
+            [
+                ["_id": 1, "name": ["s3cret-value"], "age": "s3cret-value"], ["_id": 2, "age": "36"],
+                ["_id": 3, "name": "s3cret-value", "other": ["s3cret-value": 1]],
+            ])
+        try folder.write(CommandLineFolder.person, to: "person.json")
+        return try folder.write(
+            """
+            job: secret
+            collection: \(database.name).person
+            schema: {next: person.json}
+            steps:
+              - convert: {field: age, to: int}
+              - default: {field: name, value: "Ada"}
+
+            """, to: "job.yml")
+    }
+
+    /// Everything that the state database holds, as text, and then drops it.
+    private func stateDocuments(of database: TestDatabase) async throws -> [String] {
+        let name = "\(database.name)_state"
+        return try await database.pool.run { client in
+            let collections = try client.listCollections(of: name)
+            #expect(!collections.isEmpty)
+            let documents = try collections.flatMap { info in
+                try client.collection(Namespace(database: name, collection: info.name)).find().documents()
+            }
+            try client.runCommand(["dropDatabase": 1], on: name)
+            return try documents.map { try $0.extendedJSON(.relaxed) }
+        }
+    }
+}

@@ -1,0 +1,82 @@
+import BSON
+import Checking
+import DemoData
+import Glibc
+import Mongo
+import ServerSchema
+import SystemPackage
+import TestSupport
+import Testing
+
+/// The demo app in a database that one test has for itself.
+struct DemoApp {
+    /// The documents of all collections together; `SHIPSHAPE_TEST_FULL=1` asks for the demo's own number.
+    static let documents = unsafe getenv("SHIPSHAPE_TEST_FULL") == nil ? 20_000 : DemoData.documentCount
+
+    let database: TestDatabase
+
+    /// The collections, as the generator knows them.
+    let collections = DemoData.collections(documents: documents)
+
+    /// Where the demo's collection stands in the test's database.
+    func namespace(_ collection: DemoCollection) -> Namespace { database.namespace(collection.namespace.collection) }
+
+    /// A version of the schemas, for the test's database.
+    func schemas(_ version: DemoVersion) throws -> [CollectionSchema] {
+        try ServerSchema.read(at: Self.folder.appending(version.rawValue).string).collections.map { schema in
+            CollectionSchema(namespace: database.namespace(schema.namespace.collection), root: schema.root)
+        }
+    }
+
+    /// Where the schemas and jobs of the demo are.
+    static var folder: FilePath {
+        FilePath(#filePath).removingLastComponent().removingLastComponent().removingLastComponent()
+            .appending("scripts/demo-app")
+    }
+
+    /// Loads every collection.
+    func load() async throws {
+        try await withThrowingTaskGroup(of: Void.self) { group in
+            for collection in collections {
+                let namespace = namespace(collection)
+                group.addTask { [database] in
+                    try await database.pool.withClient { client throws(MongoError) in
+                        let target = client.collection(namespace)
+                        for start in stride(from: 0, to: collection.count, by: 5_000) {
+                            let batch = start..<min(start + 5_000, collection.count)
+                            try target.insertMany(batch.lazy.map(collection.document), isOrdered: false)
+                        }
+                    }
+                }
+            }
+            try await group.waitForAll()
+        }
+    }
+
+    /// Runs `body` with the demo's documents loaded.
+    static func withLoaded(_ body: (DemoApp) async throws -> Void) async throws {
+        try await Mongod.shared.withDatabase { database in
+            let app = DemoApp(database: database)
+            try await app.load()
+            try await body(app)
+        }
+    }
+}
+
+extension DemoApp {
+    /// The `_id`s of the documents that fit a filter, on the server.
+    func ids(_ filter: BSONDocument, in collection: DemoCollection) async throws -> Set<BSONValue> {
+        try await database.ids(filter, in: namespace(collection).collection)
+    }
+}
+
+extension TestDatabase {
+    /// The `_id`s of the documents that fit a filter, on the server.
+    func ids(_ filter: BSONDocument, in collection: String) async throws -> Set<BSONValue> {
+        let namespace = namespace(collection)
+        return try await pool.withClient { client throws(MongoError) in
+            let cursor = client.collection(namespace).find(filter, options: ["projection": ["_id": 1]])
+            return Set(try cursor.documents().compactMap { $0["_id"] })
+        }
+    }
+}

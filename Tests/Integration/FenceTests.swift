@@ -1,0 +1,102 @@
+import BSON
+import Glibc
+import Mongo
+import ServerSchema
+import TestSupport
+import Testing
+
+@testable import Backfill
+
+/// A runner whose lease has ended changes nothing, whenever its write arrives.
+@Suite struct FenceTests {
+    private static let documents = 200
+
+    private func withPeople(_ body: (BackfillCase) async throws -> Void) async throws {
+        try await Mongod.shared.withBackfill { test in
+            try await test.database.fill("people", count: Self.documents)
+            try test.job(
+                steps: [#"default: {field: email, value: ""}"#], limits: "{chunk: {documents: 5}, nice: 4}")
+            try await body(test)
+        }
+    }
+
+    /// A second runner finishes, and a user takes back what both wrote.
+    private func overtake(_ test: BackfillCase) async throws -> [BSONDocument] {
+        let second = try await test.backfill("job", "--lease-wait", "20s", uri: test.mongod.uri)
+        #expect(second.exitCode == 0, "\(second.errors)")
+        #expect(try await test.database.count("people", ["email": ""]) == Self.documents)
+        try await test.database.run([
+            "update": "people",
+            "updates": [["q": ["_id": ["$mod": [2, 0]]], "u": ["$unset": ["email": ""]], "multi": true]],
+        ])
+        return try await test.database.documents("people")
+    }
+
+    private func expectFencedOff(_ run: ProgramRun, _ test: BackfillCase, asLeft people: [BSONDocument]) async throws {
+        #expect(run.exitCode == 76, "\(run.status): \(run.errors)")
+        #expect(run.errors.contains("took over"))
+        #expect(try await test.database.documents("people") == people)
+        #expect(try await test.checkpoint()?.state == "done")
+    }
+
+    @Test(arguments: [0, 35, 70]) func aRunnerThatSleptPastItsLeaseChangesNothing(_ milliseconds: Int) async throws {
+        try await withPeople { test in
+            var people: [BSONDocument] = []
+            let first = try await test.backfill { program in
+                try await test.waitForChunks(3)
+                try await Task.sleep(for: .milliseconds(milliseconds))
+                program.send(SIGSTOP)
+                defer { program.send(SIGCONT) }
+                people = try await overtake(test)
+            }
+            try await expectFencedOff(first, test, asLeft: people)
+        }
+    }
+
+    @Test func aWriteThatArrivesAfterTheLeaseChangesNothing() async throws {
+        try await withPeople { test in
+            var people: [BSONDocument] = []
+            // It has looked at its lease, and falls asleep before it sends the fourth chunk.
+            let first = try await test.backfill(fault: "before-write:4") { program in
+                try await waitUntil("the runner sleeps") { try program.isStopped }
+                let chunks = try await test.checkpoint()?.chunks
+                #expect(chunks == 3)
+                defer { program.send(SIGCONT) }
+                people = try await overtake(test)
+            }
+            try await expectFencedOff(first, test, asLeft: people)
+        }
+    }
+
+    @Test(arguments: [-60_000, -1, 4_000]) func aLeaseThatEndsBeforeTheWriteCanWritesNothing(_ remaining: Int64)
+        async throws
+    {
+        try await withPeople { test in
+            let written = try await write(test, leaseEndsIn: remaining)
+            #expect(written == 0)
+            #expect(try await test.database.count("people", ["email": ""]) == 0)
+        }
+    }
+
+    @Test func aLeaseThatLastsLetsTheWriteThrough() async throws {
+        try await withPeople { test in
+            let written = try await write(test, leaseEndsIn: 60_000)
+            #expect(written == Self.documents)
+        }
+    }
+
+    /// Writes the whole collection as one chunk under a lease that ends so many milliseconds from now.
+    private func write(_ test: BackfillCase, leaseEndsIn remaining: Int64) async throws -> Int {
+        let job = try CompiledJob(
+            try JobFile.read(at: test.path()), active: nil, next: nil)
+        let reply = try await test.mongod.admin(["hello": 1])
+        guard case .date(let now)? = reply["localTime"] else { throw ExpectedDate() }
+        let lease = Lease(token: 1, end: now + remaining, terms: LeaseTerms(duration: .seconds(20)))
+        return try await test.database.pool.run { client in
+            try ChunkWriter(job: job, collectionUUID: nil).write(
+                Chunk(after: nil, through: .maxKey), under: lease, on: client)
+        }
+    }
+
+    private struct ExpectedDate: Error {}
+}

@@ -1,0 +1,110 @@
+import BSON
+import Checking
+import Testing
+
+/// A rule, the schema of one field `f` that it judges, and the values that meet it in one way.
+struct FilterCase: Sendable, CustomTestStringConvertible {
+    let rule: RuleCode
+    /// The schema of `f`, as extended JSON.
+    let schema: String
+    /// Whether `f` is required.
+    var isRequired = false
+    /// Values of `f` that fail; `nil` for a document without the field.
+    let failing: [BSONValue?]
+    /// Values of `f` that fit, or fail otherwise.
+    let others: [BSONValue?]
+    /// Whether the filter is expected to find no others.
+    var isExact = true
+    /// Whether a mixed value may be an array or an object.
+    var allowsMixedCollections = true
+
+    var testDescription: String { "\(rule) of \(schema)" }
+
+    init(
+        _ rule: RuleCode, _ schema: String, _ failing: [BSONValue?], _ others: [BSONValue?], isRequired: Bool = false,
+        isExact: Bool = true, allowsMixedCollections: Bool = true
+    ) {
+        self.rule = rule
+        self.schema = schema
+        self.failing = failing
+        self.others = others
+        self.isRequired = isRequired
+        self.isExact = isExact
+        self.allowsMixedCollections = allowsMixedCollections
+    }
+}
+
+extension FilterCase {
+    /// Every rule that a field can meet.
+    static let all = required + types + numbers + arrays + dictionaries + mixed + binaries + points + extras
+
+    private static let int = #"{ "bsonType": "int" }"#
+    private static let embedded =
+        #"{ "bsonType": "object", "required": ["n"], "properties": { "n": { "bsonType": "int" } } }"#
+
+    /// One value of each type that no int, string, array or object is.
+    private static let strangers: [BSONValue] = [
+        .bool(true), .date(milliseconds: 5), .objectID(ObjectID(high: 1, low: 2)), .timestamp(7),
+        .regex(pattern: "a", options: "i"), .minKey, .maxKey, .javascript("x"), .binary(subtype: 0, bytes: [1]),
+    ]
+    private static let deprecated: [BSONValue] = [
+        .undefined, .symbol("s"), .dbPointer("a.b", ObjectID(high: 1, low: 2)), .javascriptWithScope("x", [:]),
+    ]
+
+    private static let required = [
+        FilterCase(.requiredMissing, int, [nil], [1, .null, [.null], "x"], isRequired: true),
+        FilterCase(.requiredNull, int, [.null], [1, nil, [.null], [[.null]], .undefined], isRequired: true),
+        FilterCase(
+            .requiredMissingDefaulted, #"{ "bsonType": "int", "default": 5 }"#, [nil], [1, .null], isRequired: true),
+        FilterCase(.requiredMissing, #"{ "bsonType": "int", "default": "x" }"#, [nil], [1, .null], isRequired: true),
+        FilterCase(.nullOptional, int, [.null], [1, nil, [.null]]),
+        FilterCase(
+            .embeddedRequiredMissing, embedded, [[:], ["m": 1]],
+            [["n": 1], ["n": .null], nil, .null, 5, [["m": 1]], [[:]]]),
+        FilterCase(
+            .embeddedRequiredNull, embedded, [["n": .null]], [["n": 1], [:], nil, [["n": .null]], ["n": [.null]]]),
+    ]
+
+    private static let types = [
+        FilterCase(.typeMismatch, int, strangers + ["x", ["a": 1], [1], [["x"]]], [1, nil, .null]),
+        FilterCase(.undefinedValue, int, deprecated, [1, nil, .null, "x", [.undefined]]),
+        FilterCase(.embeddedNotObject, embedded, strangers + [5, "x", [["n": 1]]], [["n": 1], nil, .null]),
+        FilterCase(
+            .arrayNotArray, #"{ "bsonType": "array", "items": { "bsonType": "int" } }"#,
+            strangers + [5, "x", ["n": 1]], [[1], [], nil, .null, [[1]]]),
+    ]
+
+    private static func decimal(_ number: Int64) -> BSONValue { .decimal(Decimal128(number)) }
+
+    private static let numbers: [FilterCase] = [
+        FilterCase(
+            .numericWidthMismatch, int, [.long(5), .double(5), decimal(5), .double(-0.0), .long(-2_147_483_648)],
+            [5, .long(1 << 40), 5.5, "5", .double(.nan), [.long(5)]]),
+        FilterCase(
+            .numericLossy, int,
+            [
+                .long(1 << 31), .double(5.5), .double(.nan), .double(.infinity), .double(-.infinity), decimal(1 << 40),
+                .decimal(.nan), .decimal(.infinity), .double(1e300), .double(2_147_483_648),
+            ], [5, .long(5), 5.0, "5.5", [5.5]]),
+        FilterCase(
+            .numericWidthMismatch, #"{ "bsonType": "double" }"#,
+            [5, .long(5), .long(1 << 53), decimal(5), .decimal(.nan), .decimal(.infinity)],
+            [5.5, .long(1 << 53 + 1), "5", .double(.nan)]),
+        FilterCase(
+            .numericLossy, #"{ "bsonType": "double" }"#, [.long(1 << 53 + 1), .long(.max), decimal(1 << 53 + 1)],
+            [5, .long(5), 5.5, "5"]),
+        FilterCase(
+            .numericWidthMismatch, #"{ "bsonType": "long" }"#, [5, 5.0, decimal(1 << 40), .double(-9.2e18)],
+            [.long(5), 5.5, .double(9.3e18), .double(.nan)]),
+        FilterCase(
+            .numericLossy, #"{ "bsonType": "long" }"#,
+            [5.5, .double(9.3e18), .double(9_223_372_036_854_775_808), .double(.nan), .decimal(.negativeInfinity)],
+            [.long(5), 5, 5.0]),
+        FilterCase(
+            .numericWidthMismatch, #"{ "bsonType": "decimal" }"#, [5, .long(.max), 5.5, .double(.nan)],
+            [decimal(5), .decimal(.nan), "5"]),
+        FilterCase(
+            .numericLossy, #"{ "bsonType": ["int", "long"] }"#, [5.5, .double(.nan)], [5, .long(5), 5.0, "x"],
+            isExact: false),
+    ]
+}

@@ -1,0 +1,71 @@
+import BSON
+import TestSupport
+import Testing
+
+/// What the tests of the threshold brake share: tasks, a job that harms them, a ledger, and the promise.
+enum GateCase {
+    /// The ceiling of the jobs here: 100 unsynced documents, none in reserve.
+    static let ceiling = 100
+    private static let tasks = 200
+
+    /// Tasks with a priority as text, and a job that makes a number of it while the active schema wants the text.
+    static func withTasks(
+        on mongod: Mongod? = nil, ledger: Int? = nil, _ body: (BackfillCase) async throws -> Void
+    ) async throws {
+        var server = mongod
+        if server == nil { server = try await .shared }
+        try await server?.withBackfill { test in
+            try await test.database.fill("tasks", count: Self.tasks) {
+                ["_id": .integer($0), "priority": .string("\($0)")]
+            }
+            if let ledger { try await unsync(Array(1_000..<1_000 + ledger), in: test) }
+            for (name, type) in [("active", "string"), ("next", "int")] {
+                try test.write(
+                    "\(name).json",
+                    """
+                    {"title": "Task", "bsonType": "object", "required": ["_id", "priority"],
+                     "properties": {"_id": {"bsonType": "int"}, "priority": {"bsonType": "\(type)"}}}
+                    """)
+            }
+            try test.job(
+                on: "tasks", steps: ["convert: {field: priority, to: int}"],
+                limits: "{chunk: {documents: 30}, unsynced: \(Self.ceiling), reserve: 0}",
+                more: "schema: {active: active.json, next: next.json}")
+            try await body(test)
+        }
+    }
+
+    /// Records documents in the ledger, as the sync engine does.
+    static func unsync(_ ids: [Int], in test: BackfillCase) async throws {
+        try await test.database.fill(
+            "ledger",
+            ids.map {
+                [
+                    "appId": "app", "documentId": .integer($0),
+                    "ns": ["db": .string(test.database.name), "coll": "tasks"],
+                ]
+            })
+    }
+
+    static func run(_ test: BackfillCase, _ flags: String..., fault: String? = nil) async throws -> ProgramRun {
+        let ledger = flags.contains("--ledger") ? [] : ["--ledger", "\(test.database.name).ledger"]
+        return try await test.backfill(flags: flags + ledger, fault: fault)
+    }
+
+    static func harmed(_ test: BackfillCase) async throws -> [Int] {
+        try await test.database.documents("tasks", ["priority": ["$type": "int"]]).compactMap { $0["_id"]?.integer }
+    }
+
+    static func recorded(_ test: BackfillCase, _ filter: BSONDocument = [:]) async throws -> [Int] {
+        try await test.state.documents("harm", filter).compactMap { $0["_id"]?.document?["id"]?.integer }
+    }
+
+    /// Every document that was harmed was recorded before, and with the ledger they stay under the ceiling.
+    static func expectUnderCeiling(_ test: BackfillCase) async throws {
+        let harmed = Set(try await harmed(test))
+        #expect(harmed.isSubset(of: try await recorded(test)))
+        let pending = try await recorded(test, ["seen": false])
+        let ledger = try await test.database.documents("ledger").compactMap { $0["documentId"]?.integer }
+        #expect(harmed.union(pending).union(ledger).count < Self.ceiling)
+    }
+}

@@ -1,0 +1,100 @@
+import BSON
+import Glibc
+import TestSupport
+import Testing
+
+/// The promise that everything else rests on: `kill -9` at any moment loses nothing and does nothing twice.
+@Suite struct KillTests {
+    private static let isFull = unsafe getenv("SHIPSHAPE_TEST_FULL") != nil
+    private static let documents = isFull ? 20_000 : 8_000
+    private static let rounds = isFull ? 60 : 24
+    private static let limits = "{chunk: {documents: 20}, nice: 0.5}"
+
+    /// How a round of the loop dies.
+    private enum Death: Equatable {
+        /// Between an acknowledged write and its checkpoint.
+        case betweenWriteAndCheckpoint(chunk: Int)
+        /// From outside, after so many more checkpoints, wherever it is then.
+        case fromOutside(chunks: Int)
+        /// Right behind a checkpoint.
+        case afterCheckpoint(chunk: Int)
+
+        static func round(_ number: Int) -> Death {
+            switch number % 3 {
+            case 0: .betweenWriteAndCheckpoint(chunk: 2 + number % 4)
+            case 1: .fromOutside(chunks: 8 + number % 10)
+            default: number % 2 == 0 ? .afterCheckpoint(chunk: 3) : .fromOutside(chunks: 12)
+            }
+        }
+    }
+
+    @Test(.timeLimit(.minutes(5))) func aBackfillKilledManyTimesEndsLikeOneThatNeverStopped() async throws {
+        try await Mongod.shared.withBackfill { test in
+            try await test.database.fill("people", count: Self.documents, KillDocuments.document)
+            try await test.database.fill("whole", count: Self.documents, KillDocuments.document)
+            try test.job(steps: KillDocuments.steps, limits: Self.limits)
+            try test.job("whole", on: "whole", steps: KillDocuments.steps)
+            let original = try await test.database.documents("people")
+            let whole = try await test.backfill("whole")
+            #expect(whole.exitCode == 0, "\(whole.errors)")
+
+            var between = 0
+            for number in 0..<Self.rounds {
+                let death = Death.round(number)
+                try await die(death, in: test)
+                if case .betweenWriteAndCheckpoint = death { between += 1 }
+            }
+            let chunks = try #require(try await test.checkpoint()).chunks
+            #expect(between >= 5)
+
+            let last = try await test.backfill()
+            #expect(last.exitCode == 0, "\(last.errors)")
+            #expect(last.errors.contains("resuming after \(chunks) chunk"))
+            let end = try #require(try await test.checkpoint())
+            #expect(end.state == "done")
+            let killed = try await test.database.documents("people")
+            let expected = try await test.database.documents("whole")
+            #expect(killed.count == Self.documents)
+            #expect(killed == expected)
+            #expect(zip(killed, original).count { $0 != $1 } == Self.documents)
+            print(
+                "kill loop: \(Self.rounds) kills up to chunk \(chunks) of \(end.chunks), "
+                    + "\(between) of them between a write and its checkpoint")
+        }
+    }
+
+    /// Runs until that death, and looks at what the dead left.
+    private func die(_ death: Death, in test: BackfillCase) async throws {
+        let before = try await test.checkpoint()
+        let start = before?.chunks ?? 0
+        let run: ProgramRun
+        switch death {
+        case .betweenWriteAndCheckpoint(let chunk): run = try await test.backfill(fault: "after-write:\(chunk)")
+        case .afterCheckpoint(let chunk): run = try await test.backfill(fault: "after-checkpoint:\(chunk)")
+        case .fromOutside(let chunks):
+            run = try await test.backfill { program in
+                try await test.waitForChunks(start + chunks)
+                program.send(SIGKILL)
+            }
+        }
+        #expect(run.wasKilled, "\(run.status): \(run.errors)")
+        let after = try #require(try await test.checkpoint())
+        #expect(after.isInside)
+        #expect(after.chunks > start)
+        let last = try #require(after.last)
+        if let before, let earlier = before.last {
+            #expect(run.errors.contains("resuming after \(before.chunks) chunk"), "\(run.errors)")
+            #expect(BSONOrder.precedes(earlier, last))
+            #expect(before.upper == after.upper)
+        }
+        if case .betweenWriteAndCheckpoint = death {
+            // The chunk is written, and the checkpoint does not know it.
+            #expect(try await test.database.count("people", Self.written(after: last)) > 0)
+        }
+    }
+
+    /// Documents behind an `_id` that a run has changed.
+    private static func written(after id: BSONValue) -> BSONDocument {
+        ["$expr": ["$gt": ["$_id", ["$literal": id]]], "scoreText": ["$exists": true]]
+    }
+}

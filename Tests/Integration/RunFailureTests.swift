@@ -1,0 +1,96 @@
+import BSON
+import Glibc
+import TestSupport
+import Testing
+
+/// Failures that pass are bridged, and the result is the one that an undisturbed run gives.
+@Suite(.serialized) struct RunFailureTests {
+    private static let documents = 400
+    private static let steps = [
+        #"default: {field: email, value: ""}"#, "copy: {from: n, to: m}", "convert: {field: n, to: string, into: text}",
+    ]
+
+    enum Failure: CaseIterable {
+        case notPrimary, steppedDown, connectionLost, notMajority, noSuchMajority
+
+        func point(_ command: String, _ mode: FailPoint.Mode, _ appName: String) -> FailPoint {
+            var point = FailPoint(command, appName: appName, mode: mode)
+            switch self {
+            case .notPrimary: point.errorCode = 10_107
+            case .steppedDown: point.errorCode = 11_602
+            case .connectionLost: point.closesConnection = true
+            case .notMajority: point.writeConcernError = ["code": 64, "errmsg": "waiting for replication timed out"]
+            case .noSuchMajority: point.writeConcernError = ["code": 100, "errmsg": "not enough data-bearing nodes"]
+            }
+            return point
+        }
+    }
+
+    /// A server of the suite's own: a fail point has to be there at once, and is one at a time.
+    private static let server = Task { try await Mongod.start() }
+
+    private func withPeople(_ body: (BackfillCase) async throws -> ProgramRun) async throws {
+        try await Self.server.value.withBackfill { test in
+            let person = { (number: Int) -> BSONDocument in ["_id": .integer(number), "n": .integer(number)] }
+            try await test.database.fill("people", count: Self.documents, person)
+            try await test.database.fill("whole", count: Self.documents, person)
+            try test.job(steps: Self.steps, limits: "{chunk: {documents: 10}, nice: 1}")
+            try test.job("whole", on: "whole", steps: Self.steps)
+            let run = try await body(test)
+            #expect(run.exitCode == 0, "\(run.status): \(run.errors)")
+            #expect(try await test.backfill("whole").exitCode == 0)
+            let whole = try await test.database.documents("whole")
+            #expect(try await test.database.documents("people") == whole)
+            #expect(try await test.checkpoint()?.state == "done")
+            #expect(try await test.checkpoint()?.chunks == Self.documents / 10)
+        }
+    }
+
+    @Test(arguments: Failure.allCases, ["update", "findAndModify"])
+    func aPassingFailureIsBridged(_ failure: Failure, _ command: String) async throws {
+        try await withPeople { test in
+            try await test.backfill { _ in
+                try await test.waitForChunks(3)
+                try await test.mongod.failing(failure.point(command, .times(3), test.appName)) {
+                    try await test.waitForChunks(8)
+                }
+            }
+        }
+    }
+
+    /// The job's record, its range and the lease are written by then, or are not; nobody can tell.
+    @Test(arguments: [Failure.connectionLost, .notMajority], ["update", "findAndModify"])
+    func aFailureAtTheStartIsBridged(_ failure: Failure, _ command: String) async throws {
+        try await withPeople { test in
+            try await test.mongod.failing(failure.point(command, .times(2), test.appName)) {
+                try await test.backfill()
+            }
+        }
+    }
+
+    @Test func aStepDownIsBridged() async throws {
+        try await withPeople { test in
+            try await test.backfill { _ in
+                try await test.waitForChunks(3)
+                try await test.mongod.stepDown()
+                #expect(try #require(try await test.checkpoint()).isInside)
+            }
+        }
+    }
+
+    @Test func aChunkThatTakesTooLongIsHalved() async throws {
+        try await Self.server.value.withBackfill { test in
+            try await test.database.fill("people", count: Self.documents)
+            try test.job(steps: [#"default: {field: email, value: ""}"#], limits: "{chunk: {documents: 64}, nice: 20}")
+            let run = try await test.backfill { _ in
+                try await test.waitForChunks(1)
+                try await test.mongod.failing(.error(50, "update", appName: test.appName, mode: .times(3))) {
+                    try await test.waitForChunks(4)
+                }
+            }
+            #expect(run.exitCode == 0, "\(run.errors)")
+            for size in [32, 16, 8] { #expect(run.errors.contains("going on with \(size) documents")) }
+            #expect(try await test.database.count("people", ["email": ""]) == Self.documents)
+        }
+    }
+}

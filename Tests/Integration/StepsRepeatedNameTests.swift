@@ -1,0 +1,83 @@
+import BSON
+import Backfill
+import TestSupport
+import Testing
+
+/// Documents in which a field name stands twice: drivers read them differently, and mongod 6.0 aborts while it words the
+/// difference that an update of some of them makes.
+@Suite struct StepsRepeatedNameTests {
+    private static let padding = BSONValue.string(String(repeating: "p", count: 2_000))
+
+    @Test func aDocumentWithARepeatedNameIsLeftAlone() async throws {
+        try await Mongod.shared.withDatabase { database in
+            let run = try await RepeatedRun(
+                .default(field: path("z"), value: 1, nullsToo: true),
+                over: [
+                    ["_id": 1, "z": nil, "z": nil, "pad": Self.padding],
+                    ["_id": 2, "a": 1, "a": 2, "pad": Self.padding],
+                    ["_id": 3, "z": nil, "pad": Self.padding],
+                ], in: database)
+            #expect(run.reasons == [.repeatedName, .repeatedName, nil])
+            #expect(run.modified == 1)
+            #expect(run.after[0] == run.before[0])
+            #expect(run.after[1] == run.before[1])
+            #expect(run.after[2]["z"] == 1)
+        }
+    }
+
+    @Test func aParentWithARepeatedNameKeepsBoth() async throws {
+        try await Mongod.shared.withDatabase { database in
+            let run = try await RepeatedRun(
+                .default(field: path("a.city"), value: "c", nullsToo: false),
+                over: [["_id": 1, "a": ["x": 1, "x": 2]], ["_id": 2, "a": ["x": 1]]], in: database)
+            #expect(run.reasons == [.repeatedName, nil])
+            #expect(run.after[0] == run.before[0])
+            #expect(run.after[1] == ["_id": 2, "a": ["x": 1, "city": "c"]])
+        }
+    }
+
+    @Test func anotherStepOfTheJobDoesNotTouchSuchAParentEither() async throws {
+        try await Mongod.shared.withDatabase { database in
+            let run = try await RepeatedRun(
+                .default(field: path("a.city"), value: "c", nullsToo: false),
+                .default(field: path("email"), value: "", nullsToo: false),
+                over: [["_id": 1, "a": ["x": 1, "x": 2]], ["_id": 2, "a": ["x": 1]]], in: database)
+            #expect(run.modified == 1)
+            #expect(run.after[0] == run.before[0])
+            #expect(run.after[1] == ["_id": 2, "a": ["x": 1, "city": "c"], "email": ""])
+        }
+    }
+}
+
+/// Steps run over documents as a chunk is written.
+private struct RepeatedRun {
+    let before: [BSONDocument]
+    let after: [BSONDocument]
+    let modified: Int
+    /// By document, why the first step leaves it alone.
+    let reasons: [CompiledStep.Reason?]
+
+    init(_ steps: Step..., over documents: [BSONDocument], in database: TestDatabase) async throws {
+        let compiled = steps.map { CompiledStep($0, amongParents: steps.flatMap(\.target.parents)) }
+        try await database.run(["insert": "c", "documents": .array(of: documents.map { .object($0) })])
+        before = try await database.documents("c")
+        var reasons: [CompiledStep.Reason?] = Array(repeating: nil, count: documents.count)
+        for (reason, condition) in compiled[0].leftAlone {
+            for found in try await database.documents("c", condition.filter) {
+                if let index = before.firstIndex(where: { $0["_id"] == found["_id"] }) { reasons[index] = reason }
+            }
+        }
+        self.reasons = reasons
+        let reply = try await database.run([
+            "update": "c",
+            "updates": [
+                [
+                    "q": ["$or": .array(of: compiled.map { .object($0.needs.filter) })],
+                    "u": .array(of: compiled.map { .object($0.stage) }), "multi": true,
+                ]
+            ],
+        ])
+        modified = reply["nModified"]?.integer ?? 0
+        after = try await database.documents("c")
+    }
+}
