@@ -85,6 +85,15 @@ struct BackfillCase: Sendable {
         }
     }
 
+    /// Runs `body` while each `update` of the program waits, so that the run is surely under way when `body` acts on it.
+    ///
+    /// Beside a run's `meanwhile`, not around it, where a second program is to be as fast as ever.
+    func slowly<R>(_ body: () async throws -> R) async throws -> R {
+        var point = FailPoint("update", appName: appName)
+        point.blockTime = .milliseconds(100)
+        return try await mongod.failing(point, during: body)
+    }
+
     /// Whether the state database exists.
     func hasState() async throws -> Bool {
         let reply = try await mongod.admin(["listDatabases": 1, "nameOnly": true])

@@ -94,8 +94,11 @@ import Testing
             try await test.database.fill("people", count: 200) { ["_id": .integer($0)] }
             try test.job(steps: [#"default: {field: email, value: ""}"#], limits: "{chunk: {documents: 10}, nice: 2}")
             let run = try await test.backfill { _ in
-                try await test.waitForChunks(3)
-                try await test.database.fill("people", [["_id": -1], ["_id": 3.5], ["_id": 1_000], ["_id": "text"]])
+                try await test.slowly {
+                    try await test.waitForChunks(3)
+                    try await test.database.fill(
+                        "people", [["_id": -1], ["_id": 3.5], ["_id": 1_000], ["_id": "text"]])
+                }
             }
             #expect(run.exitCode == 0, "\(run.errors)")
             #expect(run.errors.contains("pass 2"))

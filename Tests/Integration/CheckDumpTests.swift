@@ -24,15 +24,14 @@ import Testing
     }
 
     /// Checks a source as `app.person`.
-    private func check(_ source: String, _ schema: String, _ more: [String] = []) async throws -> CommandLineRun.Result
-    {
-        try await CommandLineRun.shipshape(["check", schema, "--collection", "app.person", "--source", source] + more)
+    private func check(_ source: String, _ schema: String, _ more: [String] = []) async throws -> ProgramRun {
+        try await Program.run(["check", schema, "--collection", "app.person", "--source", source] + more)
     }
 
     /// Expects the one line of exit code 65.
     private func refusal(_ source: String, _ schema: String) async throws -> String {
         let run = try await check(source, schema)
-        #expect(run.status == 65)
+        #expect(run.exitCode == 65)
         #expect(run.output == "")
         #expect(run.errorLines.count == 1)
         return run.errors
@@ -46,12 +45,12 @@ import Testing
                 try folder.write(Self.bytes(Self.people), to: "dump/\(database.name)/person.bson")
                 try folder.write(#"{"options":{},"indexes":[]}"#, to: "dump/\(database.name)/person.metadata.json")
                 let arguments = ["check", schema, "--collection", "\(database.name).person", "-o", "json"]
-                let live = try await CommandLineRun.shipshape(
+                let live = try await Program.run(
                     arguments + ["--uri", mongod.uri, "--ledger", "none", "--threads", "1"])
                 for path in ["dump", "dump/\(database.name)", "dump/\(database.name)/person.bson"] {
-                    let dump = try await CommandLineRun.shipshape(
+                    let dump = try await Program.run(
                         arguments + ["--source", folder.path.appending(path).string])
-                    #expect(dump.status == 1)
+                    #expect(dump.exitCode == 1)
                     #expect(dump.errors == "")
                     let (one, other) = (try findings(live.output), try findings(dump.output))
                     #expect(one == other)
@@ -149,8 +148,8 @@ import Testing
     @Test func aFileForSeveralCollectionsAsksForOne() async throws {
         try await withFolder { folder, _ in
             let file = try folder.write(Self.bytes(Self.people), to: "Person.bson")
-            let run = try await CommandLineRun.shipshape(["check", "\(DemoApp.folder)/v1", "--source", file])
-            #expect(run.status == 65)
+            let run = try await Program.run(["check", "\(DemoApp.folder)/v1", "--source", file])
+            #expect(run.exitCode == 65)
             #expect(
                 run.errors == "shipshape: \(file) is one file, and the schema covers 4 collections: "
                     + "name the file's with --collection\n")
@@ -160,9 +159,9 @@ import Testing
     @Test func aCollectionThatTheDumpLacksIsANote() async throws {
         try await withFolder { folder, _ in
             try folder.write("", to: "dump/app/Dog.bson")
-            let run = try await CommandLineRun.shipshape(
+            let run = try await Program.run(
                 ["check", "\(DemoApp.folder)/v1", "--source", folder.path.appending("dump").string])
-            #expect(run.status == 0)
+            #expect(run.exitCode == 0)
             #expect(run.output.contains("holds no documents of app.Person\n"))
             #expect(!run.output.contains("holds no documents of app.Dog\n"))
         }

@@ -13,8 +13,8 @@ import Testing
     private func refusal(
         _ arguments: [String], status: Int32, environment: [Environment.Key: String?] = [:]
     ) async throws -> String {
-        let run = try await CommandLineRun.shipshape(arguments, environment: environment)
-        #expect(run.status == status, "\(run.errors)")
+        let run = try await Program.run(arguments, environment: environment)
+        #expect(run.exitCode == status, "\(run.errors)")
         #expect(run.output == "")
         #expect(run.errorLines.count == 1, "\(run.errors)")
         #expect(run.errors.hasPrefix("shipshape: "))

@@ -13,20 +13,20 @@ import Testing
     /// Runs a check of a collection of these documents.
     private func check(
         _ documents: [BSONDocument], _ more: [String] = [], in folder: CommandLineFolder? = nil
-    ) async throws -> CommandLineRun.Result {
+    ) async throws -> ProgramRun {
         let mongod = try await Mongod.shared
         let own = try CommandLineFolder()
         defer { own.remove() }
         return try await mongod.withDatabase { database in
             try await database.fill("person", documents)
-            return try await CommandLineRun.shipshape(
+            return try await Program.run(
                 try (folder ?? own).check(database, on: mongod) + ["--threads", "1"] + more)
         }
     }
 
     @Test func documentsThatFitEndWith0() async throws {
         let run = try await check(Self.fitting)
-        #expect(run.status == 0)
+        #expect(run.exitCode == 0)
         #expect(run.errors == "")
         #expect(run.output.hasPrefix("Safe to deploy: 0 documents would stop syncing.\nno ledger, "))
         #expect(run.output.contains(".person: 2 documents read of about 2, all fit\n"))
@@ -34,7 +34,7 @@ import Testing
 
     @Test func documentsThatFailEndWith1() async throws {
         let run = try await check(Self.fitting + Self.failing)
-        #expect(run.status == 1)
+        #expect(run.exitCode == 1)
         #expect(run.errors == "")
         #expect(run.output.hasPrefix("3 documents would stop syncing.\n"))
         #expect(run.output.contains("required-missing name string   missing"))
@@ -43,9 +43,9 @@ import Testing
     }
 
     @Test func whatIsOnlyPossibleFailsWhenStrict() async throws {
-        #expect(try await check(Self.possible).status == 0)
+        #expect(try await check(Self.possible).exitCode == 0)
         let run = try await check(Self.possible, ["--strict"])
-        #expect(run.status == 1)
+        #expect(run.exitCode == 1)
         #expect(run.output.contains("1 may not sync"))
     }
 
@@ -54,7 +54,7 @@ import Testing
         #expect(try await !check(documents).output.contains("extra-field"))
         let run = try await check(documents, ["--info", "--strict"])
         #expect(run.output.contains("info  extra-field extra no such field int"))
-        #expect(run.status == 0)
+        #expect(run.exitCode == 0)
     }
 
     @Test func jsonHoldsWhatTextHolds() async throws {
@@ -63,7 +63,7 @@ import Testing
         let (json, text) = (folder.path.appending("r.json").string, folder.path.appending("r.txt").string)
         let run = try await check(
             Self.failing + Self.possible, ["-o", "json", "--report", json, "--report", text], in: folder)
-        #expect(run.status == 1)
+        #expect(run.exitCode == 1)
         #expect(run.errors == "")
         let report = try BSONDocument(extendedJSON: run.output)
         #expect(folder.text(of: "r.json") == run.output)
@@ -89,7 +89,7 @@ import Testing
         try folder.write("", to: "taken.txt/file")
         for path in ["/no/such/folder/r.json", folder.path.appending("taken.txt").string] {
             let run = try await check(Self.fitting, ["--report", path], in: folder)
-            #expect(run.status == 73)
+            #expect(run.exitCode == 73)
             #expect(run.errors.hasPrefix("shipshape: cannot write the report \(path): "))
             #expect(run.errorLines.count == 1)
             #expect(run.output == "")
@@ -99,7 +99,7 @@ import Testing
 
     @Test func aReportThatFailsLaterDoesNotKeepTheResultBack() async throws {
         let run = try await check(Self.failing, ["--report", "/proc/r.txt"])
-        #expect(run.status == 73)
+        #expect(run.exitCode == 73)
         #expect(run.output.hasPrefix("3 documents would stop syncing.\n"))
         #expect(run.errors.hasPrefix("shipshape: cannot write the report /proc/r.txt: "))
     }
@@ -112,8 +112,8 @@ import Testing
                 ["create": "person", "viewOn": "all", "pipeline": [["$match": ["_id": ["$gte": 5]]]]])
             let folder = try CommandLineFolder()
             defer { folder.remove() }
-            let run = try await CommandLineRun.shipshape(try folder.check(database, on: mongod))
-            #expect(run.status == 1)
+            let run = try await Program.run(try folder.check(database, on: mongod))
+            #expect(run.exitCode == 1)
             #expect(run.output.contains(".person: 1 document read, 1 does not sync"))
             #expect(run.output.contains(".person is a view: should its cursor be lost, the check does not go on\n"))
         }

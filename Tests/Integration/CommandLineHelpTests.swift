@@ -3,8 +3,8 @@ import Testing
 /// What the program says of itself, and of a wrong use.
 @Suite struct CommandLineHelpTests {
     private func help(_ arguments: String...) async throws -> String {
-        let run = try await CommandLineRun.shipshape(arguments)
-        #expect(run.status == 0)
+        let run = try await Program.run(arguments)
+        #expect(run.exitCode == 0)
         #expect(run.errors == "")
         return run.output
     }
@@ -66,8 +66,8 @@ import Testing
         (["backfill", "job.yml", "--state-database", "a.b"], "\"a.b\" cannot be the name of a database for state"),
     ])
     func wrongUsageIsNamedAndEndsWith64(_ arguments: [String], _ message: String) async throws {
-        let run = try await CommandLineRun.shipshape(arguments)
-        #expect(run.status == 64)
+        let run = try await Program.run(arguments)
+        #expect(run.exitCode == 64)
         #expect(run.output == "")
         #expect(run.errors.hasPrefix("Error: "))
         #expect(run.errors.contains(message), "\(run.errors)")
@@ -77,8 +77,8 @@ import Testing
         let folder = try CommandLineFolder()
         defer { folder.remove() }
         let schema = try folder.write(CommandLineFolder.person, to: "person.json")
-        let run = try await CommandLineRun.shipshape(["check", schema, "--collection", "app.person"])
-        #expect(run.status == 64)
+        let run = try await Program.run(["check", schema, "--collection", "app.person"])
+        #expect(run.exitCode == 64)
         #expect(run.output == "")
         #expect(run.errors == "shipshape: no deployment is named: give --uri or set SHIPSHAPE_URI\n")
     }

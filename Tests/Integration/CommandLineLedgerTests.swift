@@ -5,7 +5,7 @@ import Testing
 /// The deploy verdict: what the ledger of unsynced documents and the limit make of a check.
 @Suite struct CommandLineLedgerTests {
     /// Three documents that fail, two of them recorded under one app, and one that may fail.
-    private func withApp(_ body: (@escaping ([String]) async throws -> CommandLineRun.Result) async throws -> Void)
+    private func withApp(_ body: (@escaping ([String]) async throws -> ProgramRun) async throws -> Void)
         async throws
     {
         let mongod = try await Mongod.shared
@@ -23,7 +23,7 @@ import Testing
             defer { folder.remove() }
             try await body { more in
                 let arguments = try folder.check(database, on: mongod).filter { $0 != "--ledger" && $0 != "none" }
-                return try await CommandLineRun.shipshape(
+                return try await Program.run(
                     arguments + more.map { $0.replacing("DB.", with: "\(database.name).") })
             }
         }
@@ -47,7 +47,7 @@ import Testing
                 (5, "Sync itself will stop: the limit of 5 is reached."),
             ] {
                 let run = try await check(["--ledger", "DB.ledger", "--limit", "\(limit)"])
-                #expect(run.status == 1)
+                #expect(run.exitCode == 1)
                 #expect(run.output.hasPrefix(headline), "\(run.output)")
             }
         }
@@ -62,9 +62,9 @@ import Testing
             defer { folder.remove() }
             let arguments = try folder.check(database, on: mongod).filter { $0 != "none" }
             for (limit, status) in [(10, Int32(0)), (9, 1)] {
-                let run = try await CommandLineRun.shipshape(
+                let run = try await Program.run(
                     arguments + ["\(database.name).ledger", "--limit", "\(limit)"])
-                #expect(run.status == status)
+                #expect(run.exitCode == status)
             }
         }
     }
@@ -72,7 +72,7 @@ import Testing
     @Test func theLedgerOfTheAppCounts() async throws {
         try await withApp { check in
             let run = try await check(["--ledger", "DB.ledger"])
-            #expect(run.status == 1)
+            #expect(run.exitCode == 1)
             #expect(
                 run.output.hasPrefix(
                     """
@@ -94,7 +94,7 @@ import Testing
         try await withApp { check in
             for name in ["none", "DB.nothing"] {
                 let run = try await check(["--ledger", name])
-                #expect(run.status == 1)
+                #expect(run.exitCode == 1)
                 #expect(run.output.contains("no ledger, 3 certain, 1 possible: projected 3, at worst 4"))
             }
         }

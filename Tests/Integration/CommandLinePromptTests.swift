@@ -21,12 +21,8 @@ import Testing
         }
     }
 
-    /// Runs the program at a terminal, and types.
-    private func atTerminal(_ arguments: [String], types input: String) async throws -> CommandLineRun.Result {
-        let line = #"""
-            (sleep 1.5; printf "$1"; sleep 3) | script -qec "$(printf '%q ' "$0" "${@:2}")" /dev/null
-            """#
-        return try await CommandLineRun.shell(line, [input] + arguments)
+    private func answer(_ input: String, to backfill: [String]) async throws -> ProgramRun {
+        try await Program.atTerminal(backfill, askedFor: "[yes/no] ", types: input)
     }
 
     private func changed(_ database: TestDatabase) async throws -> Int {
@@ -36,12 +32,12 @@ import Testing
     @Test(arguments: [#"no\n"#, #"\n"#, #"\004"#, #"Yes, why not\n"#])
     func whatIsNoYesIsANo(_ input: String) async throws {
         try await withJob { database, backfill in
-            let run = try await atTerminal(backfill, types: input)
+            let run = try await answer(input, to: backfill)
             #expect(run.output.contains("100 of 100 documents need it"))
             #expect(run.output.contains("Write to \(database.name).person? [yes/no] "))
             #expect(run.output.contains("shipshape: nothing was written\r\n"))
             #expect(!run.output.contains("USAGE"))
-            #expect(run.status == 75)
+            #expect(run.exitCode == 75)
             let count = try await changed(database)
             #expect(count == 0)
         }
@@ -49,9 +45,9 @@ import Testing
 
     @Test func ctrlCAtThePromptEndsIt() async throws {
         try await withJob { database, backfill in
-            let run = try await atTerminal(backfill, types: #"\003"#)
+            let run = try await answer(#"\003"#, to: backfill)
             #expect(run.output.contains("shipshape: stopped by a signal; nothing was written\r\n"))
-            #expect(run.status == 75)
+            #expect(run.exitCode == 75)
             let count = try await changed(database)
             #expect(count == 0)
         }
@@ -59,9 +55,9 @@ import Testing
 
     @Test(arguments: [#"yes\n"#, #" Y \n"#]) func aYesWrites(_ input: String) async throws {
         try await withJob { database, backfill in
-            let run = try await atTerminal(backfill, types: input)
+            let run = try await answer(input, to: backfill)
             #expect(run.output.contains("changed 100 of 100 documents in 1 chunk"))
-            #expect(run.status == 0)
+            #expect(run.exitCode == 0)
             let count = try await changed(database)
             #expect(count == 100)
         }
@@ -69,26 +65,26 @@ import Testing
 
     @Test func offATerminalItNeedsYes() async throws {
         try await withJob { database, backfill in
-            let asked = try await CommandLineRun.shipshape(backfill)
-            #expect(asked.status == 64)
+            let asked = try await Program.run(backfill)
+            #expect(asked.exitCode == 64)
             #expect(asked.output == "")
             #expect(asked.errorLines.last == "shipshape: nothing was written: off a terminal, backfill needs --yes")
             let before = try await changed(database)
             #expect(before == 0)
-            let told = try await CommandLineRun.shipshape(backfill + ["--yes"])
-            #expect(told.status == 0)
+            let told = try await Program.run(backfill + ["--yes"])
+            #expect(told.exitCode == 0)
             let after = try await changed(database)
             #expect(after == 100)
-            let again = try await CommandLineRun.shipshape(backfill)
-            #expect(again.status == 0, "nothing is asked when there is nothing to do")
+            let again = try await Program.run(backfill)
+            #expect(again.exitCode == 0, "nothing is asked when there is nothing to do")
             #expect(again.output.contains("nothing to do"))
         }
     }
 
     @Test func aDryRunAsksNothingAndWritesNothing() async throws {
         try await withJob { database, backfill in
-            let run = try await CommandLineRun.shipshape(backfill + ["--dry-run"])
-            #expect(run.status == 0)
+            let run = try await Program.run(backfill + ["--dry-run"])
+            #expect(run.exitCode == 0)
             #expect(run.errors == "")
             #expect(run.output.contains("would change 100 of 100 documents"))
             let names = try await database.pool.run { [name = database.name] client in

@@ -22,7 +22,7 @@ import Testing
 
     @Test func aClosedPipeEndsItWithoutACrash() async throws {
         try await withPeople { _, _, check in
-            let run = try await CommandLineRun.shell(#""$0" "$@" | head -c 0; echo "${PIPESTATUS[0]}""#, check)
+            let run = try await Program.shell(#""$0" "$@" | head -c 0; echo "${PIPESTATUS[0]}""#, check)
             #expect(["73\n", "141\n"].contains(run.output), "\(run.output)")
             #expect(!run.errors.contains("internal error"))
         }
@@ -30,31 +30,34 @@ import Testing
 
     @Test func aClosedStandardOutputEndsWith73() async throws {
         try await withPeople { _, _, check in
-            let run = try await CommandLineRun.shell(#""$0" "$@" >&-"#, check)
-            #expect(run.status == 73)
+            let run = try await Program.shell(#""$0" "$@" >&-"#, check)
+            #expect(run.exitCode == 73)
             #expect(run.errors.hasPrefix("shipshape: cannot write to standard output: "))
         }
     }
 
     @Test func aFullDiskEndsWith73() async throws {
         try await withPeople { _, _, check in
-            let run = try await CommandLineRun.shell(#""$0" "$@" >/dev/full"#, check)
-            #expect(run.status == 73)
+            let run = try await Program.shell(#""$0" "$@" >/dev/full"#, check)
+            #expect(run.exitCode == 73)
             #expect(run.errors == "shipshape: cannot write to standard output: No space left on device\n")
         }
     }
 
-    @Test(arguments: ["INT", "TERM"]) func aSignalEndsACheckWith75(_ signal: String) async throws {
+    @Test(arguments: [SIGINT, SIGTERM]) func aSignalEndsACheckWith75(_ signal: Int32) async throws {
         let mongod = try await Mongod.shared
         try await withPeople(20_000) { database, _, check in
-            var point = FailPoint("find", appName: "\(database.name)-cli")
-            point.blockTime = .seconds(1)
-            let arguments = check.map { $0 == mongod.uri ? "\($0)&appName=\(database.name)-cli" : $0 }
+            let appName = "\(database.name)_cli"
+            var point = FailPoint("find", appName: appName, mode: .times(1))
+            point.blockTime = .seconds(5)
+            let arguments = check.map { $0 == mongod.uri ? mongod.uri(appName: appName) : $0 }
             let run = try await mongod.failing(point) {
-                try await CommandLineRun.shell(
-                    #"timeout --preserve-status -s "$1" 1.5 "$0" "${@:2}""#, [signal] + arguments)
+                try await Program.run(arguments) { program in
+                    try await mongod.waitForCommand("find", of: appName)
+                    program.send(signal)
+                }
             }
-            #expect(run.status == 75)
+            #expect(run.exitCode == 75)
             #expect(run.output == "")
             #expect(
                 run.errors
@@ -67,19 +70,19 @@ import Testing
         try await withPeople { _, _, check in
             func onTerminal(_ prefix: String) async throws -> String {
                 let line = #"script -qec "\#(prefix)$(printf '%q ' "$0" "$@")" /dev/null </dev/null"#
-                return try await CommandLineRun.shell(line, check).output
+                return try await Program.shell(line, check).output
             }
             let (colored, plain) = (try await onTerminal(""), try await onTerminal("NO_COLOR=1 "))
             #expect(colored.contains("\u{1B}[33;1m50 documents would stop syncing."))
             #expect(plain.contains("50 documents would stop syncing.") && !plain.contains("\u{1B}[33"))
-            let piped = try await CommandLineRun.shipshape(check)
+            let piped = try await Program.run(check)
             #expect(!piped.output.contains("\u{1B}"))
         }
     }
 
     @Test func offATerminalProgressIsAQuietLine() async throws {
         try await withPeople { _, _, check in
-            let run = try await CommandLineRun.shipshape(check)
+            let run = try await Program.run(check)
             #expect(run.errors == "")
         }
     }
@@ -104,7 +107,7 @@ extension CommandLineStreamTests {
                 ["backfill", job, "--yes", "-o", "json"] + state, check + ["--connect-timeout", "wrong"],
                 ["backfill", job, "--yes", "--read-preference", "secondary", "--connect-timeout", "1s"] + state,
             ] {
-                let run = try await CommandLineRun.shipshape(arguments, environment: ["SHIPSHAPE_URI": uri])
+                let run = try await Program.run(arguments, environment: ["SHIPSHAPE_URI": uri])
                 seen += [run.output, run.errors]
             }
             seen += [folder.text(of: "r.json") ?? "", folder.text(of: "r.txt") ?? ""]

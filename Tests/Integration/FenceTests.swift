@@ -39,13 +39,15 @@ import Testing
         #expect(try await test.checkpoint()?.state == "done")
     }
 
-    @Test(arguments: [0, 35, 70]) func aRunnerThatSleptPastItsLeaseChangesNothing(_ milliseconds: Int) async throws {
+    @Test(arguments: [0, 80, 160]) func aRunnerThatSleptPastItsLeaseChangesNothing(_ milliseconds: Int) async throws {
         try await withPeople { test in
             var people: [BSONDocument] = []
             let first = try await test.backfill { program in
-                try await test.waitForChunks(3)
-                try await Task.sleep(for: .milliseconds(milliseconds))
-                program.send(SIGSTOP)
+                try await test.slowly {
+                    try await test.waitForChunks(3)
+                    try await Task.sleep(for: .milliseconds(milliseconds))
+                    program.send(SIGSTOP)
+                }
                 defer { program.send(SIGCONT) }
                 people = try await overtake(test)
             }

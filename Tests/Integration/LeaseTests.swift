@@ -25,8 +25,10 @@ import Testing
     @Test func aSecondRunnerIsTurnedAwayWhileTheFirstLives() async throws {
         try await withPeople { test in
             let first = try await test.backfill("job", "--lease-ttl", "30s") { program in
-                try await test.waitForChunks(2)
-                program.send(SIGSTOP)
+                try await test.slowly {
+                    try await test.waitForChunks(2)
+                    program.send(SIGSTOP)
+                }
                 defer { program.send(SIGCONT) }
                 // What the first had under way when it was stopped arrives before we look.
                 try await Task.sleep(for: .seconds(1))
@@ -50,8 +52,10 @@ import Testing
         try await withPeople { test in
             var second: ProgramRun?
             let first = try await test.backfill("job", "--lease-ttl", "60s") { program in
-                try await test.waitForChunks(1)
-                program.send(SIGSTOP)
+                try await test.slowly {
+                    try await test.waitForChunks(1)
+                    program.send(SIGSTOP)
+                }
                 let name = "\(test.appName)_second"
                 try await test.state.run(["profile": 2])
                 second = try await test.backfill("job", "--lease-wait", "60s", uri: test.uri(appName: name)) { _ in
@@ -73,8 +77,10 @@ import Testing
     @Test func leaseWaitEndsToo() async throws {
         try await withPeople { test in
             try await test.backfill("job", "--lease-ttl", "30s") { program in
-                try await test.waitForChunks(1)
-                program.send(SIGSTOP)
+                try await test.slowly {
+                    try await test.waitForChunks(1)
+                    program.send(SIGSTOP)
+                }
                 defer { program.send(SIGCONT) }
                 let second = try await test.backfill("job", "--lease-wait", "500ms")
                 #expect(second.exitCode == 76)
@@ -106,8 +112,10 @@ import Testing
     @Test(arguments: [SIGTERM, SIGINT]) func afterASignalTheRunIsResumableAtOnce(_ signal: Int32) async throws {
         try await withPeople { test in
             let stopped = try await test.backfill("job", "--lease-ttl", "60s") { program in
-                try await test.waitForChunks(2)
-                program.send(signal)
+                try await test.slowly {
+                    try await test.waitForChunks(2)
+                    program.send(signal)
+                }
             }
             #expect(stopped.exitCode == 75, "\(stopped.errors)")
             #expect(stopped.output.contains("stopped by a signal"))
@@ -121,7 +129,9 @@ import Testing
 
     @Test func afterItsTimeBudgetTheRunIsResumableAtOnce() async throws {
         try await withPeople(limits: "{chunk: {documents: 4}, nice: 4}") { test in
-            let stopped = try await test.backfill("job", "--lease-ttl", "60s", "--max-runtime", "2s")
+            let stopped = try await test.slowly {
+                try await test.backfill("job", "--lease-ttl", "60s", "--max-runtime", "3s")
+            }
             #expect(stopped.exitCode == 75, "\(stopped.errors)")
             #expect(stopped.output.contains("--max-runtime"))
             #expect(try #require(try await test.checkpoint()).isInside)

@@ -71,9 +71,11 @@ import Testing
     @Test func aStepDownIsBridged() async throws {
         try await withPeople { test in
             try await test.backfill { _ in
-                try await test.waitForChunks(3)
-                try await test.mongod.stepDown()
-                #expect(try #require(try await test.checkpoint()).isInside)
+                try await test.slowly {
+                    try await test.waitForChunks(3)
+                    try await test.mongod.stepDown()
+                    #expect(try #require(try await test.checkpoint()).isInside)
+                }
             }
         }
     }
@@ -81,7 +83,7 @@ import Testing
     @Test func aChunkThatTakesTooLongIsHalved() async throws {
         try await Self.server.value.withBackfill { test in
             try await test.database.fill("people", count: Self.documents)
-            try test.job(steps: [#"default: {field: email, value: ""}"#], limits: "{chunk: {documents: 64}, nice: 20}")
+            try test.job(steps: [#"default: {field: email, value: ""}"#], limits: "{chunk: {documents: 64}, nice: 60}")
             let run = try await test.backfill { _ in
                 try await test.waitForChunks(1)
                 try await test.mongod.failing(.error(50, "update", appName: test.appName, mode: .times(3))) {

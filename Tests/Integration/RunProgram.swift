@@ -17,6 +17,9 @@ struct ProgramRun: Sendable {
 
     /// Whether `kill -9` ended it.
     var wasKilled: Bool { status == .signaled(SIGKILL) }
+
+    /// The lines of standard error.
+    var errorLines: [Substring] { errors.split(separator: "\n") }
 }
 
 /// The program while it runs.
@@ -35,29 +38,66 @@ struct LiveProgram: Sendable {
     func send(_ signal: Int32) { _ = kill(process, signal) }
 }
 
-/// The executable that this package builds.
+/// The built program, run as a user runs it.
 enum Program {
     /// It lies beside the test runner.
-    static func path() throws -> FilePath {
-        let runner = FilePath(try FileManager.default.destinationOfSymbolicLink(atPath: "/proc/self/exe"))
-        let path = runner.removingLastComponent().appending("shipshape")
-        try #require(FileManager.default.isExecutableFile(atPath: path.string), "\(path) is not built")
-        return path
+    static var path: FilePath {
+        get throws {
+            let runner = FilePath(try FileManager.default.destinationOfSymbolicLink(atPath: "/proc/self/exe"))
+            let path = runner.removingLastComponent().appending("shipshape")
+            try #require(FileManager.default.isExecutableFile(atPath: path.string), "\(path) is not built")
+            return path
+        }
     }
 
     /// Runs it to its end.
     /// - Parameters:
+    ///   - environment: what is added to an environment that names no deployment.
+    ///   - folder: where it runs.
     ///   - fault: where a debug build kills itself, such as `after-write:3`.
     ///   - meanwhile: what the test does beside it; when that fails, the program is killed.
     static func run(
-        _ arguments: [String], fault: String? = nil, meanwhile: (LiveProgram) async throws -> Void = { _ in }
+        _ arguments: [String], environment: [Environment.Key: String?] = [:], in folder: FilePath? = nil,
+        fault: String? = nil, meanwhile: (LiveProgram) async throws -> Void = { _ in }
+    ) async throws -> ProgramRun {
+        let added = environment.merging(["SHIPSHAPE_FAULT": fault]) { own, _ in own }
+        return try await run(.path(try path), arguments, environment: added, in: folder, meanwhile: meanwhile)
+    }
+
+    /// Runs it by way of a shell, whose `$0` is the program and whose `$1`… are the arguments.
+    static func shell(_ script: String, _ arguments: [String]) async throws -> ProgramRun {
+        try await run(.path("/bin/bash"), ["-c", script, try path.string] + arguments)
+    }
+
+    /// Runs it at a terminal, and types as soon as it asks.
+    /// - Parameters:
+    ///   - question: what the terminal shows when the program waits for an answer.
+    ///   - input: what is typed, as `printf` writes it.
+    static func atTerminal(_ arguments: [String], askedFor question: String, types input: String) async throws
+        -> ProgramRun
+    {
+        // The input stays open until the program ends: a terminal does not hang up on who thinks for a while.
+        let script = #"""
+            folder=$(mktemp -d) && trap 'rm -r "$folder"' EXIT && mkfifo "$folder/keys" || exit
+            question=$1 input=$2; shift 2
+            script -qec "$(printf '%q ' "$0" "$@")" /dev/null <"$folder/keys" >"$folder/screen" &
+            exec 3>"$folder/keys"
+            until grep -qF "$question" "$folder/screen" || ! kill -0 $! 2>/dev/null; do sleep 0.05; done
+            printf "$input" >&3
+            wait $!; status=$?
+            cat "$folder/screen"
+            exit $status
+            """#
+        return try await shell(script, [question, input] + arguments)
+    }
+
+    private static func run(
+        _ executable: Executable, _ arguments: [String], environment: [Environment.Key: String?] = [:],
+        in folder: FilePath? = nil, meanwhile: (LiveProgram) async throws -> Void = { _ in }
     ) async throws -> ProgramRun {
         let result = try await Subprocess.run(
-            .path(try path()), arguments: Arguments(arguments),
-            environment: .inherit.updating([
-                "SHIPSHAPE_FAULT": fault, "SHIPSHAPE_URI": nil, "SHIPSHAPE_PASSWORD": nil,
-            ]),
-            input: .none, output: .string(limit: 1 << 20), error: .string(limit: 1 << 20)
+            executable, arguments: Arguments(arguments), environment: bare.updating(environment),
+            workingDirectory: folder, input: .none, output: .string(limit: 4 << 20), error: .string(limit: 4 << 20)
         ) { execution in
             let program = LiveProgram(process: execution.processIdentifier.value)
             do {
@@ -69,5 +109,14 @@ enum Program {
         }
         return ProgramRun(
             status: result.terminationStatus, output: result.standardOutput, errors: result.standardError)
+    }
+
+    private static var bare: Environment {
+        .inherit.updating([
+            "SHIPSHAPE_URI": nil, "SHIPSHAPE_PASSWORD": nil, "NO_COLOR": nil,
+            // A process that was killed leaves libmongoc's counters in shared memory, and the library complains about
+            // them while it is loaded into a later process of the same id.
+            "MONGOC_DISABLE_SHM": "1",
+        ])
     }
 }

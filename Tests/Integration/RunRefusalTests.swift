@@ -94,9 +94,11 @@ import Testing
     @Test func aCollectionThatIsCreatedAnewMeanwhileIsNotWritten() async throws {
         try await withPeople(limits: "{chunk: {documents: 5}, nice: 2}") { test in
             let run = try await test.backfill { _ in
-                try await test.waitForChunks(3)
-                try await test.database.run(["drop": "people"])
-                try await test.database.fill("people", count: 200)
+                try await test.slowly {
+                    try await test.waitForChunks(3)
+                    try await test.database.run(["drop": "people"])
+                    try await test.database.fill("people", count: 200)
+                }
             }
             expectRefusal(run, 65, "\(test.database.name).people was dropped and created anew")
             #expect(try await test.database.count("people", ["email": ["$exists": true]]) == 0)
@@ -106,8 +108,10 @@ import Testing
     @Test func aCollectionThatVanishesMeanwhileIsNoSuccess() async throws {
         try await withPeople(limits: "{chunk: {documents: 5}, nice: 2}") { test in
             let run = try await test.backfill { _ in
-                try await test.waitForChunks(3)
-                try await test.database.run(["drop": "people"])
+                try await test.slowly {
+                    try await test.waitForChunks(3)
+                    try await test.database.run(["drop": "people"])
+                }
             }
             expectRefusal(run, 65, "\(test.database.name).people was dropped")
         }

@@ -96,6 +96,17 @@ extension Mongod {
         try await admin(["configureFailPoint": "failCommand", "mode": "off"])
     }
 
+    /// Waits until a client is in the midst of a command, such as one that a fail point blocks.
+    package func waitForCommand(_ command: String, of appName: String) async throws {
+        let filter: BSONDocument = ["appName": .string(appName), "command.\(command)": ["$exists": true]]
+        try await waitUntil("\(appName) is in the midst of a \(command)") {
+            let reply = try await admin([
+                "aggregate": 1, "pipeline": [["$currentOp": [:]], ["$match": .object(filter)]], "cursor": [:],
+            ])
+            return reply["cursor"]?.document?["firstBatch"]?.document.map { !$0.isEmpty } ?? false
+        }
+    }
+
     /// Makes the primary give up its office for a second, and waits until it has it again.
     ///
     /// Not for a shared server: every test that runs beside this one would see it.
