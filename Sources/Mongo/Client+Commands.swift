@@ -86,7 +86,9 @@ extension ClientLease {
 extension BSONDocument {
     /// The reply, unless it holds write errors: then the first is thrown.
     fileprivate func checked(host: String) throws(MongoError) -> BSONDocument {
-        if let first = WriteError.all(of: self).first { throw MongoError(first, labels: errorLabels, host: host) }
+        if let first = WriteError.all(of: self).first {
+            throw MongoError(first, labels: errorLabels, host: host, modified: modified)
+        }
         return self
     }
 }

@@ -16,6 +16,8 @@ package final class ClientPool {
     /// How long a call looks for a server that fits.
     let searchTime: Duration
     let isEncrypted: Bool
+    /// The replica set that the connection string asks for.
+    let replicaSet: String?
     let handles = HandleCount()
 
     private init(owning handle: OpaquePointer, uri: borrowing MongoURI) {
@@ -25,6 +27,7 @@ package final class ClientPool {
         redactedURI = uri.redacted
         searchTime = uri.serverSelectionTimeout
         isEncrypted = uri.isEncrypted
+        replicaSet = uri.replicaSet
         HandleCount.total.add()
     }
 

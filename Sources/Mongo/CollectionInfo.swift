@@ -46,6 +46,11 @@ package struct CollectionInfo: Hashable, Sendable {
     package var validator: BSONDocument? { options["validator"]?.document }
 }
 
+extension CollectionInfo.Kind: CustomStringConvertible {
+    /// In words.
+    package var description: String { self == .timeseries ? "time series" : rawValue }
+}
+
 extension Client {
     /// Lists what a database holds.
     ///

@@ -30,6 +30,10 @@ extension MongoError {
     /// Whether the write was done and only its durability was not confirmed.
     package var isWriteConcern: Bool { domain == .writeConcern }
 
+    /// Whether a document that was to be sent holds a field without a name, which the driver refuses in a cursor's
+    /// options: of ours only an `_id` can.
+    package var isFieldWithoutName: Bool { domain == .cursor && message.hasSuffix("empty key") }
+
     /// Whether the operation's own time limit ended it.
     package var isTimeLimit: Bool { code == .maxTimeMSExpired || code == .exceededTimeLimit }
 

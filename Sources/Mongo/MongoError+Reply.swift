@@ -17,17 +17,17 @@ extension MongoError {
     init?(writeConcernErrorOf reply: BSONDocument, host: String?) {
         guard let detail = reply.writeConcernError, let code = detail["code"]?.integer else { return nil }
         if let refused = WriteError.all(of: reply).first {
-            self.init(refused, labels: reply.errorLabels, host: host)
+            self.init(refused, labels: reply.errorLabels, host: host, modified: reply.modified)
             return
         }
         self.init(
             .writeConcern, Code(rawValue: code), message: detail["errmsg"]?.text ?? "write concern error",
-            codeName: detail["codeName"]?.text, labels: reply.errorLabels, host: host)
+            codeName: detail["codeName"]?.text, labels: reply.errorLabels, host: host, modified: reply.modified)
     }
 
     /// One write's error, as an error of the whole.
-    init(_ error: WriteError, labels: Set<String> = [], host: String? = nil) {
-        self.init(.server, error.code, message: error.message, labels: labels, host: host)
+    init(_ error: WriteError, labels: Set<String> = [], host: String? = nil, modified: Int = 0) {
+        self.init(.server, error.code, message: error.message, labels: labels, host: host, modified: modified)
     }
 
     /// A reply, or a document of a cursor, whose bytes are no BSON.
@@ -53,6 +53,9 @@ extension BSONDocument {
     var writeConcernError: BSONDocument? {
         self["writeConcernError"]?.document ?? self["writeConcernErrors"]?.document?.values.first?.document
     }
+
+    /// How many documents the write of this reply changed.
+    var modified: Int { self["nModified"]?.integer ?? 0 }
 
     /// Where the code's name stands.
     fileprivate var errorDetail: BSONDocument { self["codeName"] == nil ? writeConcernError ?? self : self }

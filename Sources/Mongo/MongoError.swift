@@ -18,11 +18,13 @@ package struct MongoError: Error, Hashable, Sendable {
     package let message: String
     /// The deployment's addresses, without user and password; `nil` when no connection was meant.
     package let host: String?
+    /// Documents that the write had changed all the same, as far as the reply told.
+    package let modified: Int
 
     /// Makes an error; `message` is redacted here.
     package init(
         _ domain: Domain, _ code: Code, message: String, codeName: String? = nil, labels: Set<String> = [],
-        host: String? = nil
+        host: String? = nil, modified: Int = 0
     ) {
         self.domain = domain
         self.code = code
@@ -32,6 +34,7 @@ package struct MongoError: Error, Hashable, Sendable {
             code == .conversionFailure
             ? Redaction.conversionMessage(message) : domain.isServer ? Redaction.serverMessage(message) : message
         self.host = host
+        self.modified = modified
     }
 }
 

@@ -23,7 +23,13 @@ package struct MongoURI: ~Copyable {
             let leaks = URIText(text).secrets.contains { message.contains($0) }
             throw MongoError(invalidURI: leaks || message.isEmpty ? "it is malformed" : message)
         }
-        return unsafe MongoURI(owning: handle)
+        let uri = unsafe MongoURI(owning: handle)
+        // The driver takes any word, and the server calls it an error of the first command.
+        if let level = uri.readConcern, !ReadConcern.all.contains(level) {
+            let levels = ReadConcern.all.map(\.rawValue).joined(separator: ", ")
+            throw MongoError(invalidURI: "readConcernLevel must be one of \(levels)")
+        }
+        return uri
     }
 }
 

@@ -2,31 +2,15 @@
 enum Redaction {
     /// A server's or the driver's message without what it quotes of documents.
     ///
-    /// What stands in braces goes (`dup key: { email: … }`, echoed commands and documents), and what stands in double
-    /// quotes, where mongod prints string values. Names, which mongod puts in single quotes, stay.
+    /// What stands in braces goes (echoed commands and documents), and what stands in double quotes, where mongod prints
+    /// string values. mongod escapes neither, so that a value may hold either: all from the first to the last goes. Names,
+    /// which mongod puts in single quotes, stay.
     static func serverMessage(_ message: String) -> String {
-        var kept = ""
-        var depth = 0
-        var isQuoted = false
-        var isEscaped = false
-        for character in message {
-            if isEscaped {
-                isEscaped = false
-                continue
-            }
-            switch character {
-            case "\\" where isQuoted: isEscaped = true
-            case "\"":
-                if depth == 0 { kept += isQuoted ? "…\"" : "\"" }
-                isQuoted.toggle()
-            case "{" where !isQuoted:
-                if depth == 0 { kept += "{…}" }
-                depth += 1
-            case "}" where !isQuoted && depth > 0: depth -= 1
-            default: if depth == 0 && !isQuoted { kept.append(character) }
-            }
-        }
-        return isQuoted && depth == 0 ? kept + "…" : kept
+        if let key = message.firstRange(of: "dup key:") { return message[..<key.upperBound] + " {…}" }
+        guard let start = message.firstIndex(where: { $0 == "{" || $0 == "\"" }) else { return message }
+        let quotes = message[start] == "\""
+        let end = message[start...].dropFirst().lastIndex { $0 == "}" || $0 == "\"" }
+        return message[..<start] + (quotes ? "\"…\"" : "{…}") + (end.map { message[$0...].dropFirst() } ?? "")
     }
 
     /// Also without numbers and what stands in single quotes: for errors whose text is about a value.

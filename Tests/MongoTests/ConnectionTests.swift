@@ -38,6 +38,21 @@ import Testing
         #expect("\(error)".contains("resolve"))
     }
 
+    @Test func aReplicaSetOfAnotherNameIsNamed() async throws {
+        let host = try await Mongod.shared.host
+        let error = try await failure(options("mongodb://\(host)/?replicaSet=nope"))
+        #expect(error.isServerSelection)
+        #expect("\(error)".contains("none of the addresses is a member of a replica set \"nope\""))
+    }
+
+    @Test func aLevelThatNoServerKnowsIsRefused() throws {
+        let error = try #require(throws: MongoError.self) {
+            _ = try MongoURI.parse("mongodb://a/?readConcernLevel=nope")
+        }
+        #expect(error.code == .invalidArgument)
+        #expect("\(error)".contains("readConcernLevel must be one of local, majority"))
+    }
+
     @Test func encryptionThatTheServerDoesNotSpeakSaysSo() async throws {
         let host = try await Mongod.shared.host
         var options = options("mongodb://\(host)/")

@@ -4,10 +4,13 @@ import Testing
 
 @Suite struct RedactionTests {
     @Test(arguments: [
-        ("E11000 dup key: { a: \"x } y\", b: { c: 1 } } end", "E11000 dup key: {…} end"),
+        ("E11000 index: a_1 dup key: { a: \"x } y\", b: { c: 1 } } end", "E11000 index: a_1 dup key: {…}"),
+        (#"E11000 dup key: { a: "x\"} SECRET {" }"#, "E11000 dup key: {…}"),
+        (#"E11000 dup key: { a: "say "SECRET" }{" }"#, "E11000 dup key: {…}"),
         ("bad value \"secret\" for 'field'", "bad value \"…\" for 'field'"),
-        ("open { a: 1", "open {…}"), ("open \"never closed", "open \"…"), ("plain } text", "plain } text"),
-        (#"E11000 dup key: { a: "x\"} SECRET {" } end"#, "E11000 dup key: {…} end"),
+        (#"bad value "sec"SECRET"ret" for 'field'"#, "bad value \"…\" for 'field'"),
+        (#"no field 'b' in element {a: "x }SECRET{ y"}, sorry"#, "no field 'b' in element {…}, sorry"),
+        ("open { a: 1", "open {…}"), ("open \"never closed", "open \"…\""), ("plain } text", "plain } text"),
     ])
     func serverMessagesLoseWhatTheyQuote(message: String, shown: String) {
         #expect(MongoError(.server, .badValue, message: message).message == shown)
