@@ -107,6 +107,32 @@ import Testing
         }
     }
 
+    /// The server walks the `_id`s in the order of the collation, which is not that of their bytes.
+    @Test func aCollectionWithACollationIsDone() async throws {
+        try await Mongod.shared.withBackfill { test in
+            try await test.database.run(["create": "people", "collation": ["locale": "en", "strength": 2]])
+            let ids = ["a", "B", "c", "D", "e", "F", "Zed", "a1", "b1", "c1", "d1", "e1"]
+            try await test.database.fill("people", ids.map { ["_id": .string($0)] })
+            try test.job(steps: [#"default: {field: email, value: ""}"#], limits: "{chunk: {documents: 2}}")
+            let dry = try report(try await test.backfill("job", "--dry-run", "--output", "json"))
+            #expect(dry["changed"]?.integer == ids.count)
+            let run = try await test.backfill("job", "--output", "json", "--max-runtime", "60s")
+            #expect(run.exitCode == 0, "\(run.errors)")
+            #expect(try report(run)["chunks"] == dry["chunks"])
+            #expect(try await test.database.count("people", ["email": ""]) == ids.count)
+        }
+    }
+
+    @Test func anIDThatTheDriverDoesNotTakeIsExplained() async throws {
+        try await Mongod.shared.withBackfill { test in
+            try await test.database.fill("people", (0..<9).map { ["_id": ["": .integer($0)]] })
+            try test.job(steps: [#"default: {field: email, value: ""}"#], limits: "{chunk: {documents: 2}}")
+            let run = try await test.backfill()
+            #expect(run.exitCode == 65)
+            #expect(run.errors.contains("a field that has no name"), "\(run.errors)")
+        }
+    }
+
     @Test(arguments: [.double(.nan), .minKey, .maxKey, .null, .string("")] as [BSONValue])
     func aSingleDocumentOfAnyIDIsDone(_ id: BSONValue) async throws {
         try await Mongod.shared.withBackfill { test in

@@ -1,5 +1,5 @@
 import BSON
-import Glibc
+import Foundation
 import TestSupport
 import Testing
 
@@ -40,7 +40,7 @@ import Testing
             let others: BSONValue = ["$or": [["_id": ["$gte": 100]], ["_id": ["$mod": [2, 1]]]]]
             try await test.database.run(["delete": "tasks", "deletes": [["q": others, "limit": 0]]])
             let run = try await test.backfill(
-                flags: ["--ledger", "none"], fault: "before-write:1"
+                flags: ["--ledger", "none", "--lease-ttl", "60s"], fault: "before-write:1"
             ) { program in
                 try await waitUntil("the runner sleeps") { try program.isStopped }
                 defer { program.send(SIGCONT) }
@@ -52,6 +52,53 @@ import Testing
             #expect(run.exitCode == 75, "\(run.errors)")
             let harmed = try await test.database.documents("tasks", ["priority": ["$type": "int"]])
             #expect(harmed.count == GateCase.ceiling - 1)
+        }
+    }
+
+    @Test func aDocumentThatIsRepairedBeforeTheWriteIsNotHarmedUncounted() async throws {
+        try await Mongod.shared.withBackfill { test in
+            // None of them syncs, as none has a q: to change p harms none.
+            try await test.database.fill("tasks", count: 50) { ["_id": .integer($0), "p": .string("\($0)")] }
+            for (name, type) in [("active", "string"), ("next", "int")] {
+                try test.write(
+                    "\(name).json",
+                    """
+                    {"title": "Task", "bsonType": "object", "required": ["_id", "p", "q"], "properties":
+                     {"_id": {"bsonType": "int"}, "p": {"bsonType": "\(type)"}, "q": {"bsonType": "string"}}}
+                    """)
+            }
+            try test.job(
+                on: "tasks", steps: ["convert: {field: p, to: int}"], limits: "{unsynced: 10, reserve: 0}",
+                more: "schema: {active: active.json, next: next.json}")
+            let run = try await test.backfill(
+                flags: ["--ledger", "none", "--lease-ttl", "60s"], fault: "before-write:1"
+            ) { program in
+                try await waitUntil("the runner sleeps") { try program.isStopped }
+                defer { program.send(SIGCONT) }
+                // A user repairs most of them, and only now they would be harmed.
+                try await test.database.run([
+                    "update": "tasks",
+                    "updates": [["q": ["_id": ["$gte": 10]], "u": ["$set": ["q": ""]], "multi": true]],
+                ])
+            }
+            #expect(run.exitCode == 75, "\(run.errors)")
+            #expect(try await test.database.count("tasks", ["p": ["$type": "int"], "q": ["$exists": false]]) == 10)
+            let harmed = try await test.database.documents("tasks", ["p": ["$type": "int"], "q": ""])
+            #expect(harmed.count == 9)
+            #expect(try await Set(GateCase.recorded(test)) == Set(harmed.compactMap { $0["_id"]?.integer }))
+        }
+    }
+
+    @Test func aJobThatAnotherLeavesNoRoomSaysWhich() async throws {
+        try await GateCase.withTasks { test in
+            #expect(try await GateCase.run(test, "--allow-unsync", "200").exitCode == 75)
+            let job = try String(contentsOfFile: test.path(), encoding: .utf8)
+            try test.write("other.yml", job.replacing("job: job", with: "job: other"))
+            let flags = ["--ledger", "none", "--dry-run"]
+            let other = try await test.backfill("other", flags: flags)
+            #expect(other.exitCode == 1, "\(other.errors)")
+            #expect(
+                other.output.contains("job \"job\" recorded 99 documents that it makes unsyncable"), "\(other.output)")
         }
     }
 

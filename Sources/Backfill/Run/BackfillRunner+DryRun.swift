@@ -19,7 +19,7 @@ extension BackfillRunner {
         if let upper = try patience.bridging({ try chunker.greatestID() }) {
             var last: BSONValue?
             let size = ChunkSize(job.job.limits, averageSize: plan.averageSize).documents
-            while last.map({ BSONOrder.precedes($0, upper) }) ?? true, !stop.isRaised {
+            while last.map({ !upper.hasSameBytes(as: $0) }) ?? true, !stop.isRaised {
                 let (after, soFar) = (last, count)
                 let chunk = try patience.bridging { try chunker.chunk(after: after, upper: upper, documents: size) }
                 // Read again as a whole after a failure, so a chunk is counted once.
@@ -88,13 +88,5 @@ private struct PreviewCount {
         return BackfillReport.Sample(
             id: after["_id"] ?? .null, before: try paths.map { ($0.description, try before.value(at: $0)) },
             after: try paths.map { ($0.description, try after.value(at: $0)) })
-    }
-}
-
-extension BSONDocument {
-    /// A copy of the value at a path; `nil` when there is none.
-    fileprivate func value(at path: FieldPath) throws(BSONError) -> BSONValue? {
-        guard case .found(let element, let place) = try path.lookup(in: view) else { return nil }
-        return try place.value(element)
     }
 }

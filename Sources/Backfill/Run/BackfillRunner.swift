@@ -60,12 +60,13 @@ package struct BackfillRunner: Sendable {
             let entries = try readingLedger { () throws(MongoError) in try ledger?.count() }
             let pending = state.isReadable ? try store.pendingHarm(seenBy: ledger, marks: false) : 0
             plan.headroom = Headroom(ledger: entries, pending: pending, ceiling: job.job.limits.ceiling)
+            if pending > 0 { plan.notes += try store.pendingOfOthers() }
             if let upper = try Chunker(collection: collection).greatestID() {
                 let recorded = { (ids: [BSONValue]) throws in
                     state.isReadable ? try store.pendingHarm(among: ids, of: job.job.namespace) : []
                 }
                 try gate.judge(Chunk(after: nil, through: upper), recorded: recorded) { document in
-                    plan.harm += document.isHarmful ? 1 : 0
+                    plan.harm += document.judgement == .harmful ? 1 : 0
                     plan.recordedHarm += document.isRecorded ? 1 : 0
                     return true
                 }

@@ -1,5 +1,10 @@
 package import BSON
 
+extension BSONValue {
+    /// Whether two values are the same in their bytes, as a NaN is to itself and 1 is not to 1.0.
+    func hasSameBytes(as other: BSONValue) -> Bool { BSONDocument([("", self)]) == BSONDocument([("", other)]) }
+}
+
 /// A half-open range of `_id`s, over all BSON types in their order: behind `after`, up to and with `through`.
 package struct Chunk: Hashable, Sendable {
     /// The last `_id` of the chunk before; `nil` for the first chunk.

@@ -13,7 +13,7 @@ struct Gate {
     struct Decision {
         var chunk: Chunk?
         /// The documents of the chunk that need the job: only these were judged, and only these may be written.
-        var judged: [BSONValue] = []
+        var judged = Selection()
         var harm: [BSONValue]
         /// Those of ``harm`` that were not recorded before.
         var newHarm: [BSONValue] = []
@@ -30,7 +30,11 @@ struct Gate {
         var room = headroom.documents
         var lastBefore: BSONValue?
         try judge(chunk, recorded: { try store.pendingHarm(among: $0, of: collection.namespace) }) { document in
-            if document.isHarmful {
+            var condition: Expression?
+            switch document.judgement {
+            case .harmless: break
+            case .harmlessWhile(let stillHolds): condition = stillHolds
+            case .harmful:
                 if !document.isRecorded {
                     guard room > 0 else {
                         decision.chunk = lastBefore.map { Chunk(after: chunk.after, through: $0) }
@@ -41,7 +45,7 @@ struct Gate {
                 }
                 decision.harm.append(document.id)
             }
-            decision.judged.append(document.id)
+            decision.judged.add(document.id, while: condition)
             lastBefore = document.id
             return true
         }
@@ -62,8 +66,7 @@ extension Gate {
     /// A document that needs the job.
     struct Judged {
         let id: BSONValue
-        /// Whether it syncs under the active schema as it is and would not as it would be.
-        let isHarmful: Bool
+        let judgement: Judgement
         /// Whether the job has it among the pending already.
         let isRecorded: Bool
     }
@@ -79,29 +82,22 @@ extension Gate {
         var preview = Preview(chunk, of: job, in: collection, onlyNeeding: true)
         var isOver = false
         while !isOver {
-            var batch: [(id: BSONValue, isHarmful: Bool)] = []
+            var batch: [(id: BSONValue, judgement: Judgement)] = []
             while batch.count < Self.batch {
                 guard let outcome = try preview.next() else {
                     isOver = true
                     break
                 }
                 guard let id = outcome.after["_id"] else { continue }
-                batch.append((id, try outcome.isHarmful(under: active)))
+                batch.append((id, try Judgement(outcome, of: job, under: active)))
             }
-            let harmful = batch.filter(\.isHarmful).map(\.id)
+            let harmful = batch.filter { $0.judgement == .harmful }.map(\.id)
             let known = harmful.isEmpty ? [] : try recorded(harmful)
-            for (id, isHarmful) in batch {
-                let document = Judged(id: id, isHarmful: isHarmful, isRecorded: isHarmful && known.contains(id))
+            for (id, judgement) in batch {
+                let document = Judged(
+                    id: id, judgement: judgement, isRecorded: judgement == .harmful && known.contains(id))
                 guard try body(document) else { return }
             }
         }
-    }
-}
-
-extension Preview.Outcome {
-    /// Whether the document syncs under the schema as it is and would not as it would be.
-    func isHarmful(under schema: CompiledSchema) throws -> Bool {
-        guard let before else { return false }
-        return try schema.check(before.view) != .certain && schema.check(after.view) == .certain
     }
 }

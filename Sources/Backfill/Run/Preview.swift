@@ -16,11 +16,13 @@ struct Preview: ~Copyable {
     private static let beforeMark = "__shipshape_before"
     private static let openMark = "__shipshape_open"
 
+    private let namespace: Namespace
     private var cursor: Cursor
 
     /// Previews a chunk.
     /// - Parameter onlyNeeding: whether documents that the job does not concern are left out.
     init(_ chunk: Chunk, of job: CompiledJob, in collection: MongoCollection, onlyNeeding: Bool) {
+        namespace = collection.namespace
         let needs = job.needs
         var pipeline: [BSONDocument] = [["$match": .object(chunk.membership.filter)], ["$sort": ["_id": 1]]]
         if onlyNeeding { pipeline.append(["$match": .object(needs.filter)]) }
@@ -44,8 +46,9 @@ struct Preview: ~Copyable {
             // Before and after travel in one document, which the server limits to 16 MiB.
             throw BackfillError(
                 .schemaMismatch,
-                "a document of more than about 8 MB stands in the way: this version can neither preview it nor judge its "
-                    + "harm; change it by hand first (\(error.message))")
+                "a document of \(namespace) of more than about 8 MB stands in the way: this version can neither preview it "
+                    + "nor judge its harm; find it by { $expr: { $gt: [{ $bsonSize: \"$$ROOT\" }, 8000000] } }, and change "
+                    + "it by hand first")
         }
     }
 
@@ -67,5 +70,13 @@ struct Preview: ~Copyable {
             }
         }
         return Outcome(before: before, after: builder.finish(), isOpen: isOpen)
+    }
+}
+
+extension BSONDocument {
+    /// A copy of the value at a path; `nil` when there is none.
+    func value(at path: FieldPath) throws(BSONError) -> BSONValue? {
+        guard case .found(let element, let place) = try path.lookup(in: view) else { return nil }
+        return try place.value(element)
     }
 }

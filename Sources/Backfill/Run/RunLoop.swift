@@ -16,6 +16,8 @@ struct RunLoop: ~Copyable {
     var size: ChunkSize
     /// Chunks and documents that this run wrote.
     private(set) var written = (chunks: 0, documents: 0)
+    /// Documents that this run changed in writes that failed afterwards, and that no checkpoint counts yet.
+    private var uncounted = 0
     /// Documents that this run made unsyncable under the active schema.
     private(set) var harmed = 0
 
@@ -89,7 +91,7 @@ struct RunLoop: ~Copyable {
             var chunk = try runner.patience.bridging {
                 try chunker.chunk(after: after, upper: upper, documents: documents)
             }
-            var judged: [BSONValue]?
+            var judged: Selection?
             var harm = 0
             if let gate {
                 let decision = try runner.patience.bridging { try gate.decide(chunk, store) }
@@ -127,19 +129,25 @@ struct RunLoop: ~Copyable {
     }
 
     /// Writes one chunk, of it only the documents that the gate judged; `nil` when it took too long and was made smaller.
-    private mutating func write(_ chunk: Chunk, only judged: [BSONValue]?) throws -> Int? {
+    private mutating func write(_ chunk: Chunk, only judged: Selection?) throws -> Int? {
         let writer = ChunkWriter(job: job, collectionUUID: plan.checksUUID ? plan.collectionUUID : nil)
-        var modified = 0
         while true {
             if holding.isHalfOver { try renew() }
             let (lease, runner) = (holding.lease, runner)
             FaultPoint.beforeWrite.reached(visit: written.chunks + 1)
             do {
-                modified += try runner.patience.bridging {
-                    try writer.write(chunk, only: judged, under: lease, on: client)
+                var modified = 0
+                do {
+                    defer { uncounted += modified }
+                    try runner.patience.bridging {
+                        try writer.write(chunk, only: judged, under: lease, on: client, counting: &modified)
+                    }
                 }
                 // A write that came after the fence changed nothing and reads like one that had nothing to change.
-                if holding.isCertain { return modified }
+                if holding.isCertain {
+                    defer { uncounted = 0 }
+                    return uncounted
+                }
                 try renew()
             } catch let error as MongoError where error.isTimeLimit && size.canShrink {
                 size.shrink()

@@ -27,7 +27,7 @@ struct Target {
         }
         guard info.kind == .collection else {
             throw BackfillError(
-                .unsupportedCollection, "\(namespace) is a \(info.kind.rawValue): it cannot be backfilled")
+                .unsupportedCollection, "\(namespace) is a \(info.kind): it cannot be backfilled")
         }
         // `collectionUUID` is known to commands since 6.0, wire version 17.
         let checksUUID = try client.hello().maxWireVersion >= 17

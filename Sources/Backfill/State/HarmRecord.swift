@@ -28,6 +28,17 @@ extension StateStore {
         return Set(try cursor.documents().compactMap { $0["_id"]?.document?["id"] })
     }
 
+    /// What other jobs recorded and no run has seen in the ledger yet, as an operator reads it: such a record takes room
+    /// until the ledger shows the document.
+    func pendingOfOthers() throws(MongoError) -> [String] {
+        try client.counts("harm", ["seen": false, "_id.job": ["$ne": .string(job)]], by: "_id.job").compactMap {
+            guard let name = $0["_id"]?.text, let count = $0["count"]?.integer else { return nil }
+            return
+                "job \"\(name)\" recorded \(count) \(count == 1 ? "document" : "documents") that it makes unsyncable and "
+                + "that the ledger may not show yet"
+        }
+    }
+
     private func key(_ id: BSONValue, _ namespace: Namespace) -> BSONDocument {
         ["job": .string(job), "ns": .string(namespace.description), "id": id]
     }

@@ -103,10 +103,10 @@ extension StateStore {
 
         /// Whether the pass has reached its last `_id`.
         ///
-        /// Asked by MongoDB's order: a NaN does not equal itself in any other.
+        /// The walk ends at exactly that `_id`. Its order is the server's: only it knows the collection's collation.
         var isPassOver: Bool {
             guard let last, let upper else { return false }
-            return !BSONOrder.precedes(last, upper)
+            return upper.hasSameBytes(as: last)
         }
 
         init(_ document: BSONDocument) {

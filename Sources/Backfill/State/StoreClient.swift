@@ -78,6 +78,16 @@ struct StoreClient: ~Copyable {
             filter, options: ["readConcern": ["level": "majority"]])
     }
 
+    /// How many documents fit, by the value of a field.
+    func counts(_ collection: String, _ filter: BSONDocument, by field: String) throws(MongoError) -> [BSONDocument] {
+        let cursor = client.collection(Namespace(database: database, collection: collection)).aggregate(
+            [
+                ["$match": .object(filter)], ["$group": ["_id": .string("$\(field)"), "count": ["$sum": 1]]],
+                ["$sort": ["_id": 1]],
+            ], options: ["readConcern": ["level": "majority"]])
+        return try cursor.documents()
+    }
+
     /// Sets fields in every document that fits.
     func set(_ collection: String, _ filter: BSONDocument, _ fields: BSONDocument) throws(MongoError) {
         try client.runWriteCommand(

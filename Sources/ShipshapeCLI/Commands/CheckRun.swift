@@ -55,11 +55,12 @@ struct CheckRun {
                 collections.append(CheckReport.Collection(Tally(compiled)))
                 continue
             }
-            if target.isView {
-                notes.append("\(collection.namespace) is a view: should its cursor be lost, the check does not go on")
+            if let kind = target.derived {
+                notes.append(
+                    "\(collection.namespace) is a \(kind): should its cursor be lost, the check does not go on")
             }
             var options = options(index, progress)
-            options.isView = target.isView
+            options.isView = target.derived != nil
             let scan = CollectionScan(compiled, on: pool, options: options)
             let tally = try await stopping(progress) { try await scan.run() }
             try await checkIdentity(of: collection.namespace, target, on: pool)
@@ -171,18 +172,18 @@ struct ReplacedError: Error, CustomStringConvertible {
 /// A collection of the schema as the deployment knows it.
 private struct LiveTarget: Sendable {
     var exists: Bool
-    var isView: Bool
+    /// What it is where it has no `_id` index of its own: a view, or a time series.
+    var derived: CollectionInfo.Kind?
     /// What tells it from another collection of its name; a view has none.
     var uuid: BSONValue?
     var estimatedCount: Int?
 
     static func find(_ namespace: Namespace, on client: borrowing Client) throws(MongoError) -> LiveTarget {
         guard let info = try client.collectionInfo(namespace) else {
-            return LiveTarget(exists: false, isView: false, estimatedCount: nil)
+            return LiveTarget(exists: false)
         }
-        let isView = info.kind != .collection
+        guard info.kind == .collection else { return LiveTarget(exists: true, derived: info.kind, uuid: info.uuid) }
         return LiveTarget(
-            exists: true, isView: isView, uuid: info.uuid,
-            estimatedCount: isView ? nil : try client.collection(namespace).estimatedCount())
+            exists: true, uuid: info.uuid, estimatedCount: try client.collection(namespace).estimatedCount())
     }
 }

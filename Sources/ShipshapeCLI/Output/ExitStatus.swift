@@ -37,6 +37,8 @@ enum ExitStatus: Int32, Error {
     private init(for error: MongoError) {
         if error.isAuthentication || error.isAuthorization {
             self = .notPermitted
+        } else if error.isFieldWithoutName {
+            self = .badInput
         } else if error.code == .invalidArgument, error.domain == .command || error.domain == .client {
             self = .badConfiguration
         } else {
@@ -80,6 +82,10 @@ extension ExitStatus {
         guard let error = error as? MongoError else { return "" }
         if error.isAuthentication { return " (check the user, SHIPSHAPE_PASSWORD and --auth-source)" }
         if error.isAuthorization { return " (grant the user what is missing)" }
+        if error.isFieldWithoutName {
+            return " (an _id of the collection is a document with a field that has no name, which the driver does not "
+                + "take: find it by { _id: { $type: \"object\" } } and give that document another _id)"
+        }
         if error.isServerSelection { return " (check the address, and that the deployment runs)" }
         return ""
     }
