@@ -53,7 +53,10 @@ struct BackfillCase: Sendable {
     /// A job file's path.
     func path(_ job: String = "job") -> String { folder.appending("\(job).yml").string }
 
-    /// Runs `shipshape backfill` off a terminal, with a lease of a second unless the flags say another.
+    /// Runs `shipshape backfill` off a terminal.
+    ///
+    /// Unless the flags say another, its lease is a long one: a quarter of it is all that a write may take, on a slow disk
+    /// too. One that is to die has a short one, which the next has to wait for.
     @discardableResult
     func backfill(
         _ job: String = "job", _ flags: String..., uri: String? = nil, yes: Bool = true, fault: String? = nil,
@@ -69,13 +72,21 @@ struct BackfillCase: Sendable {
         meanwhile: (LiveProgram) async throws -> Void = { _ in }
     ) async throws -> ProgramRun {
         let given = ["backfill", path(job), "--uri", uri ?? self.uri, "--state-database", state.name] + flags
-        let added = (yes ? ["--yes"] : []) + (flags.contains("--lease-ttl") ? [] : ["--lease-ttl", "1s"])
+        let lease = flags.contains("--lease-ttl") ? [] : ["--lease-ttl", fault == nil ? "20s" : "3s"]
+        let added = (yes ? ["--yes"] : []) + lease
         return try await Program.run(given + added, fault: fault, meanwhile: meanwhile)
     }
 
     /// How far a job is by its checkpoint; `nil` before its first start.
     func checkpoint(_ job: String = "job") async throws -> Checkpoint? {
         try await state.documents("ranges", ["_id.job": .string(job)]).first.map(Checkpoint.init)
+    }
+
+    /// Waits until nobody holds the job, and so no write of one that is dead can arrive any more.
+    func waitForLeaseEnd() async throws {
+        try await waitUntil("the lease is over") {
+            try await state.count("ranges", ["$expr": ["$gt": ["$lease.end", "$$NOW"]]]) == 0
+        }
     }
 
     /// Waits until the job has at least so many chunks.

@@ -42,7 +42,7 @@ import Testing
     @Test(arguments: [0, 80, 160]) func aRunnerThatSleptPastItsLeaseChangesNothing(_ milliseconds: Int) async throws {
         try await withPeople { test in
             var people: [BSONDocument] = []
-            let first = try await test.backfill { program in
+            let first = try await test.backfill("job", "--lease-ttl", "2s") { program in
                 try await test.slowly {
                     try await test.waitForChunks(3)
                     try await Task.sleep(for: .milliseconds(milliseconds))
@@ -95,8 +95,10 @@ import Testing
         guard case .date(let now)? = reply["localTime"] else { throw ExpectedDate() }
         let lease = Lease(token: 1, end: now + remaining, terms: LeaseTerms(duration: .seconds(20)))
         return try await test.database.pool.run { client in
+            var modified = 0
             try ChunkWriter(job: job, collectionUUID: nil).write(
-                Chunk(after: nil, through: .maxKey), under: lease, on: client)
+                Chunk(after: nil, through: .maxKey), under: lease, on: client, counting: &modified)
+            return modified
         }
     }
 

@@ -67,17 +67,21 @@ import Testing
     private func die(_ death: Death, in test: BackfillCase) async throws {
         let before = try await test.checkpoint()
         let start = before?.chunks ?? 0
+        let lease = ["--lease-ttl", "1s"]
         let run: ProgramRun
         switch death {
-        case .betweenWriteAndCheckpoint(let chunk): run = try await test.backfill(fault: "after-write:\(chunk)")
-        case .afterCheckpoint(let chunk): run = try await test.backfill(fault: "after-checkpoint:\(chunk)")
+        case .betweenWriteAndCheckpoint(let chunk):
+            run = try await test.backfill(flags: lease, fault: "after-write:\(chunk)")
+        case .afterCheckpoint(let chunk):
+            run = try await test.backfill(flags: lease, fault: "after-checkpoint:\(chunk)")
         case .fromOutside(let chunks):
-            run = try await test.backfill { program in
+            run = try await test.backfill(flags: lease) { program in
                 try await test.waitForChunks(start + chunks)
                 program.send(SIGKILL)
             }
         }
         #expect(run.wasKilled, "\(run.status): \(run.errors)")
+        try await test.waitForLeaseEnd()
         let after = try #require(try await test.checkpoint())
         #expect(after.isInside)
         #expect(after.chunks > start)

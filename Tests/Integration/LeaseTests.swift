@@ -31,7 +31,8 @@ import Testing
                 }
                 defer { program.send(SIGCONT) }
                 // What the first had under way when it was stopped arrives before we look.
-                try await Task.sleep(for: .seconds(1))
+                try await waitUntil("the first is stopped") { try program.isStopped }
+                try await test.mongod.waitForNoCommand(of: test.appName)
                 let people = try await test.database.documents("people")
                 let checkpoint = try await test.state.documents("ranges")
                 let second = try await test.backfill()
@@ -90,7 +91,7 @@ import Testing
 
     @Test func aDeadRunnersLeaseIsWaitedFor() async throws {
         try await withPeople { test in
-            let dead = try await test.backfill("job", "--lease-ttl", "6s", fault: "after-checkpoint:2")
+            let dead = try await test.backfill("job", "--lease-ttl", "10s", fault: "after-checkpoint:2")
             #expect(dead.wasKilled)
             let next = try await test.backfill()
             #expect(next.exitCode == 0, "\(next.errors)")
@@ -130,7 +131,7 @@ import Testing
     @Test func afterItsTimeBudgetTheRunIsResumableAtOnce() async throws {
         try await withPeople(limits: "{chunk: {documents: 4}, nice: 4}") { test in
             let stopped = try await test.slowly {
-                try await test.backfill("job", "--lease-ttl", "60s", "--max-runtime", "3s")
+                try await test.backfill("job", "--lease-ttl", "60s", "--max-runtime", "5s")
             }
             #expect(stopped.exitCode == 75, "\(stopped.errors)")
             #expect(stopped.output.contains("--max-runtime"))
@@ -144,10 +145,10 @@ import Testing
     @Test func aRunnerThatRestsLongerThanItsLeaseKeepsIt() async throws {
         // Each chunk is followed by a rest of a hundred times its work.
         try await withPeople(documents: 8_000, limits: "{chunk: {documents: 4000}, nice: 100}") { test in
-            let run = try await test.backfill("job", "--lease-ttl", "3s") { program in
+            let run = try await test.backfill("job", "--lease-ttl", "6s") { program in
                 try await test.waitForChunks(1)
                 let start = ContinuousClock.now
-                while start.duration(to: .now) < .seconds(5) {
+                while start.duration(to: .now) < .seconds(9) {
                     let isHeld = try await test.state.count("ranges", ["$expr": ["$gt": ["$lease.end", "$$NOW"]]]) == 1
                     let isDone = try await test.checkpoint()?.state == "done"
                     #expect(isHeld || isDone)

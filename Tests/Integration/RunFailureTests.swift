@@ -68,6 +68,17 @@ import Testing
         }
     }
 
+    @Test func whatAFailedWriteChangedIsCounted() async throws {
+        try await withPeople { test in
+            let point = Failure.notMajority.point("update", .times(3), test.appName)
+            let run = try await test.mongod.failing(point) { try await test.backfill("job", "--output", "json") }
+            let report = try #require(try BSONValue(extendedJSON: run.output).document)
+            #expect(report["changed"]?.integer == Self.documents)
+            #expect(try await test.checkpoint()?.modified == Self.documents)
+            return run
+        }
+    }
+
     @Test func aStepDownIsBridged() async throws {
         try await withPeople { test in
             try await test.backfill { _ in
@@ -83,7 +94,7 @@ import Testing
     @Test func aChunkThatTakesTooLongIsHalved() async throws {
         try await Self.server.value.withBackfill { test in
             try await test.database.fill("people", count: Self.documents)
-            try test.job(steps: [#"default: {field: email, value: ""}"#], limits: "{chunk: {documents: 64}, nice: 60}")
+            try test.job(steps: [#"default: {field: email, value: ""}"#], limits: "{chunk: {documents: 64}, nice: 10}")
             let run = try await test.backfill { _ in
                 try await test.waitForChunks(1)
                 try await test.mongod.failing(.error(50, "update", appName: test.appName, mode: .times(3))) {

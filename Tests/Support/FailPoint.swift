@@ -98,20 +98,31 @@ extension Mongod {
 
     /// Waits until a client is in the midst of a command, such as one that a fail point blocks.
     package func waitForCommand(_ command: String, of appName: String) async throws {
-        let filter: BSONDocument = ["appName": .string(appName), "command.\(command)": ["$exists": true]]
         try await waitUntil("\(appName) is in the midst of a \(command)") {
-            let reply = try await admin([
-                "aggregate": 1, "pipeline": [["$currentOp": [:]], ["$match": .object(filter)]], "cursor": [:],
-            ])
-            return reply["cursor"]?.document?["firstBatch"]?.document.map { !$0.isEmpty } ?? false
+            try await isAnyUnderWay(["appName": .string(appName), "command.\(command)": ["$exists": true]])
         }
     }
 
-    /// Makes the primary give up its office for a second, and waits until it has it again.
+    /// Waits until a client, which is stopped, has no command under way.
+    package func waitForNoCommand(of appName: String) async throws {
+        try await waitUntil("\(appName) is idle") {
+            try await !isAnyUnderWay(["appName": .string(appName), "active": true, "command.hello": ["$exists": false]])
+        }
+    }
+
+    private func isAnyUnderWay(_ filter: BSONDocument) async throws -> Bool {
+        let reply = try await admin([
+            "aggregate": 1, "pipeline": [["$currentOp": [:]], ["$match": .object(filter)]], "cursor": [:],
+        ])
+        return reply["cursor"]?.document?["firstBatch"]?.document.map { !$0.isEmpty } ?? false
+    }
+
+    /// Makes the primary give up its office for some seconds, and waits until it has it again.
     ///
     /// Not for a shared server: every test that runs beside this one would see it.
     package func stepDown() async throws {
-        try await admin(["replSetStepDown": 1, "secondaryCatchUpPeriodSecs": 0, "force": true])
+        // It gives up when the locks that it needs are not free within that time.
+        try await admin(["replSetStepDown": 5, "secondaryCatchUpPeriodSecs": 0, "force": true])
         try await waitForPrimary()
     }
 }
