@@ -7,12 +7,7 @@ extension ClientLease {
     /// The driver's pool only knows that its watching threads failed to connect; a client without such threads says
     /// why: refused, timed out, no such host, a handshake. So one is asked once, for a quarter of the search's time.
     func explained(_ error: MongoError) -> MongoError {
-        guard error.isServerSelection, let met = probe() else { return error }
-        var reason = met.bracketed ?? met
-        if let name = pool.replicaSet, met.bracketed == nil {
-            // A member of another set is passed over without a word.
-            reason = "none of the addresses is a member of a replica set \"\(name)\""
-        }
+        guard error.isServerSelection, var reason = probe() else { return error }
         // With encryption on, the pool's own reason is the one that names the handshake.
         let own = error.message.bracketed ?? error.message
         if pool.isEncrypted && own != reason { reason += "; " + own }
@@ -32,10 +27,27 @@ extension ClientLease {
         defer { unsafe mongoc_client_destroy(client) }
         unsafe mongoc_client_set_error_api(client, MONGOC_ERROR_API_VERSION_2)
         guard let server = unsafe mongoc_client_select_server(client, true, nil, &error) else {
-            return MongoError(error).message
+            let message = MongoError(error).message
+            return unsafe message.bracketed ?? silentReason(client) ?? message
         }
         unsafe mongoc_server_description_destroy(server)
         return nil
+    }
+
+    /// Why servers that answered do not fit: the driver passes over them without a word.
+    private func silentReason(_ client: OpaquePointer) -> String? {
+        var count = 0
+        // Of none there is no list.
+        let known = unsafe mongoc_client_get_server_descriptions(client, &count)
+        defer { if let known = unsafe known { unsafe mongoc_server_descriptions_destroy_all(known, count) } }
+        let kinds = (0..<count).compactMap { index in
+            unsafe known?[index].map { unsafe String(cString: mongoc_server_description_type($0)) }
+        }
+        if kinds.contains("RSGhost") { return "the replica set is not initiated, or the member has no configuration" }
+        if kinds.contains(where: { $0.hasPrefix("RS") }) {
+            return kinds.contains("RSPrimary") ? nil : "the replica set has no primary"
+        }
+        return pool.replicaSet.map { "none of the addresses is a member of a replica set \"\($0)\"" }
     }
 }
 

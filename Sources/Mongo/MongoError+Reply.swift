@@ -8,7 +8,8 @@ extension MongoError {
         let number = Int(error.code)
         self.init(
             domain, Code(rawValue: domain.isServer ? number : -number), message: error.text,
-            codeName: reply?.errorDetail["codeName"]?.text, labels: reply?.errorLabels ?? [], host: host)
+            codeName: reply?.errorDetail["codeName"]?.text, labels: reply?.errorLabels ?? [], host: host,
+            modified: reply?.modified ?? 0)
     }
 
     /// The write concern error of a reply that is `ok: 1`; `nil` when it has none.

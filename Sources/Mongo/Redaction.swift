@@ -6,7 +6,9 @@ enum Redaction {
     /// string values. mongod escapes neither, so that a value may hold either: all from the first to the last goes. Names,
     /// which mongod puts in single quotes, stay.
     static func serverMessage(_ message: String) -> String {
-        if let key = message.firstRange(of: "dup key:") { return message[..<key.upperBound] + " {…}" }
+        for start in ["dup key:", "First element:"] {
+            if let found = message.firstRange(of: start) { return message[..<found.upperBound] + " {…}" }
+        }
         guard let start = message.firstIndex(where: { $0 == "{" || $0 == "\"" }) else { return message }
         let quotes = message[start] == "\""
         let end = message[start...].dropFirst().lastIndex { $0 == "}" || $0 == "\"" }

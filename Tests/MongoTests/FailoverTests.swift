@@ -21,6 +21,16 @@ import Testing
         }
     }
 
+    @Test func aSetWithoutAPrimaryIsNamedSo() async throws {
+        let mongod = try await Mongod.start()
+        try await mongod.admin(["replSetStepDown": 60, "secondaryCatchUpPeriodSecs": 0, "force": true])
+        var options = mongod.options
+        options.connectTimeout = .seconds(2)
+        let pool = try ClientPool.open(options)
+        let error = try await #require(throws: MongoError.self) { try await pool.run { try $0.hello() } }
+        #expect("\(error)".contains("the replica set has no primary"), "\(error)")
+    }
+
     @Test func aKilledServerIsATransientErrorThatSaysWhy() async throws {
         let mongod = try await Mongod.start(.standalone)
         var options = mongod.options

@@ -7,6 +7,7 @@ import Testing
         ("E11000 index: a_1 dup key: { a: \"x } y\", b: { c: 1 } } end", "E11000 index: a_1 dup key: {…}"),
         (#"E11000 dup key: { a: "x\"} SECRET {" }"#, "E11000 dup key: {…}"),
         (#"E11000 dup key: { a: "say "SECRET" }{" }"#, "E11000 dup key: {…}"),
+        ("Size must be up to 16MB First element: email: 5", "Size must be up to 16MB First element: {…}"),
         ("bad value \"secret\" for 'field'", "bad value \"…\" for 'field'"),
         (#"bad value "sec"SECRET"ret" for 'field'"#, "bad value \"…\" for 'field'"),
         (#"no field 'b' in element {a: "x }SECRET{ y"}, sorry"#, "no field 'b' in element {…}, sorry"),
