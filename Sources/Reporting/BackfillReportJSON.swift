@@ -26,7 +26,7 @@ package struct BackfillReportJSON {
             ("stopped_by", stoppedBy),
             ("duration_ms", .integer(Int(report.seconds * 1_000))),
             ("documents", .integer(report.estimatedDocuments)),
-            ("changed", .integer(report.modified)),
+            ("changed", .integer(report.modified)), ("changedIsLowerBound", .bool(report.modifiedIsLow)),
             ("chunks", .integer(report.chunks)),
             ("earlier_chunks", .integer(report.earlierChunks)),
             ("unsyncable_before", report.unsyncable.map { .integer($0.before) } ?? .null),

@@ -29,7 +29,8 @@ package enum BackfillReportText {
         var lines = [Paint(isOn: color).bold(headline(report))]
         let isDryRun = report.outcome == .dryRun
         lines.append(
-            "  \(isDryRun ? "would change" : "changed") \(report.modified.grouped) of "
+            "  \(isDryRun ? "would change" : "changed") \(report.modifiedIsLow ? "at least " : "")"
+                + "\(report.modified.grouped) of "
                 + "\(report.estimatedDocuments.documents) in \(report.chunks.counted("chunk")), "
                 + "\(Self.rounded(report.seconds)) s"
                 + (report.earlierChunks > 0 ? " (after \(report.earlierChunks.counted("chunk")) of earlier runs)" : ""))

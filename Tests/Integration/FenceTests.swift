@@ -96,8 +96,10 @@ import Testing
         let lease = Lease(token: 1, end: now + remaining, terms: LeaseTerms(duration: .seconds(20)))
         return try await test.database.pool.run { client in
             var modified = 0
-            try ChunkWriter(job: job, collectionUUID: nil).write(
-                Chunk(after: nil, through: .maxKey), under: lease, on: client, counting: &modified)
+            let writer = ChunkWriter(job: job, collectionUUID: nil)
+            for updates in writer.commands(Chunk(after: nil, through: .maxKey), only: nil) {
+                try writer.send(updates, under: lease, on: client, counting: &modified)
+            }
             return modified
         }
     }

@@ -55,10 +55,12 @@ import Testing
         }
     }
 
-    @Test func aDocumentThatIsRepairedBeforeTheWriteIsNotHarmedUncounted() async throws {
+    /// Tasks whose `p` the active schema wants as text and the next as a number, and that need a `q`.
+    private func withPairs(
+        _ make: @escaping (Int) -> BSONDocument, steps: [String], _ body: (BackfillCase) async throws -> Void
+    ) async throws {
         try await Mongod.shared.withBackfill { test in
-            // None of them syncs, as none has a q: to change p harms none.
-            try await test.database.fill("tasks", count: 50) { ["_id": .integer($0), "p": .string("\($0)")] }
+            try await test.database.fill("tasks", count: 50, make)
             for (name, type) in [("active", "string"), ("next", "int")] {
                 try test.write(
                     "\(name).json",
@@ -68,24 +70,59 @@ import Testing
                     """)
             }
             try test.job(
-                on: "tasks", steps: ["convert: {field: p, to: int}"], limits: "{unsynced: 10, reserve: 0}",
+                on: "tasks", steps: steps, limits: "{unsynced: 10, reserve: 0}",
                 more: "schema: {active: active.json, next: next.json}")
-            let run = try await test.backfill(
-                flags: ["--ledger", "none", "--lease-ttl", "60s"], fault: "before-write:1"
-            ) { program in
-                try await waitUntil("the runner sleeps") { try program.isStopped }
-                defer { program.send(SIGCONT) }
-                // A user repairs most of them, and only now they would be harmed.
-                try await test.database.run([
-                    "update": "tasks",
-                    "updates": [["q": ["_id": ["$gte": 10]], "u": ["$set": ["q": ""]], "multi": true]],
-                ])
-            }
-            #expect(run.exitCode == 75, "\(run.errors)")
-            #expect(try await test.database.count("tasks", ["p": ["$type": "int"], "q": ["$exists": false]]) == 10)
-            let harmed = try await test.database.documents("tasks", ["p": ["$type": "int"], "q": ""])
-            #expect(harmed.count == 9)
-            #expect(try await Set(GateCase.recorded(test)) == Set(harmed.compactMap { $0["_id"]?.integer }))
+            try await body(test)
+        }
+    }
+
+    /// Runs the job, and lets a user change every document between the gate's judgement and the first write.
+    private func runOvertaken(_ test: BackfillCase, by change: BSONDocument) async throws -> ProgramRun {
+        try await test.backfill(flags: ["--ledger", "none", "--lease-ttl", "60s"], fault: "before-write:1") { program in
+            try await waitUntil("the runner sleeps") { try program.isStopped }
+            defer { program.send(SIGCONT) }
+            try await test.database.run([
+                "update": "tasks", "updates": [["q": [:], "u": ["$set": .object(change)], "multi": true]],
+            ])
+        }
+    }
+
+    private func expectHarmRecorded(_ run: ProgramRun, _ test: BackfillCase) async throws {
+        #expect(run.exitCode == 75, "\(run.errors)")
+        let harmed = try await test.database.documents("tasks", ["p": ["$type": "int"], "q": ["$exists": true]])
+        #expect(harmed.count == 9)
+        #expect(try await Set(GateCase.recorded(test)) == Set(harmed.compactMap { $0["_id"]?.integer }))
+    }
+
+    @Test func aDocumentThatIsRepairedBeforeTheWriteIsNotHarmedUncounted() async throws {
+        // None of them syncs, as none has a q, so that to change p harms none; until a user repairs them.
+        let make = { (number: Int) -> BSONDocument in ["_id": .integer(number), "p": .string("\(number)")] }
+        try await withPairs(make, steps: ["convert: {field: p, to: int}"]) { test in
+            try await expectHarmRecorded(try await runOvertaken(test, by: ["q": ""]), test)
+        }
+    }
+
+    @Test func aStepThatBecomesDueBeforeTheWriteHarmsNothingUncounted() async throws {
+        // The text is no number, so that only the default is due; until a user writes one.
+        let make = { (number: Int) -> BSONDocument in ["_id": .integer(number), "p": "high"] }
+        let steps = [#"default: {field: q, value: ""}"#, "convert: {field: p, to: int}"]
+        try await withPairs(make, steps: steps) { test in
+            try await expectHarmRecorded(try await runOvertaken(test, by: ["p": "3"]), test)
+            #expect(try await test.database.count("tasks", ["q": ""]) == 50)
+        }
+    }
+
+    @Test func documentsThatFailAlreadyAreWrittenWhereThereIsRoom() async throws {
+        let make = { (number: Int) -> BSONDocument in ["_id": .integer(number), "p": .string("\(number)")] }
+        try await withPairs(make, steps: ["convert: {field: p, to: int}"]) { test in
+            try test.job(
+                on: "tasks", steps: ["convert: {field: p, to: int}"],
+                more: "schema: {active: active.json, next: next.json}")
+            let run = try await test.backfill(flags: ["--ledger", "none"])
+            #expect(run.exitCode == 0, "\(run.errors)")
+            #expect(run.output.contains("made 0 documents unsyncable"), "\(run.output)")
+            #expect(run.output.contains("50 further documents that the job does no harm as of now"), "\(run.output)")
+            #expect(try await test.database.count("tasks", ["p": ["$type": "int"]]) == 50)
         }
     }
 

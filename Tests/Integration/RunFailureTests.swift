@@ -102,6 +102,7 @@ import Testing
                 }
             }
             #expect(run.exitCode == 0, "\(run.errors)")
+            #expect(run.output.contains("changed at least"), "\(run.output)")
             for size in [32, 16, 8] { #expect(run.errors.contains("going on with \(size) documents")) }
             #expect(try await test.database.count("people", ["email": ""]) == Self.documents)
         }

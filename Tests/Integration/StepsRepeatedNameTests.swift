@@ -36,6 +36,17 @@ import Testing
         }
     }
 
+    @Test func aSourceBesideARepeatedNameIsNotRead() async throws {
+        try await Mongod.shared.withDatabase { database in
+            let run = try await RepeatedRun(
+                .copy(from: path("o.a"), to: path("c")),
+                over: [["_id": 1, "o": ["a": nil, "a": 2]], ["_id": 2, "o": ["a": 2]]], in: database)
+            #expect(run.reasons == [.repeatedName, nil])
+            #expect(run.after[0] == run.before[0])
+            #expect(run.after[1] == ["_id": 2, "o": ["a": 2], "c": 2])
+        }
+    }
+
     @Test func anotherStepOfTheJobDoesNotTouchSuchAParentEither() async throws {
         try await Mongod.shared.withDatabase { database in
             let run = try await RepeatedRun(

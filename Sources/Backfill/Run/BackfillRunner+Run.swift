@@ -54,6 +54,7 @@ extension BackfillRunner {
             job: plan.job, namespace: plan.namespace, outcome: outcome, estimatedDocuments: plan.documents,
             before: plan.before, after: survey.before)
         report.modified = loop.written.documents
+        report.modifiedIsLow = loop.countIsLow
         report.chunks = loop.written.chunks
         report.earlierChunks = loop.progress.chunks - loop.written.chunks
         report.headroom = try loop.gate.map { gate in try patience.bridging { try gate.headroom(loop.store) } }

@@ -67,10 +67,12 @@ package struct BackfillRunner: Sendable {
                 }
                 try gate.judge(Chunk(after: nil, through: upper), recorded: recorded) { document in
                     plan.harm += document.judgement == .harmful ? 1 : 0
-                    plan.recordedHarm += document.isRecorded ? 1 : 0
+                    plan.atRisk += document.judgement == .atRisk ? 1 : 0
+                    plan.recordedHarm += document.judgement == .harmful && document.isRecorded ? 1 : 0
                     return true
                 }
             }
+            plan.notes += plan.riskNotes
         }
         return plan
     }

@@ -1,80 +1,87 @@
 import BSON
 import Mongo
 
-/// Runs a job's update over one chunk, fenced by the lease.
+/// Writes one chunk: `update` commands over a range of `_id`s.
 struct ChunkWriter {
     let job: CompiledJob
-    /// The collection's UUID, which the server compares; `nil` where it cannot.
+    /// The collection that the job was planned on: should it be replaced meanwhile, the server refuses the write.
     let collectionUUID: BSONValue?
 
-    /// Writes the chunk and waits for a majority.
+    /// One update over many documents.
+    struct Update {
+        /// What the documents have to be like, without the fence.
+        fileprivate var condition: Expression
+        /// The only documents that may be written; `nil` for all of the chunk.
+        fileprivate var ids: BSONValue?
+        fileprivate var pipeline: [BSONDocument]
+    }
+
+    /// Bytes of `_id`s in one update: the server takes 16 MB.
+    private static let updateSize = 4 << 20
+
+    /// What is to be sent for a chunk, the updates of one command together.
+    /// - Parameter judged: the only documents that may be written; `nil` for all of the chunk.
+    func commands(_ chunk: Chunk, only judged: Selection?) -> [[Update]] {
+        guard let judged else {
+            return [[Update(condition: chunk.membership && job.needs, ids: nil, pipeline: job.pipeline)]]
+        }
+        let groups = [(judged.counted, job.steps), (judged.harmless, job.harmlessSteps)]
+        let updates = groups.flatMap { ids, steps in
+            let condition = chunk.membership && .any(steps.map(\.needs))
+            return steps.isEmpty
+                ? []
+                : Self.slices(ids).map { Update(condition: condition, ids: $0, pipeline: steps.map(\.stage)) }
+        }
+        // Two fit into one command, which takes 48 MB; more are sent one by one, so that none takes long.
+        return updates.count <= 2 ? (updates.isEmpty ? [] : [updates]) : updates.map { [$0] }
+    }
+
+    private static func slices(_ ids: [BSONValue]) -> [BSONValue] {
+        var slices: [BSONValue] = []
+        var start = 0
+        var size = 0
+        for (index, id) in ids.enumerated() {
+            let added = BSONDocument([("", id)]).bytes.count
+            if size + added > updateSize, index > start {
+                slices.append(.array(of: ids[start..<index]))
+                (start, size) = (index, 0)
+            }
+            size += added
+        }
+        return start < ids.count ? slices + [.array(of: ids[start...])] : slices
+    }
+
+    /// Sends one command and waits for a majority.
     ///
     /// The filter holds the fence, so that a runner whose lease has ended changes nothing, whenever its command arrives.
-    /// - Parameters:
-    ///   - judged: the only documents that may be written; `nil` for all of the chunk.
-    ///   - modified: how many documents were changed is added to it, also by a write that fails afterwards.
-    /// - Throws: ``MongoError``; the chunk may then be written in part, and can be run again.
-    func write(
-        _ chunk: Chunk, only judged: Selection? = nil, under lease: Lease, on client: borrowing Client,
-        counting modified: inout Int
+    /// - Parameter modified: how many documents were changed is added to it, also by a write that fails afterwards.
+    /// - Throws: ``MongoError``; the updates may then be done in part, and can be sent again.
+    func send(
+        _ updates: [Update], under lease: Lease, on client: borrowing Client, counting modified: inout Int
     ) throws(MongoError) {
-        for batch in batches(of: statements(chunk, judged, fence: lease.fence)) {
-            do {
-                modified += try run(batch, limit: lease.terms.writeLimit.milliseconds, on: client)
-            } catch {
-                modified += error.modified
-                throw error
-            }
-        }
-    }
-
-    /// One update over the chunk, or one per condition of what was judged.
-    private func statements(_ chunk: Chunk, _ judged: Selection?, fence: Expression) -> [BSONDocument] {
-        let condition = Expression.all([fence, chunk.membership, job.needs])
-        guard let judged else { return [statement(condition.filter)] }
-        return judged.groups.map { group in
-            let all = group.condition.map { condition && $0 } ?? condition
-            return statement(["_id": ["$in": .array(of: group.ids)], "$expr": all.bson])
-        }
-    }
-
-    private func statement(_ filter: BSONDocument) -> BSONDocument {
-        [
-            "q": .object(filter), "u": .array(of: job.pipeline.map { .object($0) }), "multi": true,
-            "hint": ["_id": 1],
-        ]
-    }
-
-    /// Commands of less than the 48 MB that the server takes.
-    private func batches(of statements: [BSONDocument]) -> [[BSONDocument]] {
-        var batches: [[BSONDocument]] = []
-        var size = 0
-        for statement in statements {
-            if batches.isEmpty || size + statement.bytes.count > Self.batchSize
-                || batches[batches.count - 1].count == 1_000
-            {
-                batches.append([])
-                size = 0
-            }
-            batches[batches.count - 1].append(statement)
-            size += statement.bytes.count
-        }
-        return batches
-    }
-
-    private static let batchSize = 12 << 20
-
-    private func run(
-        _ updates: [BSONDocument], limit: Int64, on client: borrowing Client
-    ) throws(MongoError) -> Int {
+        let limit = lease.terms.writeLimit.milliseconds
         var command = BSONBuilder()
         command.append("update", .string(job.job.namespace.collection))
-        command.append("updates", .array(of: updates.map { .object($0) }))
+        command.append("updates", .array(of: updates.map { .object(statement($0, fence: lease.fence)) }))
         command.append("maxTimeMS", .long(limit))
         command.append("writeConcern", ["w": "majority", "wtimeout": .long(limit)])
         command.append("comment", .string("shipshape backfill \(job.job.name)"))
         if let collectionUUID { command.append("collectionUUID", collectionUUID) }
-        let reply = try client.runWriteCommand(command.finish(), on: job.job.namespace.database)
-        return reply["nModified"]?.integer ?? 0
+        do {
+            let reply = try client.runWriteCommand(command.finish(), on: job.job.namespace.database)
+            modified += reply["nModified"]?.integer ?? 0
+        } catch {
+            modified += error.modified
+            throw error
+        }
+    }
+
+    private func statement(_ update: Update, fence: Expression) -> BSONDocument {
+        let condition = fence && update.condition
+        let filter = update.ids.map { ["_id": ["$in": $0], "$expr": condition.bson] } ?? condition.filter
+        return [
+            "q": .object(filter), "u": .array(of: update.pipeline.map { .object($0) }), "multi": true,
+            "hint": ["_id": 1],
+        ]
     }
 }

@@ -17,10 +17,11 @@ package struct CompiledJob: Sendable {
     package let changes: [SchemaChange]
     /// The schema files that the job is bound to, by role.
     package let sources: [(role: String, source: SchemaSource)]
-    /// Whether the steps cannot make a document unsyncable that syncs under the active schema.
-    ///
-    /// Proven from the schema alone; where it is false each chunk is judged before it is written.
-    package let isHarmless: Bool
+    /// The steps that might make a document unsyncable that syncs under the active schema: all that are not proven
+    /// harmless from the schema alone.
+    let riskySteps: [CompiledStep]
+    /// The others, which leave every document syncing that does.
+    let harmlessSteps: [CompiledStep]
 
     /// Fits the job's steps to its schemas and compiles both.
     /// - Throws: ``JobError`` when a step and a schema do not fit together.
@@ -46,9 +47,11 @@ package struct CompiledJob: Sendable {
             }
         sources =
             (active?.sources ?? []).map { ("active", $0) } + (next?.sources ?? []).map { ("next", $0) }
-        isHarmless =
-            activeCollection.map { schema in job.steps.allSatisfy { Harmlessness.holds($0.step, under: schema.root) } }
-            ?? true
+        let isRisky = { (step: CompiledStep) in
+            activeCollection.map { !Harmlessness.holds(step.step, under: $0.root) } ?? false
+        }
+        riskySteps = steps.filter(isRisky)
+        harmlessSteps = steps.filter { !isRisky($0) }
     }
 
     /// Refuses a field that is converted in place after it was copied: the copy would then differ for good, and every
@@ -66,6 +69,9 @@ package struct CompiledJob: Sendable {
             }
         }
     }
+
+    /// Whether no step can do harm; else each chunk is judged before it is written.
+    package var isHarmless: Bool { riskySteps.isEmpty }
 
     /// Whether a document lacks any of the steps.
     var needs: Expression { .any(steps.map(\.needs)) }

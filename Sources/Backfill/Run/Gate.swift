@@ -9,43 +9,38 @@ struct Gate {
     let collection: MongoCollection
     let ledger: LedgerReader?
 
-    /// The part of a chunk that may be written, and the documents that it will make unsyncable.
+    /// The part of a chunk that may be written, and what it will do to its documents.
     struct Decision {
         var chunk: Chunk?
         /// The documents of the chunk that need the job: only these were judged, and only these may be written.
         var judged = Selection()
-        var harm: [BSONValue]
-        /// Those of ``harm`` that were not recorded before.
-        var newHarm: [BSONValue] = []
+        /// Those of ``judged`` that sync and will not.
+        var harm: [BSONValue] = []
+        /// Those of ``judged`` that take room and were not recorded before.
+        var newlyCounted: [BSONValue] = []
         var headroom: Headroom
     }
 
-    /// Judges each document of the chunk under the active schema, before and after, and cuts the chunk where its harm
-    /// would reach the ceiling; no chunk is left when not even its first harmful document has room.
+    /// Judges each document of the chunk under the active schema, before and after, and cuts the chunk where what it has
+    /// to count would reach the ceiling; no chunk is left when not even the first that counts has room.
     ///
     /// A document that a run which died recorded is pending already, and takes no room again.
     func decide(_ chunk: Chunk, _ store: borrowing StateStore) throws -> Decision {
         let headroom = try headroom(store)
-        var decision = Decision(chunk: chunk, harm: [], headroom: headroom)
+        var decision = Decision(chunk: chunk, headroom: headroom)
         var room = headroom.documents
         var lastBefore: BSONValue?
         try judge(chunk, recorded: { try store.pendingHarm(among: $0, of: collection.namespace) }) { document in
-            var condition: Expression?
-            switch document.judgement {
-            case .harmless: break
-            case .harmlessWhile(let stillHolds): condition = stillHolds
-            case .harmful:
-                if !document.isRecorded {
-                    guard room > 0 else {
-                        decision.chunk = lastBefore.map { Chunk(after: chunk.after, through: $0) }
-                        return false
-                    }
-                    room -= 1
-                    decision.newHarm.append(document.id)
+            if document.judgement.isCounted, !document.isRecorded {
+                guard room > 0 else {
+                    decision.chunk = lastBefore.map { Chunk(after: chunk.after, through: $0) }
+                    return false
                 }
-                decision.harm.append(document.id)
+                room -= 1
+                decision.newlyCounted.append(document.id)
             }
-            decision.judged.add(document.id, while: condition)
+            if document.judgement == .harmful { decision.harm.append(document.id) }
+            decision.judged.add(document.id, document.judgement)
             lastBefore = document.id
             return true
         }
@@ -91,11 +86,11 @@ extension Gate {
                 guard let id = outcome.after["_id"] else { continue }
                 batch.append((id, try Judgement(outcome, of: job, under: active)))
             }
-            let harmful = batch.filter { $0.judgement == .harmful }.map(\.id)
-            let known = harmful.isEmpty ? [] : try recorded(harmful)
+            let counted = batch.filter(\.judgement.isCounted).map(\.id)
+            let known = counted.isEmpty ? [] : try recorded(counted)
             for (id, judgement) in batch {
                 let document = Judged(
-                    id: id, judgement: judgement, isRecorded: judgement == .harmful && known.contains(id))
+                    id: id, judgement: judgement, isRecorded: judgement.isCounted && known.contains(id))
                 guard try body(document) else { return }
             }
         }

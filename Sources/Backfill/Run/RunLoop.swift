@@ -18,8 +18,12 @@ struct RunLoop: ~Copyable {
     private(set) var written = (chunks: 0, documents: 0)
     /// Documents that this run changed in writes that failed afterwards, and that no checkpoint counts yet.
     private var uncounted = 0
+    /// Whether a write was ended by its time limit: the server does not say then how many documents it had changed.
+    private(set) var countIsLow = false
     /// Documents that this run made unsyncable under the active schema.
     private(set) var harmed = 0
+    /// Those of them that belong to writes which failed, and may be met again.
+    private var inDoubt: Set<BSONValue> = []
 
     /// Walks after which the job leaves documents that keep arriving to the next run.
     private static let maximumPasses = 5
@@ -71,7 +75,10 @@ struct RunLoop: ~Copyable {
                 progress.pass = pass
                 progress.upper = upper
             }
-            if let stop = try walk() { return stop }
+            if let stop = try walk() {
+                saveCount()
+                return stop
+            }
             needing = try runner.patience.bridging { try collection.countDocuments(job.needs.filter) }
             try renew(setting: StateStore.ending(isDone: needing == 0))
             (progress.last, progress.upper) = (nil, nil)
@@ -92,15 +99,17 @@ struct RunLoop: ~Copyable {
                 try chunker.chunk(after: after, upper: upper, documents: documents)
             }
             var judged: Selection?
-            var harm = 0
             if let gate {
                 let decision = try runner.patience.bridging { try gate.decide(chunk, store) }
                 guard let allowed = decision.chunk else { return .threshold(decision.headroom) }
                 if let full = try reserve(decision, gate) { return .threshold(full) }
-                (chunk, judged, harm) = (allowed, decision.judged, decision.harm.count)
+                (chunk, judged) = (allowed, decision.judged)
+                // Counted before the write, as the record is: of one that fails nobody knows how far it came.
+                harmed += decision.harm.count { !inDoubt.contains($0) }
+                inDoubt.formUnion(decision.harm)
             }
             guard let modified = try write(chunk, only: judged) else { continue }
-            harmed += harm
+            for id in judged?.counted ?? [] { inDoubt.remove(id) }
             FaultPoint.afterWrite.reached(visit: written.chunks + 1)
             progress.last = chunk.through
             progress.chunks += 1
@@ -118,20 +127,43 @@ struct RunLoop: ~Copyable {
     /// Records a chunk's harm before it is written, and counts again: another job may have recorded its own meanwhile.
     /// - Returns: the headroom when there is no room after all; the record is taken back then.
     private func reserve(_ decision: Gate.Decision, _ gate: Gate) throws -> Headroom? {
-        guard !decision.harm.isEmpty else { return nil }
+        guard !decision.judged.counted.isEmpty else { return nil }
         let namespace = job.job.namespace
-        try runner.patience.bridging { try store.record(harm: decision.harm, of: namespace) }
+        try runner.patience.bridging { try store.record(harm: decision.judged.counted, of: namespace) }
         FaultPoint.afterHarm.reached(visit: written.chunks + 1)
         let headroom = try runner.patience.bridging { try gate.headroom(store) }
         guard headroom.isExceeded else { return nil }
-        try runner.patience.bridging { try store.takeBack(harm: decision.newHarm, of: namespace) }
+        try runner.patience.bridging { try store.takeBack(harm: decision.newlyCounted, of: namespace) }
         return headroom
     }
 
-    /// Writes one chunk, of it only the documents that the gate judged; `nil` when it took too long and was made smaller.
+    /// Writes one chunk, of it only the documents that the gate judged; `nil` when it is to be tried anew, and smaller.
     private mutating func write(_ chunk: Chunk, only judged: Selection?) throws -> Int? {
         let writer = ChunkWriter(job: job, collectionUUID: plan.checksUUID ? plan.collectionUUID : nil)
-        while true {
+        do {
+            for updates in writer.commands(chunk, only: judged) {
+                guard try send(updates, by: writer) else { return nil }
+            }
+        } catch {
+            saveCount()
+            throw error
+        }
+        defer { uncounted = 0 }
+        return uncounted
+    }
+
+    /// The run ends within a chunk: what it had changed of it is kept, if the lease and the deployment allow it.
+    private mutating func saveCount() {
+        guard uncounted > 0 else { return }
+        progress.modified += uncounted
+        written.documents += uncounted
+        uncounted = 0
+        _ = try? store.renew(holding.lease, setting: ["modified": .integer(progress.modified)])
+    }
+
+    /// Sends one command; `false` when it took too long.
+    private mutating func send(_ updates: [ChunkWriter.Update], by writer: ChunkWriter) throws -> Bool {
+        while !runner.stop.isRaised {
             if holding.isHalfOver { try renew() }
             let (lease, runner) = (holding.lease, runner)
             FaultPoint.beforeWrite.reached(visit: written.chunks + 1)
@@ -140,19 +172,21 @@ struct RunLoop: ~Copyable {
                 do {
                     defer { uncounted += modified }
                     try runner.patience.bridging {
-                        try writer.write(chunk, only: judged, under: lease, on: client, counting: &modified)
+                        try writer.send(updates, under: lease, on: client, counting: &modified)
                     }
                 }
                 // A write that came after the fence changed nothing and reads like one that had nothing to change.
-                if holding.isCertain {
-                    defer { uncounted = 0 }
-                    return uncounted
-                }
+                if holding.isCertain { return true }
                 try renew()
-            } catch let error as MongoError where error.isTimeLimit && size.canShrink {
+                guard size.canShrink else { continue }
                 size.shrink()
                 runner.events(.halved(documents: size.documents))
-                return nil
+                return false
+            } catch let error as MongoError where error.isTimeLimit && size.canShrink {
+                countIsLow = true
+                size.shrink()
+                runner.events(.halved(documents: size.documents))
+                return false
             } catch let error as MongoError where error.code == .collectionUUIDMismatch {
                 throw BackfillError(
                     .bindingChanged,
@@ -179,6 +213,7 @@ struct RunLoop: ~Copyable {
                     "job \"\(job.job.name)\" cannot go on: \(job.job.namespace) was dropped or renamed while it ran")
             }
         }
+        return false
     }
 
     private mutating func renew(setting changes: BSONDocument = [:]) throws {

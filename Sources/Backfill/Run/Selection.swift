@@ -1,18 +1,14 @@
 import BSON
 
-/// The documents of a chunk that may be written, with what must still hold of them.
+/// The documents of a chunk that the gate lets the writer change.
 struct Selection {
-    /// In groups of one condition; `nil` for those that have none.
-    private(set) var groups: [(condition: Expression?, ids: [BSONValue])] = []
-    private var places: [Expression?: Int] = [:]
+    /// Those that are recorded: all steps run on them.
+    private(set) var counted: [BSONValue] = []
+    /// Those on which only the harmless steps run.
+    private(set) var harmless: [BSONValue] = []
 
     /// Adds a document.
-    mutating func add(_ id: BSONValue, while condition: Expression? = nil) {
-        if let place = places[condition] {
-            groups[place].ids.append(id)
-        } else {
-            places[condition] = groups.count
-            groups.append((condition, [id]))
-        }
+    mutating func add(_ id: BSONValue, _ judgement: Judgement) {
+        if judgement.isCounted { counted.append(id) } else { harmless.append(id) }
     }
 }

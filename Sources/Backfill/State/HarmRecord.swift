@@ -35,7 +35,8 @@ extension StateStore {
             guard let name = $0["_id"]?.text, let count = $0["count"]?.integer else { return nil }
             return
                 "job \"\(name)\" recorded \(count) \(count == 1 ? "document" : "documents") that it makes unsyncable and "
-                + "that the ledger may not show yet"
+                + "that the ledger may not show yet; once they sync again, free their room with "
+                + "db.getSiblingDB(\"\(client.database)\").harm.deleteMany({ \"_id.job\": \"\(name)\" })"
         }
     }
 

@@ -11,9 +11,10 @@ package struct CompiledStep: Sendable {
         case targetDiffers = "target holds another value"
         /// A parent of the target, or of the source, is of another type than object.
         case parentNotObject = "parent is not an object"
-        /// A field name stands twice in the document, or in a parent of the target.
+        /// A field name stands twice in the document, or in a parent of the target or the source.
         ///
-        /// Merging would lose one of the two, and mongod 6.0 aborts when it words the difference of such an update.
+        /// Merging would lose one of the two, mongod 6.0 aborts when it words the difference of such an update, and which
+        /// of the two an expression reads is not said.
         case repeatedName = "a field name stands twice"
         /// A parent of the target is missing or null: it is never created.
         case parentMissing = "parent is missing"
@@ -36,7 +37,7 @@ package struct CompiledStep: Sendable {
     ///   change, and mongod 6.0 does not give back an object truly in which a name stands twice.
     package init(_ step: Step, amongParents parents: [FieldPath] = []) {
         self.step = step
-        let repeated = Self.repeatedName(in: parents + step.target.parents)
+        let repeated = Self.repeatedName(in: parents + step.target.parents + (step.source?.parents ?? []))
         let target = step.target
         let value: Expression
         let wanted: Expression
