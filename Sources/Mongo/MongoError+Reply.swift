@@ -9,7 +9,7 @@ extension MongoError {
         self.init(
             domain, Code(rawValue: domain.isServer ? number : -number), message: error.text,
             codeName: reply?.errorDetail["codeName"]?.text, labels: reply?.errorLabels ?? [], host: host,
-            modified: reply?.modified ?? 0)
+            modified: reply?.modified)
     }
 
     /// The write concern error of a reply that is `ok: 1`; `nil` when it has none.
@@ -27,7 +27,7 @@ extension MongoError {
     }
 
     /// One write's error, as an error of the whole.
-    init(_ error: WriteError, labels: Set<String> = [], host: String? = nil, modified: Int = 0) {
+    init(_ error: WriteError, labels: Set<String> = [], host: String? = nil, modified: Int? = nil) {
         self.init(.server, error.code, message: error.message, labels: labels, host: host, modified: modified)
     }
 
@@ -55,8 +55,9 @@ extension BSONDocument {
         self["writeConcernError"]?.document ?? self["writeConcernErrors"]?.document?.values.first?.document
     }
 
-    /// How many documents the write of this reply changed.
-    var modified: Int { self["nModified"]?.integer ?? 0 }
+    /// How many documents the write of this reply changed; `nil` where it does not tell, as of an update that was refused
+    /// in its midst.
+    var modified: Int? { self["writeErrors"] == nil ? self["nModified"]?.integer : nil }
 
     /// Where the code's name stands.
     fileprivate var errorDetail: BSONDocument { self["codeName"] == nil ? writeConcernError ?? self : self }

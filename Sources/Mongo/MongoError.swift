@@ -18,13 +18,13 @@ package struct MongoError: Error, Hashable, Sendable {
     package let message: String
     /// The deployment's addresses, without user and password; `nil` when no connection was meant.
     package let host: String?
-    /// Documents that the write had changed all the same, as far as the reply told.
-    package let modified: Int
+    /// Documents that the write had changed all the same; `nil` where the reply does not tell.
+    package let modified: Int?
 
     /// Makes an error; `message` is redacted here.
     package init(
         _ domain: Domain, _ code: Code, message: String, codeName: String? = nil, labels: Set<String> = [],
-        host: String? = nil, modified: Int = 0
+        host: String? = nil, modified: Int? = nil
     ) {
         self.domain = domain
         self.code = code

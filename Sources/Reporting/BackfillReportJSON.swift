@@ -26,7 +26,7 @@ package struct BackfillReportJSON {
             ("stopped_by", stoppedBy),
             ("duration_ms", .integer(Int(report.seconds * 1_000))),
             ("documents", .integer(report.estimatedDocuments)),
-            ("changed", .integer(report.modified)), ("changedIsLowerBound", .bool(report.modifiedIsLow)),
+            ("changed", .integer(report.modified)), ("changed_is_lower_bound", .bool(report.modifiedIsLow)),
             ("chunks", .integer(report.chunks)),
             ("earlier_chunks", .integer(report.earlierChunks)),
             ("unsyncable_before", report.unsyncable.map { .integer($0.before) } ?? .null),
@@ -34,7 +34,7 @@ package struct BackfillReportJSON {
             ("harm", report.harm.map { .integer($0) } ?? .null),
             ("headroom", headroom),
             ("refusal", report.refusal.map { .string($0) } ?? .null),
-            ("steps", .array(zip(report.before, report.after).map(step))),
+            ("steps", .array(report.before.indices.map(step))),
             ("samples", .array(report.samples.map(sample))),
             ("notes", .array(report.notes.map { .string($0) })),
         ])
@@ -63,12 +63,14 @@ package struct BackfillReportJSON {
         ])
     }
 
-    private func step(_ before: BackfillReport.StepCount, _ after: BackfillReport.StepCount) -> ReportValue {
-        .object([
+    private func step(_ index: Int) -> ReportValue {
+        let before = report.before[index]
+        let after = report.after.isEmpty ? nil : report.after[index]
+        return .object([
             ("step", .string(before.step)),
             ("needing_before", .integer(before.needing)),
-            ("needing_after", .integer(after.needing)),
-            ("left_alone", .array(after.leftAlone.filter { $0.count > 0 }.map(leftAlone))),
+            ("needing_after", after.map { .integer($0.needing) } ?? .null),
+            ("left_alone", after.map { .array($0.leftAlone.filter { $0.count > 0 }.map(leftAlone)) } ?? .null),
         ])
     }
 

@@ -59,13 +59,15 @@ package struct LedgerReader {
         let digits = ids.compactMap { id in
             if case .objectID(let id) = id { BSONValue.string(id.description) } else { nil as BSONValue? }
         }
-        let entries: BSONDocument = [
-            "ns.db": .string(namespace.database), "ns.coll": .string(namespace.collection),
-            "documentId": ["$in": .array(of: ids + digits)],
-        ]
         var index = LedgerIndex()
-        var cursor = collection.find(["$and": [.object(filter), .object(entries)]], options: Self.options)
-        while let entry = try cursor.next() { try index.insert(entry: entry) }
+        for slice in (ids + digits).slices(ofBytes: 4 << 20) {
+            let entries: BSONDocument = [
+                "ns.db": .string(namespace.database), "ns.coll": .string(namespace.collection),
+                "documentId": ["$in": .array(of: slice)],
+            ]
+            var cursor = collection.find(["$and": [.object(filter), .object(entries)]], options: Self.options)
+            while let entry = try cursor.next() { try index.insert(entry: entry) }
+        }
         return ids.filter { index.contains($0, in: namespace) }
     }
 

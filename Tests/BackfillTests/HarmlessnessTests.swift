@@ -13,8 +13,30 @@ import Testing
             "list": .of(.array), "listToo": .of(.array), "id": .of(.uuid), "idToo": .of(.uuid),
             "open": .object(["city": .of(.string)]), "openToo": .object(["city": .of(.string)]),
             "closed": .object(["city": .of(.string)], further: .forbidden),
-            "values": .object([:], further: .schema(.of(.int))),
-        ], required: ["key"])
+            "values": .object([:], further: .schema(.of(.int))), "keyToo": .of(.string), "number": .of(.number),
+            "outer": .object(["open": .object(["city": .of(.string)])]), "anyWith": anyWithX, "anyValues": anyValues,
+            "place": .object(["type": .of(.string), "coordinates": coordinates], required: ["type"]),
+        ], required: ["key", "keyToo"])
+
+    /// Takes any value; its `properties` are not judged.
+    private static var anyWithX: SchemaNode {
+        var node = SchemaNode.object(["x": .of(.int)])
+        node.types = [.mixed]
+        return node
+    }
+
+    /// A dictionary of anything.
+    private static var anyValues: SchemaNode {
+        var node = SchemaNode.of(.object)
+        node.hasAdditionalProperties = true
+        return node
+    }
+
+    private static var coordinates: SchemaNode {
+        var node = SchemaNode.of(.array)
+        node.items = .each(.of(.double))
+        return node
+    }
 
     private func isHarmless(_ step: Step, under schema: SchemaNode = schema) -> Bool {
         Harmlessness.holds(step, under: schema)
@@ -22,12 +44,16 @@ import Testing
 
     @Test(
         arguments: [
-            ("text", "", true), ("text", 1, false), ("text", nil, false), ("age", 1, true), ("age", .long(1), false),
-            ("long", .long(1), true), ("long", 1, false), ("either", "", false), ("untyped", "", false),
-            ("list", [], false), ("open", [:], false), ("any", 1, true), ("any", [1], false), ("open.city", "", true),
+            ("text", "", true), ("text", 1, false), ("text", nil, true), ("age", 1, true), ("age", .long(1), true),
+            ("long", .long(1), true), ("long", 1, true), ("either", "", true), ("untyped", "", true),
+            ("list", [], true), ("open", [:], true), ("any", 1, true), ("any", [1], true),
+            ("any", .symbol("a"), false), ("key", nil, false), ("number", 1, true), ("number", "", false),
+            ("open.city", "", true),
             ("open.city", 1, false), ("id", .binary(subtype: 4, bytes: Array(0..<16)), true),
             ("id", .binary(subtype: 4, bytes: []), false), ("new", 1, true), ("open.new", 1, true),
             ("closed.new", 1, false), ("values.new", "", false), ("text.new", 1, false), ("new.deep", 1, true),
+            ("anyValues.new", 1, false), ("anyWith.x", 1, false), ("place.type", "Point", false),
+            ("place", ["type": "Point", "coordinates": [1.0, 2.0]], true), ("place", ["type": "Point"], false),
         ] as [(String, BSONValue, Bool)])
     func aDefault(_ field: String, _ value: BSONValue, _ expected: Bool) throws {
         #expect(isHarmless(.default(field: try FieldPath(field), value: value, nullsToo: true)) == expected)
@@ -35,8 +61,10 @@ import Testing
 
     @Test(arguments: [
         ("text", "note", true), ("text", "key", false), ("text", "age", false), ("age", "long", false),
-        ("nowhere", "note", false), ("either", "note", false), ("text", "either", false), ("any", "anyToo", false),
-        ("list", "listToo", false), ("open", "openToo", false), ("id", "idToo", true), ("text", "open.city", true),
+        ("nowhere", "note", false), ("either", "note", false), ("text", "either", false), ("any", "anyToo", true),
+        ("list", "listToo", true), ("open", "openToo", true), ("open", "closed", false), ("key", "keyToo", true),
+        ("open", "outer.open", false), ("anyWith.x", "age", false), ("age", "anyWith.x", false), ("id", "idToo", true),
+        ("text", "open.city", true),
         ("open.city", "note", true), ("text", "new", true), ("text", "closed.new", false),
     ])
     func aCopy(_ from: String, _ to: String, _ expected: Bool) throws {
@@ -45,9 +73,10 @@ import Testing
 
     @Test(
         arguments: [
-            ("text", .string, nil, true), ("text", .int, nil, false), ("either", .string, nil, false),
+            ("text", .string, nil, true), ("text", .int, nil, false), ("either", .string, nil, true),
             ("text", .int, "age", true), ("text", .int, "long", false), ("text", .int, "new", true),
-            ("text", .int, "closed.new", false), ("text", .int, "any", false), ("new", .int, nil, true),
+            ("text", .int, "closed.new", false), ("text", .int, "any", true), ("text", .int, "number", true),
+            ("text", .string, "number", false), ("text", .string, "either", true), ("new", .int, nil, true),
         ] as [(String, SchemaType, String?, Bool)])
     func aConversion(_ field: String, _ to: SchemaType, _ into: String?, _ expected: Bool) throws {
         let step = Step.convert(field: try FieldPath(field), to: to, into: try into.map { try FieldPath($0) })

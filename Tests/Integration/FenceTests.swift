@@ -98,7 +98,7 @@ import Testing
             var modified = 0
             let writer = ChunkWriter(job: job, collectionUUID: nil)
             for updates in writer.commands(Chunk(after: nil, through: .maxKey), only: nil) {
-                try writer.send(updates, under: lease, on: client, counting: &modified)
+                modified += try writer.send(updates, under: lease, on: client)
             }
             return modified
         }

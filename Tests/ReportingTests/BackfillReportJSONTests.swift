@@ -18,7 +18,7 @@ import Testing
                   "duration_ms": 5840,
                   "documents": 100000,
                   "changed": 1790,
-                  "changedIsLowerBound": false,
+                  "changed_is_lower_bound": false,
                   "chunks": 20,
                   "earlier_chunks": 0,
                   "unsyncable_before": 18523,

@@ -69,6 +69,8 @@ package struct BackfillReport: Sendable {
     /// Each step before the run.
     package var before: [StepCount]
     /// Each step after the run; in a dry run what would be left.
+    ///
+    /// Empty when a signal stopped the run.
     package var after: [StepCount]
     /// Documents that the run changed, or would change.
     package var modified = 0

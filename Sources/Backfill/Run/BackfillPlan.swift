@@ -23,8 +23,6 @@ package struct BackfillPlan: Sendable {
     package var harm: Int
     /// Those of them that a run which died recorded already, so that ``headroom`` has them among the pending.
     package var recordedHarm: Int
-    /// Documents that a step which can do harm changes without doing any: they fail already, or their values fit.
-    var atRisk = 0
     /// What is said before the start: what cannot be taken back, and what could not be looked at.
     package var notes: [String]
     /// The collection's UUID, where the server gives one.
@@ -33,14 +31,4 @@ package struct BackfillPlan: Sendable {
     let checksUUID: Bool
     /// The average document's bytes, where the server tells.
     let averageSize: Int?
-
-    /// What is said of the documents at risk.
-    var riskNotes: [String] {
-        guard atRisk > 0 else { return [] }
-        return [
-            "\(atRisk) further \(atRisk == 1 ? "document" : "documents") that the job does no harm as of now, because they "
-                + "fail under the active schema already or their values fit by chance, take room like harm until the ledger "
-                + "shows them: a user may change them before they are written"
-        ]
-    }
 }

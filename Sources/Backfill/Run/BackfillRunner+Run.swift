@@ -17,7 +17,8 @@ extension BackfillRunner {
             job.isHarmless
             ? nil
             : Gate(
-                job: job, collection: client.collection(job.job.namespace), ledger: try openLedger(on: client))
+                job: job, collection: client.collection(job.job.namespace), ledger: try openLedger(on: client),
+                stop: stop)
         var loop = RunLoop(
             runner: self, plan: plan, client: client, store: store, gate: gate,
             deadline: options.maxRuntime.map { started + $0 }, holding: holding, progress: progress)
@@ -47,20 +48,24 @@ extension BackfillRunner {
         since started: ContinuousClock.Instant
     ) throws -> BackfillReport {
         let collection = loop.client.collection(job.job.namespace)
-        let survey = try patience.bridging { try Survey(job: job, collection: collection).run() }
+        // Who asks to stop does not wait for a look at the whole collection.
+        let survey =
+            stopped == .signal ? nil : try patience.bridging { try Survey(job: job, collection: collection).run() }
         let outcome: BackfillReport.Outcome =
             if let stopped { .stopped(stopped) } else { loop.written.chunks == 0 ? .nothingToDo : .done }
         var report = BackfillReport(
             job: plan.job, namespace: plan.namespace, outcome: outcome, estimatedDocuments: plan.documents,
-            before: plan.before, after: survey.before)
+            before: plan.before, after: survey?.before ?? [])
         report.modified = loop.written.documents
         report.modifiedIsLow = loop.countIsLow
         report.chunks = loop.written.chunks
         report.earlierChunks = loop.progress.chunks - loop.written.chunks
-        report.headroom = try loop.gate.map { gate in try patience.bridging { try gate.headroom(loop.store) } }
+        report.headroom =
+            try stopped == .signal
+            ? nil : loop.gate.map { gate in try patience.bridging { try gate.headroom(loop.store) } }
         report.harm = job.active == nil ? nil : loop.harmed
         report.seconds = started.duration(to: .now).seconds
-        report.notes = plan.notes
+        report.notes = plan.notes + (survey == nil ? ["what remains was not counted: the run was asked to stop"] : [])
         return report
     }
 

@@ -56,7 +56,7 @@ package struct BackfillRunner: Sendable {
             checksUUID: target.checksUUID, averageSize: target.averageSize)
         if !job.isHarmless {
             let ledger = try openLedger(on: client)
-            let gate = Gate(job: job, collection: collection, ledger: ledger)
+            let gate = Gate(job: job, collection: collection, ledger: ledger, stop: stop)
             let entries = try readingLedger { () throws(MongoError) in try ledger?.count() }
             let pending = state.isReadable ? try store.pendingHarm(seenBy: ledger, marks: false) : 0
             plan.headroom = Headroom(ledger: entries, pending: pending, ceiling: job.job.limits.ceiling)
@@ -67,12 +67,10 @@ package struct BackfillRunner: Sendable {
                 }
                 try gate.judge(Chunk(after: nil, through: upper), recorded: recorded) { document in
                     plan.harm += document.judgement == .harmful ? 1 : 0
-                    plan.atRisk += document.judgement == .atRisk ? 1 : 0
                     plan.recordedHarm += document.judgement == .harmful && document.isRecorded ? 1 : 0
                     return true
                 }
             }
-            plan.notes += plan.riskNotes
         }
         return plan
     }

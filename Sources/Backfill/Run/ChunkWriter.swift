@@ -13,6 +13,8 @@ struct ChunkWriter {
         fileprivate var condition: Expression
         /// The only documents that may be written; `nil` for all of the chunk.
         fileprivate var ids: BSONValue?
+        /// Those of them that sync and will not.
+        fileprivate(set) var harm: [BSONValue] = []
         fileprivate var pipeline: [BSONDocument]
     }
 
@@ -30,35 +32,22 @@ struct ChunkWriter {
             let condition = chunk.membership && .any(steps.map(\.needs))
             return steps.isEmpty
                 ? []
-                : Self.slices(ids).map { Update(condition: condition, ids: $0, pipeline: steps.map(\.stage)) }
+                : ids.slices(ofBytes: Self.updateSize).map { slice in
+                    Update(
+                        condition: condition, ids: .array(of: slice), harm: slice.filter(judged.harmful.contains),
+                        pipeline: steps.map(\.stage))
+                }
         }
         // Two fit into one command, which takes 48 MB; more are sent one by one, so that none takes long.
         return updates.count <= 2 ? (updates.isEmpty ? [] : [updates]) : updates.map { [$0] }
     }
 
-    private static func slices(_ ids: [BSONValue]) -> [BSONValue] {
-        var slices: [BSONValue] = []
-        var start = 0
-        var size = 0
-        for (index, id) in ids.enumerated() {
-            let added = BSONDocument([("", id)]).bytes.count
-            if size + added > updateSize, index > start {
-                slices.append(.array(of: ids[start..<index]))
-                (start, size) = (index, 0)
-            }
-            size += added
-        }
-        return start < ids.count ? slices + [.array(of: ids[start...])] : slices
-    }
-
     /// Sends one command and waits for a majority.
     ///
     /// The filter holds the fence, so that a runner whose lease has ended changes nothing, whenever its command arrives.
-    /// - Parameter modified: how many documents were changed is added to it, also by a write that fails afterwards.
+    /// - Returns: how many documents were changed.
     /// - Throws: ``MongoError``; the updates may then be done in part, and can be sent again.
-    func send(
-        _ updates: [Update], under lease: Lease, on client: borrowing Client, counting modified: inout Int
-    ) throws(MongoError) {
+    func send(_ updates: [Update], under lease: Lease, on client: borrowing Client) throws(MongoError) -> Int {
         let limit = lease.terms.writeLimit.milliseconds
         var command = BSONBuilder()
         command.append("update", .string(job.job.namespace.collection))
@@ -67,13 +56,7 @@ struct ChunkWriter {
         command.append("writeConcern", ["w": "majority", "wtimeout": .long(limit)])
         command.append("comment", .string("shipshape backfill \(job.job.name)"))
         if let collectionUUID { command.append("collectionUUID", collectionUUID) }
-        do {
-            let reply = try client.runWriteCommand(command.finish(), on: job.job.namespace.database)
-            modified += reply["nModified"]?.integer ?? 0
-        } catch {
-            modified += error.modified
-            throw error
-        }
+        return try client.runWriteCommand(command.finish(), on: job.job.namespace.database)["nModified"]?.integer ?? 0
     }
 
     private func statement(_ update: Update, fence: Expression) -> BSONDocument {

@@ -8,14 +8,13 @@ struct Gate {
     let job: CompiledJob
     let collection: MongoCollection
     let ledger: LedgerReader?
+    let stop: StopSignal
 
     /// The part of a chunk that may be written, and what it will do to its documents.
     struct Decision {
         var chunk: Chunk?
         /// The documents of the chunk that need the job: only these were judged, and only these may be written.
         var judged = Selection()
-        /// Those of ``judged`` that sync and will not.
-        var harm: [BSONValue] = []
         /// Those of ``judged`` that take room and were not recorded before.
         var newlyCounted: [BSONValue] = []
         var headroom: Headroom
@@ -24,13 +23,16 @@ struct Gate {
     /// Judges each document of the chunk under the active schema, before and after, and cuts the chunk where what it has
     /// to count would reach the ceiling; no chunk is left when not even the first that counts has room.
     ///
-    /// A document that a run which died recorded is pending already, and takes no room again.
-    func decide(_ chunk: Chunk, _ store: borrowing StateStore) throws -> Decision {
+    /// A document that a run which died recorded is pending already, and one at risk that the ledger shows is counted
+    /// there: neither takes room again.
+    /// - Returns: `nil` when the run was asked to stop meanwhile.
+    func decide(_ chunk: Chunk, _ store: borrowing StateStore) throws -> Decision? {
         let headroom = try headroom(store)
         var decision = Decision(chunk: chunk, headroom: headroom)
         var room = headroom.documents
         var lastBefore: BSONValue?
-        try judge(chunk, recorded: { try store.pendingHarm(among: $0, of: collection.namespace) }) { document in
+        let namespace = collection.namespace
+        let isJudged = try judge(chunk, recorded: { try store.pendingHarm(among: $0, of: namespace) }) { document in
             if document.judgement.isCounted, !document.isRecorded {
                 guard room > 0 else {
                     decision.chunk = lastBefore.map { Chunk(after: chunk.after, through: $0) }
@@ -39,12 +41,11 @@ struct Gate {
                 room -= 1
                 decision.newlyCounted.append(document.id)
             }
-            if document.judgement == .harmful { decision.harm.append(document.id) }
             decision.judged.add(document.id, document.judgement)
             lastBefore = document.id
             return true
         }
-        return decision
+        return isJudged ? decision : nil
     }
 }
 
@@ -62,7 +63,7 @@ extension Gate {
     struct Judged {
         let id: BSONValue
         let judgement: Judgement
-        /// Whether the job has it among the pending already.
+        /// Whether it is counted already.
         let isRecorded: Bool
     }
 
@@ -70,13 +71,16 @@ extension Gate {
 
     /// Judges the documents of the chunk that need the job, in the order of `_id`, until `body` gives `false`.
     /// - Parameter recorded: tells which of these are among the pending.
+    /// - Returns: `false` when the run was asked to stop meanwhile.
+    @discardableResult
     func judge(
         _ chunk: Chunk, recorded: ([BSONValue]) throws -> Set<BSONValue>, _ body: (Judged) throws -> Bool
-    ) throws {
-        guard let active = job.active else { return }
+    ) throws -> Bool {
+        guard let active = job.active else { return true }
         var preview = Preview(chunk, of: job, in: collection, onlyNeeding: true)
         var isOver = false
         while !isOver {
+            guard !stop.isRaised else { return false }
             var batch: [(id: BSONValue, judgement: Judgement)] = []
             while batch.count < Self.batch {
                 guard let outcome = try preview.next() else {
@@ -87,12 +91,43 @@ extension Gate {
                 batch.append((id, try Judgement(outcome, of: job, under: active)))
             }
             let counted = batch.filter(\.judgement.isCounted).map(\.id)
-            let known = counted.isEmpty ? [] : try recorded(counted)
+            let atRisk = batch.filter { $0.judgement == .atRisk }.map(\.id)
+            let known = try recorded(counted).union(ledger?.holding(atRisk, of: collection.namespace) ?? [])
             for (id, judgement) in batch {
                 let document = Judged(
                     id: id, judgement: judgement, isRecorded: judgement.isCounted && known.contains(id))
-                guard try body(document) else { return }
+                guard try body(document) else { return true }
             }
         }
+        return true
+    }
+}
+
+extension Gate {
+    /// Of documents at risk that were written, those that were not harmed: they sync, are gone, or fail for something that
+    /// no step which can do harm has changed, and so failed before.
+    func unharmed(among ids: [BSONValue]) throws -> [BSONValue] {
+        guard let active = job.active else { return ids }
+        var harmed: Set<BSONValue> = []
+        for slice in ids.slices(ofBytes: 4 << 20, count: Self.batch) {
+            var cursor = collection.find(
+                ["_id": ["$in": .array(of: slice)]], options: ["readConcern": ["level": "majority"]])
+            while let view = try cursor.next() {
+                guard try active.check(view) == .certain else { continue }
+                let violations = try active.violations(in: view, includingInfo: false).filter { $0.level == .certain }
+                let isTheirs = violations.contains { violation in
+                    !job.riskySteps.contains { violation.path.meets($0.step.target) }
+                }
+                if !isTheirs, let id = BSONDocument(copying: view)["_id"] { harmed.insert(id) }
+            }
+        }
+        return ids.filter { !harmed.contains($0) }
+    }
+}
+
+extension FoldedPath {
+    /// Whether one of the two leads to the other.
+    fileprivate func meets(_ path: FieldPath) -> Bool {
+        zip(steps, path.components).allSatisfy { step, name in step == .field(name) || step == .values }
     }
 }

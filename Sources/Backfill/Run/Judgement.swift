@@ -5,7 +5,8 @@ import Checking
 enum Judgement: Hashable {
     /// It syncs under the active schema as it is and would not as it would be.
     case harmful
-    /// It fails already, or its values happen to fit: a user may change it before it is written, and make it harmful.
+    /// A step that can do harm changes it without doing any: it fails already, or its values fit. A user may change it
+    /// before it is written, and make it harmful.
     case atRisk
     /// No step that can do harm changes it.
     ///
@@ -13,7 +14,8 @@ enum Judgement: Hashable {
     /// document syncing.
     case harmless
 
-    /// Whether the document is recorded before it is written, and takes room until the ledger shows it.
+    /// Whether the document is recorded before it is written, and takes room until it is known to be unharmed, or the
+    /// ledger shows it.
     var isCounted: Bool { self != .harmless }
 
     /// Judges a document as it is and as it would be.

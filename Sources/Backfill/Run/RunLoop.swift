@@ -100,16 +100,15 @@ struct RunLoop: ~Copyable {
             }
             var judged: Selection?
             if let gate {
-                let decision = try runner.patience.bridging { try gate.decide(chunk, store) }
+                guard let decision = try runner.patience.bridging({ try gate.decide(chunk, store) }) else {
+                    return .signal
+                }
                 guard let allowed = decision.chunk else { return .threshold(decision.headroom) }
                 if let full = try reserve(decision, gate) { return .threshold(full) }
                 (chunk, judged) = (allowed, decision.judged)
-                // Counted before the write, as the record is: of one that fails nobody knows how far it came.
-                harmed += decision.harm.count { !inDoubt.contains($0) }
-                inDoubt.formUnion(decision.harm)
             }
             guard let modified = try write(chunk, only: judged) else { continue }
-            for id in judged?.counted ?? [] { inDoubt.remove(id) }
+            if let gate, let judged { try settle(judged, gate) }
             FaultPoint.afterWrite.reached(visit: written.chunks + 1)
             progress.last = chunk.through
             progress.chunks += 1
@@ -135,6 +134,15 @@ struct RunLoop: ~Copyable {
         guard headroom.isExceeded else { return nil }
         try runner.patience.bridging { try store.takeBack(harm: decision.newlyCounted, of: namespace) }
         return headroom
+    }
+
+    /// Frees the room of the documents at risk that were not harmed after all.
+    private mutating func settle(_ judged: Selection, _ gate: Gate) throws {
+        inDoubt.subtract(judged.harmful)
+        let atRisk = judged.atRisk
+        guard !atRisk.isEmpty else { return }
+        let unharmed = try runner.patience.bridging { try gate.unharmed(among: atRisk) }
+        try runner.patience.bridging { try store.takeBack(harm: unharmed, of: job.job.namespace) }
     }
 
     /// Writes one chunk, of it only the documents that the gate judged; `nil` when it is to be tried anew, and smaller.
@@ -167,14 +175,20 @@ struct RunLoop: ~Copyable {
             if holding.isHalfOver { try renew() }
             let (lease, runner) = (holding.lease, runner)
             FaultPoint.beforeWrite.reached(visit: written.chunks + 1)
+            // Counted before the write, as the record is: of one that fails nobody knows how far it came.
+            let harm = updates.flatMap(\.harm)
+            harmed += harm.count { !inDoubt.contains($0) }
+            inDoubt.formUnion(harm)
             do {
-                var modified = 0
+                var sending = Sending()
                 do {
-                    defer { uncounted += modified }
-                    try runner.patience.bridging {
-                        try writer.send(updates, under: lease, on: client, counting: &modified)
+                    defer {
+                        uncounted += sending.modified
+                        countIsLow = countIsLow || sending.countIsLow
                     }
+                    try runner.patience.bridging { try sending.send(updates, writer, under: lease, on: client) }
                 }
+                if let limit = sending.timeLimit { throw limit }
                 // A write that came after the fence changed nothing and reads like one that had nothing to change.
                 if holding.isCertain { return true }
                 try renew()
@@ -183,7 +197,6 @@ struct RunLoop: ~Copyable {
                 runner.events(.halved(documents: size.documents))
                 return false
             } catch let error as MongoError where error.isTimeLimit && size.canShrink {
-                countIsLow = true
                 size.shrink()
                 runner.events(.halved(documents: size.documents))
                 return false
@@ -214,6 +227,28 @@ struct RunLoop: ~Copyable {
             }
         }
         return false
+    }
+
+    /// One command with its repetitions, and what the server said of it.
+    private struct Sending {
+        var modified = 0
+        /// Whether a failure left open how many documents were changed.
+        var countIsLow = false
+        /// The command took too long: it is not repeated as it is.
+        var timeLimit: MongoError?
+
+        mutating func send(
+            _ updates: [ChunkWriter.Update], _ writer: ChunkWriter, under lease: Lease, on client: borrowing Client
+        ) throws(MongoError) {
+            do {
+                modified += try writer.send(updates, under: lease, on: client)
+            } catch {
+                modified += error.modified ?? 0
+                countIsLow = countIsLow || error.modified == nil
+                guard error.isTimeLimit else { throw error }
+                timeLimit = error
+            }
+        }
     }
 
     private mutating func renew(setting changes: BSONDocument = [:]) throws {

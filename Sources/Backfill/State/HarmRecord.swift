@@ -8,12 +8,13 @@ import Scanning
 /// all jobs of the state database, as the limit is.
 extension StateStore {
     private static let batch = 1_000
+    private static let size = 4 << 20
 
     /// Records the harm of the next chunk, with majority.
     ///
     /// A document that the ledger once showed and that was repaired since is pending again.
     func record(harm ids: [BSONValue], of namespace: Namespace) throws(MongoError) {
-        try client.upsert("harm", ids: ids.map { key($0, namespace) }, ["seen": false])
+        try client.upsert("harm", ids: ids.map { .object(key($0, namespace)) }, ["seen": false])
     }
 
     /// Takes back what was recorded for a chunk that is not written after all.
@@ -23,9 +24,12 @@ extension StateStore {
 
     /// Which of these documents this job has among the pending.
     func pendingHarm(among ids: [BSONValue], of namespace: Namespace) throws(MongoError) -> Set<BSONValue> {
-        let keys = BSONValue.array(of: ids.map { .object(key($0, namespace)) })
-        let cursor = client.all("harm", ["_id": ["$in": keys], "seen": false])
-        return Set(try cursor.documents().compactMap { $0["_id"]?.document?["id"] })
+        var pending: Set<BSONValue> = []
+        for keys in ids.map({ .object(key($0, namespace)) }).slices(ofBytes: Self.size) {
+            let cursor = client.all("harm", ["_id": ["$in": .array(of: keys)], "seen": false])
+            pending.formUnion(try cursor.documents().compactMap { $0["_id"]?.document?["id"] })
+        }
+        return pending
     }
 
     /// What other jobs recorded and no run has seen in the ledger yet, as an operator reads it: such a record takes room
@@ -74,10 +78,9 @@ extension StateStore {
         var count = 0
         for (namespace, ids) in batch {
             let seen = try ledger.holding(ids, of: namespace)
-            guard !seen.isEmpty else { continue }
-            if marks {
+            for slice in marks ? seen.slices(ofBytes: Self.size) : [] {
                 try client.set(
-                    "harm", ["_id.ns": .string(namespace.description), "_id.id": ["$in": .array(of: seen)]],
+                    "harm", ["_id.ns": .string(namespace.description), "_id.id": ["$in": .array(of: slice)]],
                     ["seen": true])
             }
             count += seen.count

@@ -7,6 +7,8 @@ struct StoreClient: ~Copyable {
     let client: Client
 
     private static let limit: BSONValue = 10_000
+    /// Bytes of `_id`s in one command.
+    private static let size = 4 << 20
     private static let majority: BSONValue = ["w": "majority", "wtimeout": 10_000]
 
     /// One document; `fields` are computed by the server and added to it.
@@ -49,15 +51,14 @@ struct StoreClient: ~Copyable {
     }
 
     /// Sets fields in the documents of these `_id`s, and creates those that are missing.
-    func upsert(_ collection: String, ids: [BSONDocument], _ fields: BSONDocument) throws(MongoError) {
+    func upsert(_ collection: String, ids: [BSONValue], _ fields: BSONDocument) throws(MongoError) {
         let upserts = ids.map { id in
-            BSONValue.object(["q": ["_id": .object(id)], "u": ["$set": .object(fields)], "upsert": true])
+            BSONValue.object(["q": ["_id": id], "u": ["$set": .object(fields)], "upsert": true])
         }
-        for start in stride(from: 0, to: upserts.count, by: 500) {
+        for slice in upserts.slices(ofBytes: Self.size, count: 500) {
             try client.runWriteCommand(
                 [
-                    "update": .string(collection),
-                    "updates": .array(of: upserts[start..<min(start + 500, upserts.count)]),
+                    "update": .string(collection), "updates": .array(of: slice),
                     "ordered": false, "maxTimeMS": Self.limit, "writeConcern": Self.majority,
                 ], on: database)
         }
@@ -65,11 +66,14 @@ struct StoreClient: ~Copyable {
 
     /// Deletes the documents of these `_id`s.
     func delete(_ collection: String, ids: [BSONValue]) throws(MongoError) {
-        try client.runWriteCommand(
-            [
-                "delete": .string(collection), "deletes": [["q": ["_id": ["$in": .array(of: ids)]], "limit": 0]],
-                "maxTimeMS": Self.limit, "writeConcern": Self.majority,
-            ], on: database)
+        for slice in ids.slices(ofBytes: Self.size) {
+            try client.runWriteCommand(
+                [
+                    "delete": .string(collection),
+                    "deletes": [["q": ["_id": ["$in": .array(of: slice)]], "limit": 0]],
+                    "maxTimeMS": Self.limit, "writeConcern": Self.majority,
+                ], on: database)
+        }
     }
 
     /// Every document that fits.

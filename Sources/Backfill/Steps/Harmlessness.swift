@@ -1,68 +1,139 @@
 import BSON
+import Checking
 import ServerSchema
 
 /// Whether a step can make a document unsyncable under a schema, told from the schema alone.
 ///
-/// The reasoning is about documents that sync: one that fails already is no new harm. Only what is certain counts, so
-/// `false` means "cannot be told", and the documents themselves are asked.
+/// The reasoning is about documents that sync, and about any of them: one that fails already is no new harm, and what a
+/// step leaves syncing another may take as its start. Only what is certain counts, so `false` means "cannot be told", and
+/// the documents themselves are asked.
 enum Harmlessness {
     static func holds(_ step: Step, under schema: SchemaNode) -> Bool {
+        guard schema.leadsThroughObjects(to: step.target) else { return false }
         guard let target = schema.property(at: step.target) else {
             // Sync ignores a field that the schema does not declare, where its parent takes further fields.
             return schema.takesFurtherFields(below: step.target)
         }
-        guard target.types.count == 1, let declared = target.types.first else { return false }
         switch step {
         case .default(_, let value, _):
-            // The field was missing or null, and becomes a scalar of its declared type.
-            return value.isScalar && StepFitting.fit(value, to: declared) == value
+            // The whole field is that constant then, whatever the document is.
+            return schema.fits(value, at: step.target)
         case .copy(let from, _):
-            guard let source = schema.property(at: from) else { return false }
-            // A document that syncs holds the same scalar type there, or null where that is allowed.
-            return source.types == target.types && declared.isScalar && !(schema.requires(step.target))
+            guard let source = schema.property(at: from), schema.leadsThroughObjects(to: from) else { return false }
+            // The same value under the same rules; null fits only where the field is not required.
+            return source.demandsTheSame(as: target) && (!schema.requires(step.target) || schema.requires(from))
+                && (target.hasScalarsAlone || from.parents.isEmpty == step.target.parents.isEmpty)
         case .convert(_, let to, _):
-            // What fits is of the declared type already, and so is not converted.
-            return declared == to
+            // Whatever was there, what is written has that type.
+            return target.types.contains { $0 == to || $0 == .mixed || ($0 == .number && to.isNumeric) }
         }
     }
 }
 
 extension SchemaNode {
-    func takesFurtherFields(below path: FieldPath) -> Bool {
+    /// Whether every parent that the schema declares is an object and nothing else: a `mixed` parent's fields are not
+    /// judged as the schema states them, and a geo point's are judged together.
+    fileprivate func leadsThroughObjects(to path: FieldPath) -> Bool {
         var node = self
         for name in path.components.dropLast() {
-            guard let child = node.properties.first(where: { $0.name == name }) else {
-                // Below a field that is not declared nothing is judged; below a dictionary every value is.
-                return node.isOpen
-            }
-            node = child.node
+            guard let child = node.property(name) else { return true }
+            node = child
+            guard node.types.isEmpty || node.types == [.object] else { return false }
         }
-        return node.isOpen
+        return node.property("coordinates") == nil || node.property("type") == nil
     }
 
-    private var isOpen: Bool {
-        if case .allowed = additionalProperties { types.isEmpty || types.contains(.object) } else { false }
-    }
-
-    func requires(_ path: FieldPath) -> Bool {
+    /// Whether a field that is not declared is not judged.
+    fileprivate func takesFurtherFields(below path: FieldPath) -> Bool {
         var node = self
+        var isRoot = true
         for name in path.components.dropLast() {
-            guard let child = node.properties.first(where: { $0.name == name }) else { return false }
-            node = child.node
+            // Below a field that is not declared nothing is judged; below a dictionary every value is.
+            guard let child = node.property(name) else { break }
+            node = child
+            isRoot = false
         }
-        return path.components.last.map(node.required.contains) ?? false
+        guard case .allowed = node.additionalProperties, isRoot || !node.isDictionary else { return false }
+        return node.types.isEmpty || node.types.contains(.object)
+    }
+
+    fileprivate func requires(_ path: FieldPath) -> Bool {
+        let parent = if let parent = path.parents.last { property(at: parent) } else { self }
+        guard let parent, let name = path.components.last else { return false }
+        return parent.requires(name)
+    }
+
+    /// Whether a document of that one field fits, as far as the field is concerned.
+    fileprivate func fits(_ value: BSONValue, at path: FieldPath) -> Bool {
+        guard let node = property(at: path), let name = path.components.last else { return false }
+        var parent = SchemaNode(location: location)
+        parent.types = [.object]
+        parent.hasProperties = true
+        parent.properties = [Property(name: name, node: node)]
+        parent.required = requires(path) ? [name] : []
+        var root = parent
+        var document: BSONDocument = [name: value]
+        if !path.parents.isEmpty {
+            root.properties = [Property(name: "parent", node: parent)]
+            root.required = []
+            document = ["parent": .object(document)]
+        }
+        let namespace = Namespace(database: "none", collection: "none")
+        let schema = CompiledSchema(CollectionSchema(namespace: namespace, root: root))
+        return (try? schema.check(document.view) != .certain) ?? false
+    }
+
+    /// Whether the two demand the same of a value.
+    fileprivate func demandsTheSame(as other: SchemaNode) -> Bool {
+        guard Set(types) == Set(other.types), uniqueItems == other.uniqueItems,
+            hasProperties == other.hasProperties, hasAdditionalProperties == other.hasAdditionalProperties,
+            Set(required) == Set(other.required), unevaluated.isEmpty, other.unevaluated.isEmpty,
+            properties.count == other.properties.count
+        else { return false }
+        let areSame = properties.allSatisfy { property in
+            other.property(property.name).map { $0.demandsTheSame(as: property.node) } ?? false
+        }
+        return areSame && items.demandTheSame(as: other.items)
+            && additionalProperties.demandTheSame(as: other.additionalProperties)
+    }
+
+    fileprivate var hasScalarsAlone: Bool { !types.isEmpty && types.allSatisfy(\.isScalar) }
+}
+
+extension SchemaNode.Items? {
+    fileprivate func demandTheSame(as other: Self) -> Bool {
+        switch (self, other) {
+        case (nil, nil): true
+        case (.each(let one), .each(let two)): one.demandsTheSame(as: two)
+        case (.tuple(let one), .tuple(let two)):
+            one.count == two.count && zip(one, two).allSatisfy { $0.demandsTheSame(as: $1) }
+        default: false
+        }
+    }
+}
+
+extension SchemaNode.AdditionalProperties {
+    fileprivate func demandTheSame(as other: Self) -> Bool {
+        switch (self, other) {
+        case (.allowed, .allowed), (.forbidden, .forbidden): true
+        case (.schema(let one), .schema(let two)): one.demandsTheSame(as: two)
+        default: false
+        }
     }
 }
 
 extension SchemaType {
-    var isScalar: Bool {
+    fileprivate var isScalar: Bool {
         switch self {
         case .object, .array, .mixed, .number: false
         default: true
         }
     }
-}
 
-extension BSONValue {
-    var isScalar: Bool { type != .object && type != .array && type != .null && type != .undefined }
+    fileprivate var isNumeric: Bool {
+        switch self {
+        case .int, .long, .double, .decimal: true
+        default: false
+        }
+    }
 }
