@@ -24,6 +24,8 @@ struct RunLoop: ~Copyable {
     private(set) var harmed = 0
     /// Those of them that belong to writes which failed, and may be met again.
     private var inDoubt: Set<BSONValue> = []
+    /// Documents at risk that were recorded since the last look at what became of them.
+    private var unsettled: [BSONValue] = []
 
     /// Walks after which the job leaves documents that keep arriving to the next run.
     private static let maximumPasses = 5
@@ -107,8 +109,10 @@ struct RunLoop: ~Copyable {
                 if let full = try reserve(decision, gate) { return .threshold(full) }
                 (chunk, judged) = (allowed, decision.judged)
             }
+            unsettled += judged?.atRisk ?? []
             guard let modified = try write(chunk, only: judged) else { continue }
-            if let gate, let judged { try settle(judged, gate) }
+            inDoubt.subtract(judged?.harmful ?? [])
+            if let gate { try settle(gate) }
             FaultPoint.afterWrite.reached(visit: written.chunks + 1)
             progress.last = chunk.through
             progress.chunks += 1
@@ -137,12 +141,12 @@ struct RunLoop: ~Copyable {
     }
 
     /// Frees the room of the documents at risk that were not harmed after all.
-    private mutating func settle(_ judged: Selection, _ gate: Gate) throws {
-        inDoubt.subtract(judged.harmful)
-        let atRisk = judged.atRisk
-        guard !atRisk.isEmpty else { return }
-        let unharmed = try runner.patience.bridging { try gate.unharmed(among: atRisk) }
+    private mutating func settle(_ gate: Gate) throws {
+        guard !unsettled.isEmpty else { return }
+        let (runner, written) = (runner, unsettled)
+        let unharmed = try runner.patience.bridging { try gate.unharmed(among: written) }
         try runner.patience.bridging { try store.takeBack(harm: unharmed, of: job.job.namespace) }
+        unsettled = []
     }
 
     /// Writes one chunk, of it only the documents that the gate judged; `nil` when it is to be tried anew, and smaller.
