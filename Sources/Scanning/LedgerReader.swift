@@ -60,7 +60,7 @@ package struct LedgerReader {
             if case .objectID(let id) = id { BSONValue.string(id.description) } else { nil as BSONValue? }
         }
         var index = LedgerIndex()
-        for slice in (ids + digits).slices(ofBytes: 4 << 20) {
+        for slice in (ids + digits).commandSlices() {
             let entries: BSONDocument = [
                 "ns.db": .string(namespace.database), "ns.coll": .string(namespace.collection),
                 "documentId": ["$in": .array(of: slice)],

@@ -19,19 +19,32 @@ enum GateCase {
                 ["_id": .integer($0), "priority": .string("\($0)")]
             }
             if let ledger { try await unsync(Array(1_000..<1_000 + ledger), in: test) }
-            for (name, type) in [("active", "string"), ("next", "int")] {
-                try test.write(
-                    "\(name).json",
-                    """
-                    {"title": "Task", "bsonType": "object", "required": ["_id", "priority"],
-                     "properties": {"_id": {"bsonType": "int"}, "priority": {"bsonType": "\(type)"}}}
-                    """)
-            }
+            try writeSchemas(retyping: "priority", in: test)
             try test.job(
                 on: "tasks", steps: ["convert: {field: priority, to: int}"],
                 limits: "{chunk: {documents: 30}, unsynced: \(Self.ceiling), reserve: 0}",
                 more: "schema: {active: active.json, next: next.json}")
             try await body(test)
+        }
+    }
+
+    /// Writes `active.json`, which wants the field as text, and `next.json`, which wants a number.
+    /// - Parameters:
+    ///   - text: a further field that both require, as text.
+    ///   - prefix: what the files' names begin with.
+    static func writeSchemas(
+        retyping field: String, requiring text: String? = nil, prefix: String = "", in test: BackfillCase
+    ) throws {
+        let required = ["_id", field] + (text.map { [$0] } ?? [])
+        for (name, type) in [("active", "string"), ("next", "int")] {
+            let types = ["_id": "int", field: type]
+            let properties = required.map { #""\#($0)": {"bsonType": "\#(types[$0] ?? "string")"}"# }
+            try test.write(
+                "\(prefix)\(name).json",
+                """
+                {"title": "Task", "bsonType": "object", "required": \(required),
+                 "properties": {\(properties.joined(separator: ", "))}}
+                """)
         }
     }
 

@@ -15,14 +15,7 @@ import Testing
                 "chores", on: "chores", steps: ["convert: {field: priority, to: int}"],
                 limits: "{chunk: {documents: 30}, unsynced: \(GateCase.ceiling), reserve: 0}",
                 more: "schema: {active: chores-active.json, next: chores-next.json}")
-            for (name, type) in [("chores-active", "string"), ("chores-next", "int")] {
-                try test.write(
-                    "\(name).json",
-                    """
-                    {"title": "Chore", "bsonType": "object", "required": ["_id", "priority"],
-                     "properties": {"_id": {"bsonType": "int"}, "priority": {"bsonType": "\(type)"}}}
-                    """)
-            }
+            try GateCase.writeSchemas(retyping: "priority", prefix: "chores-", in: test)
             let flags = ["--allow-unsync", "200", "--ledger", "none"]
             async let first = test.backfill(flags: flags)
             async let second = test.backfill("chores", flags: flags)
@@ -61,14 +54,7 @@ import Testing
     ) async throws {
         try await Mongod.shared.withBackfill { test in
             try await test.database.fill("tasks", count: 50, make)
-            for (name, type) in [("active", "string"), ("next", "int")] {
-                try test.write(
-                    "\(name).json",
-                    """
-                    {"title": "Task", "bsonType": "object", "required": ["_id", "p", "q"], "properties":
-                     {"_id": {"bsonType": "int"}, "p": {"bsonType": "\(type)"}, "q": {"bsonType": "string"}}}
-                    """)
-            }
+            try GateCase.writeSchemas(retyping: "p", requiring: "q", in: test)
             try test.job(
                 on: "tasks", steps: steps, limits: "{unsynced: 10, reserve: 0}",
                 more: "schema: {active: active.json, next: next.json}")

@@ -74,7 +74,7 @@ package struct BackfillReport: Sendable {
     package var after: [StepCount]
     /// Documents that the run changed, or would change.
     package var modified = 0
-    /// Whether they may be more: the server does not say how far a write came that its time limit ended.
+    /// Whether they may be more: the server does not say of every write that failed how far it came.
     package var modifiedIsLow = false
     /// Chunks that the run wrote, or would write.
     package var chunks = 0

@@ -48,24 +48,25 @@ extension BackfillRunner {
         since started: ContinuousClock.Instant
     ) throws -> BackfillReport {
         let collection = loop.client.collection(job.job.namespace)
-        // Who asks to stop does not wait for a look at the whole collection.
-        let survey =
-            stopped == .signal ? nil : try patience.bridging { try Survey(job: job, collection: collection).run() }
         let outcome: BackfillReport.Outcome =
             if let stopped { .stopped(stopped) } else { loop.written.chunks == 0 ? .nothingToDo : .done }
         var report = BackfillReport(
             job: plan.job, namespace: plan.namespace, outcome: outcome, estimatedDocuments: plan.documents,
-            before: plan.before, after: survey?.before ?? [])
+            before: plan.before, after: [])
         report.modified = loop.written.documents
         report.modifiedIsLow = loop.countIsLow
         report.chunks = loop.written.chunks
         report.earlierChunks = loop.progress.chunks - loop.written.chunks
-        report.headroom =
-            try stopped == .signal
-            ? nil : loop.gate.map { gate in try patience.bridging { try gate.headroom(loop.store) } }
         report.harm = job.active == nil ? nil : loop.harmed
+        report.notes = plan.notes
+        // Who asks to stop does not wait for a look at the whole collection.
+        if stopped == .signal {
+            report.notes.append("what remains was not counted: the run was asked to stop")
+        } else {
+            report.after = try patience.bridging { try Survey(job: job, collection: collection).run() }.before
+            report.headroom = try loop.gate.map { gate in try patience.bridging { try gate.headroom(loop.store) } }
+        }
         report.seconds = started.duration(to: .now).seconds
-        report.notes = plan.notes + (survey == nil ? ["what remains was not counted: the run was asked to stop"] : [])
         return report
     }
 

@@ -62,12 +62,13 @@ package struct BackfillRunner: Sendable {
             plan.headroom = Headroom(ledger: entries, pending: pending, ceiling: job.job.limits.ceiling)
             if pending > 0 { plan.notes += try store.pendingOfOthers() }
             if let upper = try Chunker(collection: collection).greatestID() {
-                let recorded = { (ids: [BSONValue]) throws in
-                    state.isReadable ? try store.pendingHarm(among: ids, of: job.job.namespace) : []
+                let recorded = { (batch: [Gate.Judged]) throws in
+                    let harmful = state.isReadable ? batch.filter { $0.judgement == .harmful }.map(\.id) : []
+                    return try store.pendingHarm(among: harmful, of: job.job.namespace)
                 }
                 try gate.judge(Chunk(after: nil, through: upper), recorded: recorded) { document in
                     plan.harm += document.judgement == .harmful ? 1 : 0
-                    plan.recordedHarm += document.judgement == .harmful && document.isRecorded ? 1 : 0
+                    plan.recordedHarm += document.isRecorded ? 1 : 0
                     return true
                 }
             }

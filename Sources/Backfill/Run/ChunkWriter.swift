@@ -18,9 +18,6 @@ struct ChunkWriter {
         fileprivate var pipeline: [BSONDocument]
     }
 
-    /// Bytes of `_id`s in one update: the server takes 16 MB.
-    private static let updateSize = 4 << 20
-
     /// What is to be sent for a chunk, the updates of one command together.
     /// - Parameter judged: the only documents that may be written; `nil` for all of the chunk.
     func commands(_ chunk: Chunk, only judged: Selection?) -> [[Update]] {
@@ -32,7 +29,7 @@ struct ChunkWriter {
             let condition = chunk.membership && .any(steps.map(\.needs))
             return steps.isEmpty
                 ? []
-                : ids.slices(ofBytes: Self.updateSize).map { slice in
+                : ids.commandSlices().map { slice in
                     Update(
                         condition: condition, ids: .array(of: slice), harm: slice.filter(judged.harmful.contains),
                         pipeline: steps.map(\.stage))

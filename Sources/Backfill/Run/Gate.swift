@@ -31,8 +31,7 @@ struct Gate {
         var decision = Decision(chunk: chunk, headroom: headroom)
         var room = headroom.documents
         var lastBefore: BSONValue?
-        let namespace = collection.namespace
-        let isJudged = try judge(chunk, recorded: { try store.pendingHarm(among: $0, of: namespace) }) { document in
+        let isJudged = try judge(chunk, recorded: { try counted(among: $0, store) }) { document in
             if document.judgement.isCounted, !document.isRecorded {
                 guard room > 0 else {
                     decision.chunk = lastBefore.map { Chunk(after: chunk.after, through: $0) }
@@ -46,6 +45,13 @@ struct Gate {
             return true
         }
         return isJudged ? decision : nil
+    }
+
+    private func counted(among batch: [Judged], _ store: borrowing StateStore) throws -> Set<BSONValue> {
+        let namespace = collection.namespace
+        let atRisk = batch.filter { $0.judgement == .atRisk }.map(\.id)
+        return try store.pendingHarm(among: batch.filter(\.judgement.isCounted).map(\.id), of: namespace)
+            .union(ledger?.holding(atRisk, of: namespace) ?? [])
     }
 }
 
@@ -64,38 +70,35 @@ extension Gate {
         let id: BSONValue
         let judgement: Judgement
         /// Whether it is counted already.
-        let isRecorded: Bool
+        var isRecorded = false
     }
 
     private static let batch = 1_000
 
     /// Judges the documents of the chunk that need the job, in the order of `_id`, until `body` gives `false`.
-    /// - Parameter recorded: tells which of these are among the pending.
+    /// - Parameter recorded: tells which of a batch are counted already.
     /// - Returns: `false` when the run was asked to stop meanwhile.
     @discardableResult
     func judge(
-        _ chunk: Chunk, recorded: ([BSONValue]) throws -> Set<BSONValue>, _ body: (Judged) throws -> Bool
+        _ chunk: Chunk, recorded: ([Judged]) throws -> Set<BSONValue>, _ body: (Judged) throws -> Bool
     ) throws -> Bool {
         guard let active = job.active else { return true }
         var preview = Preview(chunk, of: job, in: collection, onlyNeeding: true)
         var isOver = false
         while !isOver {
             guard !stop.isRaised else { return false }
-            var batch: [(id: BSONValue, judgement: Judgement)] = []
+            var batch: [Judged] = []
             while batch.count < Self.batch {
                 guard let outcome = try preview.next() else {
                     isOver = true
                     break
                 }
                 guard let id = outcome.after["_id"] else { continue }
-                batch.append((id, try Judgement(outcome, of: job, under: active)))
+                batch.append(Judged(id: id, judgement: try Judgement(outcome, of: job, under: active)))
             }
-            let counted = batch.filter(\.judgement.isCounted).map(\.id)
-            let atRisk = batch.filter { $0.judgement == .atRisk }.map(\.id)
-            let known = try recorded(counted).union(ledger?.holding(atRisk, of: collection.namespace) ?? [])
-            for (id, judgement) in batch {
-                let document = Judged(
-                    id: id, judgement: judgement, isRecorded: judgement.isCounted && known.contains(id))
+            let known = try recorded(batch)
+            for var document in batch {
+                document.isRecorded = known.contains(document.id)
                 guard try body(document) else { return true }
             }
         }
@@ -109,7 +112,7 @@ extension Gate {
     func unharmed(among ids: [BSONValue]) throws -> [BSONValue] {
         guard let active = job.active else { return ids }
         var harmed: Set<BSONValue> = []
-        for slice in ids.slices(ofBytes: 4 << 20, count: Self.batch) {
+        for slice in ids.commandSlices(count: Self.batch) {
             var cursor = collection.find(
                 ["_id": ["$in": .array(of: slice)]], options: ["readConcern": ["level": "majority"]])
             while let view = try cursor.next() {

@@ -18,7 +18,7 @@ struct RunLoop: ~Copyable {
     private(set) var written = (chunks: 0, documents: 0)
     /// Documents that this run changed in writes that failed afterwards, and that no checkpoint counts yet.
     private var uncounted = 0
-    /// Whether a write was ended by its time limit: the server does not say then how many documents it had changed.
+    /// Whether a write failed of which the server did not say how many documents it had changed.
     private(set) var countIsLow = false
     /// Documents that this run made unsyncable under the active schema.
     private(set) var harmed = 0
@@ -184,25 +184,27 @@ struct RunLoop: ~Copyable {
             harmed += harm.count { !inDoubt.contains($0) }
             inDoubt.formUnion(harm)
             do {
-                var sending = Sending()
-                do {
-                    defer {
-                        uncounted += sending.modified
-                        countIsLow = countIsLow || sending.countIsLow
+                var timeLimit: MongoError?
+                try runner.patience.bridging {
+                    do throws(MongoError) {
+                        uncounted += try writer.send(updates, under: lease, on: client)
+                    } catch {
+                        uncounted += error.modified ?? 0
+                        countIsLow = countIsLow || error.modified == nil
+                        // What took too long is not repeated as it is.
+                        guard error.isTimeLimit else { throw error }
+                        timeLimit = error
                     }
-                    try runner.patience.bridging { try sending.send(updates, writer, under: lease, on: client) }
                 }
-                if let limit = sending.timeLimit { throw limit }
+                if let timeLimit { throw timeLimit }
                 // A write that came after the fence changed nothing and reads like one that had nothing to change.
                 if holding.isCertain { return true }
                 try renew()
                 guard size.canShrink else { continue }
-                size.shrink()
-                runner.events(.halved(documents: size.documents))
+                halve()
                 return false
             } catch let error as MongoError where error.isTimeLimit && size.canShrink {
-                size.shrink()
-                runner.events(.halved(documents: size.documents))
+                halve()
                 return false
             } catch let error as MongoError where error.code == .collectionUUIDMismatch {
                 throw BackfillError(
@@ -233,26 +235,9 @@ struct RunLoop: ~Copyable {
         return false
     }
 
-    /// One command with its repetitions, and what the server said of it.
-    private struct Sending {
-        var modified = 0
-        /// Whether a failure left open how many documents were changed.
-        var countIsLow = false
-        /// The command took too long: it is not repeated as it is.
-        var timeLimit: MongoError?
-
-        mutating func send(
-            _ updates: [ChunkWriter.Update], _ writer: ChunkWriter, under lease: Lease, on client: borrowing Client
-        ) throws(MongoError) {
-            do {
-                modified += try writer.send(updates, under: lease, on: client)
-            } catch {
-                modified += error.modified ?? 0
-                countIsLow = countIsLow || error.modified == nil
-                guard error.isTimeLimit else { throw error }
-                timeLimit = error
-            }
-        }
+    private mutating func halve() {
+        size.shrink()
+        runner.events(.halved(documents: size.documents))
     }
 
     private mutating func renew(setting changes: BSONDocument = [:]) throws {

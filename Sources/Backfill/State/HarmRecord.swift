@@ -8,7 +8,6 @@ import Scanning
 /// all jobs of the state database, as the limit is.
 extension StateStore {
     private static let batch = 1_000
-    private static let size = 4 << 20
 
     /// Records the harm of the next chunk, with majority.
     ///
@@ -17,7 +16,7 @@ extension StateStore {
         try client.upsert("harm", ids: ids.map { .object(key($0, namespace)) }, ["seen": false])
     }
 
-    /// Takes back what was recorded for a chunk that is not written after all.
+    /// Takes back what was recorded for a chunk that is not written after all, or that it did no harm to.
     func takeBack(harm ids: [BSONValue], of namespace: Namespace) throws(MongoError) {
         try client.delete("harm", ids: ids.map { .object(key($0, namespace)) })
     }
@@ -25,7 +24,7 @@ extension StateStore {
     /// Which of these documents this job has among the pending.
     func pendingHarm(among ids: [BSONValue], of namespace: Namespace) throws(MongoError) -> Set<BSONValue> {
         var pending: Set<BSONValue> = []
-        for keys in ids.map({ .object(key($0, namespace)) }).slices(ofBytes: Self.size) {
+        for keys in ids.map({ .object(key($0, namespace)) }).commandSlices() {
             let cursor = client.all("harm", ["_id": ["$in": .array(of: keys)], "seen": false])
             pending.formUnion(try cursor.documents().compactMap { $0["_id"]?.document?["id"] })
         }
@@ -78,7 +77,7 @@ extension StateStore {
         var count = 0
         for (namespace, ids) in batch {
             let seen = try ledger.holding(ids, of: namespace)
-            for slice in marks ? seen.slices(ofBytes: Self.size) : [] {
+            for slice in marks ? seen.commandSlices() : [] {
                 try client.set(
                     "harm", ["_id.ns": .string(namespace.description), "_id.id": ["$in": .array(of: slice)]],
                     ["seen": true])

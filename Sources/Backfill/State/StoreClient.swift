@@ -7,8 +7,6 @@ struct StoreClient: ~Copyable {
     let client: Client
 
     private static let limit: BSONValue = 10_000
-    /// Bytes of `_id`s in one command.
-    private static let size = 4 << 20
     private static let majority: BSONValue = ["w": "majority", "wtimeout": 10_000]
 
     /// One document; `fields` are computed by the server and added to it.
@@ -55,7 +53,7 @@ struct StoreClient: ~Copyable {
         let upserts = ids.map { id in
             BSONValue.object(["q": ["_id": id], "u": ["$set": .object(fields)], "upsert": true])
         }
-        for slice in upserts.slices(ofBytes: Self.size, count: 500) {
+        for slice in upserts.commandSlices(count: 500) {
             try client.runWriteCommand(
                 [
                     "update": .string(collection), "updates": .array(of: slice),
@@ -66,7 +64,7 @@ struct StoreClient: ~Copyable {
 
     /// Deletes the documents of these `_id`s.
     func delete(_ collection: String, ids: [BSONValue]) throws(MongoError) {
-        for slice in ids.slices(ofBytes: Self.size) {
+        for slice in ids.commandSlices() {
             try client.runWriteCommand(
                 [
                     "delete": .string(collection),

@@ -38,7 +38,7 @@ extension SchemaNode {
         for name in path.components.dropLast() {
             guard let child = node.property(name) else { return true }
             node = child
-            guard node.types.isEmpty || node.types == [.object] else { return false }
+            guard node.types.isEmpty || node.isObject else { return false }
         }
         return node.property("coordinates") == nil || node.property("type") == nil
     }
@@ -53,8 +53,7 @@ extension SchemaNode {
             node = child
             isRoot = false
         }
-        guard case .allowed = node.additionalProperties, isRoot || !node.isDictionary else { return false }
-        return node.types.isEmpty || node.types.contains(.object)
+        return if case .allowed = node.additionalProperties { isRoot || !node.isDictionary } else { false }
     }
 
     fileprivate func requires(_ path: FieldPath) -> Bool {
