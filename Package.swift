@@ -60,7 +60,8 @@ let package = Package(
         .testTarget(name: "MongoTests", dependencies: ["Mongo", "BSON", "TestSupport"]),
         .testTarget(
             name: "BackfillTests", dependencies: ["Backfill", "Checking", "SchemaChange", "ServerSchema", "BSON"]),
-        .testTarget(name: "ReportingTests", dependencies: ["Reporting", "Checking", "Backfill", "BSON"]),
+        .testTarget(
+            name: "ReportingTests", dependencies: ["Reporting", "Checking", "ServerSchema", "Backfill", "BSON"]),
         .testTarget(
             name: "Integration",
             dependencies: [

@@ -1,4 +1,5 @@
 public import BSON
+import ServerSchema
 
 extension CompiledSchema {
     /// Walks a document once and says the worst of it, in a byte.
@@ -36,7 +37,7 @@ extension CompiledSchema {
             found: finding.found.description)
     }
 
-    func path(of located: FindingCollector.Located) -> FoldedPath {
+    func path(of located: FindingCollector.Located) -> SchemaPath {
         paths[Int(located.finding.node)].appending(located.below)
     }
 

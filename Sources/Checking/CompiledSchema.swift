@@ -20,14 +20,14 @@ public struct CompiledSchema: Sendable {
     var slots: [Int32]
     var nameBytes: [UInt8]
     /// One per node: its place.
-    let paths: [FoldedPath]
+    let paths: [SchemaPath]
     /// One per node: what the schema wants there, in words.
     let expectations: [String]
 
     /// A keyword that no rule judges.
     public struct UnevaluatedKeyword: Hashable, Sendable {
         /// Of the value that the keyword restricts.
-        public let path: FoldedPath
+        public let path: SchemaPath
         /// The keyword.
         public let keyword: String
         /// Where it stands in the schema's file.
@@ -39,7 +39,7 @@ public struct CompiledSchema: Sendable {
         public var line: Int { location.line }
 
         /// Joins the parts.
-        public init(path: FoldedPath, keyword: String, location: SourceLocation) {
+        public init(path: SchemaPath, keyword: String, location: SourceLocation) {
             self.path = path
             self.keyword = keyword
             self.location = location

@@ -1,4 +1,5 @@
 import BSON
+import ServerSchema
 
 /// Expressions of the aggregation language, as the values that stand for them.
 ///
@@ -58,7 +59,7 @@ struct FilterBuilder {
 
     /// Follows the steps from a value, each only where the value is of the type that the step needs.
     private func expression(
-        _ steps: ArraySlice<FoldedPath.Step>, of value: BSONValue?, depth: Int, _ condition: (BSONValue) -> BSONValue
+        _ steps: ArraySlice<SchemaPath.Step>, of value: BSONValue?, depth: Int, _ condition: (BSONValue) -> BSONValue
     ) -> BSONValue {
         guard let step = steps.first else { return condition(value ?? "$$ROOT") }
         let rest = steps.dropFirst()

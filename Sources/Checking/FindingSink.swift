@@ -1,4 +1,5 @@
 import BSON
+import ServerSchema
 
 /// What the walk tells its findings to.
 ///
@@ -9,7 +10,7 @@ protocol FindingSink {
     /// Takes a finding at a field that the schema does not name, below the finding's node.
     mutating func report(_ finding: Finding, extra element: BSONElement, of view: borrowing BSONView)
     /// Notes a step down inside a mixed value, where the schema has no node.
-    mutating func enter(_ step: FoldedPath.Step)
+    mutating func enter(_ step: SchemaPath.Step)
     /// Notes the way back.
     mutating func leave()
 }
@@ -27,7 +28,7 @@ struct VerdictSink: FindingSink {
     }
 
     @inline(__always)
-    mutating func enter(_ step: FoldedPath.Step) {}
+    mutating func enter(_ step: SchemaPath.Step) {}
 
     @inline(__always)
     mutating func leave() {}
@@ -38,12 +39,12 @@ struct FindingCollector: FindingSink {
     /// A finding and the steps from its node to its place, where there are any.
     struct Located: Hashable, Sendable {
         var finding: Finding
-        var below: [FoldedPath.Step]
+        var below: [SchemaPath.Step]
     }
 
     let minimum: Level
     private(set) var located: [Located] = []
-    private var below: [FoldedPath.Step] = []
+    private var below: [SchemaPath.Step] = []
 
     init(minimum: Level) { self.minimum = minimum }
 
@@ -59,7 +60,7 @@ struct FindingCollector: FindingSink {
         located.append(Located(finding: finding, below: below + [.field(view.name(element))]))
     }
 
-    mutating func enter(_ step: FoldedPath.Step) { below.append(step) }
+    mutating func enter(_ step: SchemaPath.Step) { below.append(step) }
 
     mutating func leave() { below.removeLast() }
 }

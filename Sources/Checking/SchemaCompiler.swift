@@ -8,18 +8,18 @@ struct SchemaCompiler {
     private(set) var keys: [FieldKey] = []
     private(set) var slots: [Int32] = []
     private(set) var nameBytes: [UInt8] = []
-    private(set) var paths: [FoldedPath] = []
+    private(set) var paths: [SchemaPath] = []
     private(set) var expectations: [String] = []
     private(set) var unevaluated: [CompiledSchema.UnevaluatedKeyword] = []
     private(set) var defaults: [(field: Int, value: BSONValue)] = []
 
     mutating func compile(root: SchemaNode) {
-        let index = reserve(1, path: FoldedPath())
+        let index = reserve(1, path: SchemaPath())
         compile(root, at: index, place: .root, flags: [])
     }
 
     /// Makes room for nodes that must stand side by side.
-    private mutating func reserve(_ count: Int, path: FoldedPath) -> Int {
+    private mutating func reserve(_ count: Int, path: SchemaPath) -> Int {
         let first = nodes.count
         for _ in 0..<count {
             nodes.append(CompiledSchema.Node())
@@ -44,7 +44,7 @@ struct SchemaCompiler {
         expectations[index] = schema.expectation(asRoot: place == .root)
     }
 
-    private mutating func note(_ keywords: [(keyword: String, location: SourceLocation)], at path: FoldedPath) {
+    private mutating func note(_ keywords: [(keyword: String, location: SourceLocation)], at path: SchemaPath) {
         for (keyword, location) in keywords {
             unevaluated.append(.init(path: path, keyword: keyword, location: location))
         }
@@ -166,7 +166,7 @@ extension SchemaCompiler {
     }
 
     private mutating func compileField(
-        _ schema: SchemaNode, name: String, field: Int, of parent: CompiledSchema.Node, at path: FoldedPath
+        _ schema: SchemaNode, name: String, field: Int, of parent: CompiledSchema.Node, at path: SchemaPath
     ) {
         let index = Int(fields[field].node)
         paths[index] = path.appending(.field(name))

@@ -1,4 +1,5 @@
 public import BSON
+import ServerSchema
 
 /// Checks the documents of one collection and groups what it finds.
 ///

@@ -1,9 +1,11 @@
+public import ServerSchema
+
 /// One thing that is wrong with one document, or worth knowing about it.
 ///
 /// It names types, never values.
 public struct Violation: Hashable, Sendable {
     /// Where.
-    public let path: FoldedPath
+    public let path: SchemaPath
     /// Which rule says so.
     public let rule: RuleCode
     /// How sure it is that the document does not sync.
@@ -14,7 +16,7 @@ public struct Violation: Hashable, Sendable {
     public let found: String
 
     /// Joins the parts.
-    public init(path: FoldedPath, rule: RuleCode, level: Level, expected: String, found: String) {
+    public init(path: SchemaPath, rule: RuleCode, level: Level, expected: String, found: String) {
         self.path = path
         self.rule = rule
         self.level = level

@@ -1,4 +1,5 @@
 import BSON
+import ServerSchema
 
 extension Walker {
     /// Judges a list, a set, or a tuple.

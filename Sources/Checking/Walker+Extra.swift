@@ -1,4 +1,5 @@
 import BSON
+import ServerSchema
 
 extension Walker {
     /// Judges a field that `properties` does not name: a dictionary's entry, or something that the schema ignores.

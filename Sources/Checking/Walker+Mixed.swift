@@ -1,4 +1,5 @@
 import BSON
+import ServerSchema
 
 extension Walker {
     /// The levels of arrays and objects that a mixed value may have.

@@ -1,4 +1,5 @@
 import BSON
+import ServerSchema
 
 extension Walker {
     /// Judges a document or an embedded object, or a dictionary.

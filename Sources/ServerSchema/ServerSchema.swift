@@ -14,6 +14,10 @@ public struct CollectionSchema: Sendable {
     public var namespace: Namespace
     /// What each document must be.
     public var root: SchemaNode
+    /// The data source that holds the collection; `nil` when the schema's place does not tell.
+    public var service: String?
+    /// The links of its documents to those of other collections.
+    public var relationships: [Relationship] = []
 
     /// Joins the two.
     public init(namespace: Namespace, root: SchemaNode) {
@@ -36,6 +40,8 @@ public struct ServerSchema: Sendable {
     public var appName: String?
     /// The id by which clients know the app: its name with a random suffix.
     public var clientAppID: String?
+    /// How the app syncs; `nil` when the export does not say.
+    public var sync: SyncConfiguration?
     /// What the reader noticed and passed over: unknown or not yet evaluated keywords, skipped files.
     public var notes: [SchemaNote] = []
     /// Every file that was read, with its text: what a job is bound to.

@@ -1,5 +1,6 @@
 import BSON
 import Checking
+import ServerSchema
 
 extension CheckReport {
     /// Two collections: one with findings of every kind, one clean.
@@ -9,13 +10,13 @@ extension CheckReport {
         (counts.read, counts.certain, counts.possible, counts.certainInLedger) = (200_000, certain, 5, 23)
         let email = ViolationGroup(
             violation: Violation(
-                path: FoldedPath([.field("email")]), rule: .requiredMissing, level: .certain, expected: "string",
+                path: SchemaPath([.field("email")]), rule: .requiredMissing, level: .certain, expected: "string",
                 found: "missing"),
             count: certain, sampleIDs: [id, 7, "a\"b"], filter: ["$expr": ["$eq": [["$type": "$email"], "missing"]]],
             filterIsExact: true)
         let blob = ViolationGroup(
             violation: Violation(
-                path: FoldedPath([.field("blobs"), .elements]), rule: .binarySubtype, level: .possible,
+                path: SchemaPath([.field("blobs"), .elements]), rule: .binarySubtype, level: .possible,
                 expected: "binData of subtype 0", found: "binData of subtype 5, not 16 bytes"),
             count: 5, sampleIDs: [.long(1 << 40)], filter: ["$expr": ["$ne": ["$n", .double(.nan)]]],
             filterIsExact: false)

@@ -1,5 +1,6 @@
 import BSON
 import SchemaChange
+import ServerSchema
 
 extension CompiledJob {
     /// What is to be said before the start: first what the job is for.

@@ -2,6 +2,7 @@ import BSON
 import Checking
 import Mongo
 import Scanning
+import ServerSchema
 
 /// The threshold brake: before each chunk that can do harm, how much of it may be written.
 struct Gate {
@@ -128,7 +129,7 @@ extension Gate {
     }
 }
 
-extension FoldedPath {
+extension SchemaPath {
     /// Whether one of the two leads to the other.
     fileprivate func meets(_ path: FieldPath) -> Bool {
         zip(steps, path.components).allSatisfy { step, name in step == .field(name) || step == .values }

@@ -1,12 +1,13 @@
-/// A place in a schema: `orders[].lines[].price`, `settings{}`.
+/// A place in a schema and in the documents it describes, with array indexes and dictionary keys folded:
+/// `orders[].lines[].price`, `settings{}`.
 public struct SchemaPath: Hashable, Sendable {
     /// One step down.
     public enum Step: Hashable, Sendable {
-        /// Into a property.
+        /// Into a field.
         case field(String)
-        /// Into the elements of a list or a set.
+        /// Into every element of an array.
         case elements
-        /// Into the values of a dictionary.
+        /// Into every value of a dictionary.
         case values
     }
 
@@ -19,7 +20,8 @@ public struct SchemaPath: Hashable, Sendable {
     /// Whether it is the place of the documents themselves.
     public var isRoot: Bool { steps.isEmpty }
 
-    func appending(_ step: Step) -> SchemaPath { SchemaPath(steps + [step]) }
+    package func appending(_ step: Step) -> SchemaPath { SchemaPath(steps + [step]) }
+    package func appending(_ more: [Step]) -> SchemaPath { more.isEmpty ? self : SchemaPath(steps + more) }
 }
 
 extension SchemaPath: CustomStringConvertible {
@@ -41,4 +43,9 @@ extension SchemaPath: CustomStringConvertible {
     private static func isPlain(_ name: String) -> Bool {
         !name.isEmpty && !name.utf8.contains { [UInt8(ascii: "."), UInt8(ascii: "["), UInt8(ascii: "{")].contains($0) }
     }
+}
+
+extension SchemaPath: Comparable {
+    /// By the text.
+    public static func < (left: SchemaPath, right: SchemaPath) -> Bool { left.description < right.description }
 }

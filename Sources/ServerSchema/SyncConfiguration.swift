@@ -1,0 +1,59 @@
+/// How an app syncs.
+///
+/// Source: `sync/config.json`, and the service's configuration in legacy exports; `semantics.md` sections 2.3 and 2.4
+/// of the project's reference.
+public struct SyncConfiguration: Sendable {
+    /// How clients choose the documents that they sync.
+    public enum Mode: Hashable, Sendable {
+        /// By queries over queryable fields.
+        case flexible
+        /// By the value of one field.
+        case partition(PartitionKey)
+    }
+
+    /// The field that divides the documents among partitions.
+    public struct PartitionKey: Hashable, Sendable {
+        /// The field's name.
+        public var field: String
+        /// The type of its values.
+        public var type: SchemaType
+        /// Whether a document must have it; `nil` when only the schemas say so.
+        public var isRequired: Bool?
+
+        /// Joins the parts.
+        public init(field: String, type: SchemaType, isRequired: Bool? = nil) {
+            self.field = field
+            self.type = type
+            self.isRequired = isRequired
+        }
+    }
+
+    /// How clients choose the documents that they sync.
+    public var mode: Mode
+    /// Whether sync is on, so that every write is seen by clients at once.
+    public var isEnabled = false
+    /// Whether clients may change the schemas.
+    public var isInDevelopment = false
+    /// The data source that syncs; `nil` when the export does not name it.
+    public var service: String?
+    /// The fields that queries may use in every collection that has them.
+    public var queryableFields: [String] = []
+    /// The queryable fields that are indexed; one at most is allowed.
+    public var indexedQueryableFields: [String] = []
+    /// Further queryable fields, by the name of a collection or of an object type.
+    public var collectionQueryableFields: [String: [String]] = [:]
+    /// Collections that clients only write to, by the name of a collection or of an object type.
+    public var asymmetricTables: [String] = []
+    /// Whether a client that was reset may not upload what it had not yet sent.
+    public var isRecoveryDisabled = false
+    /// The days after which a client that was offline is reset; `nil` for the service's default of 30.
+    public var clientMaximumOfflineDays: Int?
+    /// Where the configuration begins.
+    public var location: SourceLocation
+
+    /// A configuration with nothing switched on.
+    public init(mode: Mode, location: SourceLocation) {
+        self.mode = mode
+        self.location = location
+    }
+}
