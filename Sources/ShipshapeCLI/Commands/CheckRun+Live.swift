@@ -1,0 +1,68 @@
+internal import BSON
+internal import Backfill
+internal import Checking
+internal import Mongo
+internal import Scanning
+internal import ServerSchema
+
+extension CheckRun {
+    /// Checks a live deployment.
+    func check(live pool: ClientPool, ledger: LedgerLocation, appID: String?) async throws -> CheckReport {
+        let started = ContinuousClock.now
+        let index = try await ledgerIndex(ledger, appID: appID, on: pool)
+        let namespaces = schema.collections.map(\.namespace)
+        let targets = try await onOwnedThread(name: "look-up") { () throws in
+            let client = try pool.client()
+            return try namespaces.map { try LiveTarget.find($0, on: client) }
+        }
+        guard targets.contains(where: \.exists) else {
+            throw InputError(
+                "no collection of the schema exists in the deployment, not even "
+                    + "\(namespaces.map(\.description).min() ?? ""): check the names of the database and the collection"
+            )
+        }
+        let progress = ProgressLine(
+            "check", total: targets.reduce(0) { $0 + ($1.estimatedCount ?? 0) }, isShown: showsProgress)
+        defer { progress.finish() }
+        var notes = schemaNotes
+        var collections: [CheckReport.Collection] = []
+        for (collection, target) in zip(schema.collections, targets) {
+            let compiled = CompiledSchema(collection)
+            guard target.exists else {
+                notes.append("\(collection.namespace) does not exist: there was nothing to check")
+                collections.append(CheckReport.Collection(Tally(compiled)))
+                continue
+            }
+            if let kind = target.derived {
+                notes.append(
+                    "\(collection.namespace) is a \(kind): should its cursor be lost, the check does not go on")
+            }
+            var options = options(index, progress)
+            options.isView = target.derived != nil
+            let scan = CollectionScan(compiled, on: pool, options: options)
+            let tally = try await stopping(progress) { try await scan.run() }
+            try await checkIdentity(of: collection.namespace, target, on: pool)
+            collections.append(CheckReport.Collection(tally, estimatedCount: target.estimatedCount))
+        }
+        return CheckReport(
+            source: pool.redactedURI, collections: collections, ledgerCount: index?.count, limit: limit, notes: notes,
+            duration: started.duration(to: .now))
+    }
+
+    /// Refuses what was read of a collection that was dropped, renamed or replaced meanwhile: its cursors just end.
+    private func checkIdentity(of namespace: Namespace, _ target: LiveTarget, on pool: ClientPool) async throws {
+        let now = try await onOwnedThread(name: "look-up") { () throws in
+            try LiveTarget.find(namespace, on: try pool.client())
+        }
+        guard now.uuid == target.uuid, now.exists else { throw ReplacedError(namespace: namespace) }
+    }
+}
+
+/// A collection is not the one that a check began with.
+struct ReplacedError: Error, CustomStringConvertible {
+    let namespace: Namespace
+
+    var description: String {
+        "\(namespace) was dropped, renamed or replaced while it was read: what was read says nothing, check again"
+    }
+}
