@@ -15,7 +15,7 @@ let package = Package(
     name: "shipshape",
     products: [
         .executable(name: "shipshape", targets: ["ShipshapeCLI"]),
-        .library(name: "ShipshapeChecking", targets: ["BSON", "ServerSchema", "SchemaChange", "Checking"]),
+        .library(name: "ShipshapeChecking", targets: ["BSON", "Patterns", "ServerSchema", "SchemaChange", "Checking"]),
     ],
     dependencies: [
         .package(url: "https://github.com/apple/swift-argument-parser", from: "1.8.2"),
@@ -26,15 +26,17 @@ let package = Package(
         .package(url: "https://github.com/swiftlang/swift-subprocess", from: "1.0.2"),
     ],
     targets: [
+        .systemLibrary(name: "CPCRE2", pkgConfig: "libpcre2-8", providers: [.apt(["libpcre2-dev"])]),
         .systemLibrary(name: "CBSON", pkgConfig: "libbson-1.0", providers: [.apt(["libbson-dev"])]),
         .systemLibrary(
             name: "CMongoC", pkgConfig: "libmongoc-1.0", providers: [.apt(["libmongoc-dev", "libbson-dev"])]),
 
         .target(name: "BSON", dependencies: ["CBSON", .system]),
         .target(name: "Mongo", dependencies: ["CMongoC", "BSON"]),
-        .target(name: "ServerSchema", dependencies: ["BSON", .system]),
+        .target(name: "Patterns", dependencies: ["CPCRE2"]),
+        .target(name: "ServerSchema", dependencies: ["Patterns", "BSON", .system]),
         .target(name: "SchemaChange", dependencies: ["ServerSchema", "BSON"]),
-        .target(name: "Checking", dependencies: ["ServerSchema", "BSON"]),
+        .target(name: "Checking", dependencies: ["ServerSchema", "Patterns", "BSON"]),
         .target(name: "Scanning", dependencies: ["Checking", "ServerSchema", "Mongo", "BSON"]),
         .target(
             name: "Backfill",
@@ -52,6 +54,7 @@ let package = Package(
             name: "demo-data", dependencies: ["DemoData", "Mongo", "BSON", .argumentParser, .system],
             path: "Tests/DemoLoader"),
         .target(name: "TestSupport", dependencies: ["Mongo", "BSON", .subprocess, .system], path: "Tests/Support"),
+        .testTarget(name: "PatternsTests", dependencies: ["Patterns"]),
         .testTarget(name: "BSONTests", dependencies: ["BSON", .system]),
         .testTarget(
             name: "ServerSchemaTests", dependencies: ["ServerSchema", "BSON", .system], exclude: ["Fixtures"]),

@@ -1,0 +1,47 @@
+internal import CPCRE2
+
+/// A compiled regular expression of `pattern` or `patternProperties`.
+///
+/// PCRE2 stands in for the PCRE 8 that mongod links up to 6.0: what PCRE 8 accepts and PCRE2 refuses is rewritten
+/// (``PatternRewriting``). Matching allocates nothing once a thread has matched anything.
+public final class Pattern: Sendable {
+    /// How texts are read.
+    public enum Mode: Sendable {
+        /// As UTF-8: the keyword `pattern`. What is not UTF-8 matches nothing.
+        case characters
+        /// As bytes: `patternProperties`, as mongod has it.
+        case bytes
+    }
+
+    /// The expression, as the schema spells it.
+    public let text: String
+
+    private let code: Code
+
+    /// Compiles an expression.
+    /// - Throws: ``PatternError/invalid(reason:offset:)`` or ``PatternError/containsNUL``.
+    public init(_ text: String, mode: Mode) throws(PatternError) {
+        guard !text.utf8.contains(0) else { throw .containsNUL }
+        self.text = text
+        code = try PatternRewriting.compile(text, mode: mode)
+    }
+
+    /// Whether the expression matches somewhere in the bytes `[start, start + length)` of `bytes`.
+    /// - Throws: ``PatternError/undecided`` when PCRE2 gives up.
+    public func matches(_ bytes: RawSpan, at start: Int, length: Int) throws(PatternError) -> Bool {
+        let result = unsafe bytes.withUnsafeBytes { buffer -> Int32 in
+            let subject = unsafe buffer.baseAddress?.advanced(by: start).assumingMemoryBound(to: UInt8.self)
+            return unsafe code.match(subject, length: length)
+        }
+        if result >= 0 { return true }
+        guard Code.isDecided(result) else { throw .undecided }
+        return false
+    }
+
+    /// Whether the expression matches somewhere in the text.
+    /// - Throws: ``PatternError/undecided`` when PCRE2 gives up.
+    public func matches(_ text: String) throws(PatternError) -> Bool {
+        let bytes = Array(text.utf8)
+        return try matches(unsafe bytes.span.bytes, at: 0, length: bytes.count)
+    }
+}
