@@ -27,6 +27,8 @@ public struct CheckReport: Hashable, Sendable {
         public var overflowCount: Int
         /// The keywords that no rule judged.
         public var unevaluatedKeywords: [CompiledSchema.UnevaluatedKeyword]
+        /// How the documents were read.
+        public var reading = Reading()
 
         /// Joins the parts.
         public init(
@@ -63,6 +65,7 @@ public struct CheckReport: Hashable, Sendable {
         let total = collections.reduce(into: DocumentCounts()) { $0 += $1.counts }
         verdict = DeployVerdict(
             ledgerCount: ledgerCount, newCertain: total.newCertain, newPossible: total.newPossible, limit: limit)
+        verdict.isPartial = isPartial
     }
 
     /// The counts of all collections together.

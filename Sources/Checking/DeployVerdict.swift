@@ -9,6 +9,8 @@ public struct DeployVerdict: Hashable, Sendable {
     public enum Band: String, Hashable, Sendable, Codable, CaseIterable {
         /// No document is certain to stop syncing, and the limit is not reached even if all possible ones do.
         case safe
+        /// Nothing was found, but documents were left out on purpose.
+        case unproven
         /// Documents stop syncing, but not so many that the limit is reached.
         case documentsWillStop = "documents_will_stop"
         /// The limit is reached if the possible ones stop syncing too.
@@ -25,6 +27,8 @@ public struct DeployVerdict: Hashable, Sendable {
     public var newPossible: Int
     /// The entries at which the sync engine stops.
     public var limit: Int
+    /// Whether documents were left out on purpose, so that their absence from the counts proves nothing.
+    public var isPartial = false
 
     /// Joins the counts.
     public init(ledgerCount: Int?, newCertain: Int, newPossible: Int, limit: Int = Self.defaultLimit) {
@@ -45,7 +49,8 @@ public struct DeployVerdict: Hashable, Sendable {
     public var band: Band {
         if projected >= limit { return .syncWillStop }
         if pessimistic >= limit { return .atRisk }
-        return newCertain > 0 ? .documentsWillStop : .safe
+        if newCertain > 0 { return .documentsWillStop }
+        return isPartial ? .unproven : .safe
     }
 }
 

@@ -52,7 +52,7 @@ struct CheckReportGroups {
     }
 
     private func details(_ row: Row, isFirst: Bool) -> [String] {
-        let name = ShellLiteral.string(collection.namespace.collection)
+        let name = ShellLiteral.string((collection.reading.namespace ?? collection.namespace).collection)
         let filter = ShellLiteral.text(.object(row.group.filter))
         let warning = row.group.filterIsExact ? "" : "  // finds more than these"
         // Three say what the ids look like; the machine forms hold all that were kept.

@@ -34,6 +34,7 @@ public struct CheckReportJSON: Sendable {
             ("documents_read", .integer(counts.read)),
             ("documents_estimated", collection.estimatedCount.map { .integer($0) } ?? .null),
             ("failing", failing(counts)),
+            ("reading", reading(collection)),
             ("groups", .array(collection.groups.map(group))),
             ("findings_not_grouped", .integer(collection.overflowCount)),
             ("keywords_not_judged", .array(collection.unevaluatedKeywords.map(keyword))),

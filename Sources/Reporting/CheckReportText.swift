@@ -39,6 +39,7 @@ public struct CheckReportText: Sendable {
                 ? "1 more finding is" : "\(collection.overflowCount.grouped) more findings are"
             parts.append("\(more) counted but not listed: too many kinds.")
         }
+        parts += readingLines(collection.reading)
         parts += collection.unevaluatedKeywords.map {
             "Not judged: \($0.keyword) of \($0.path) (\($0.file):\($0.line))"
         }
@@ -48,12 +49,17 @@ public struct CheckReportText: Sendable {
     private func heading(_ collection: CheckReport.Collection) -> String {
         let counts = collection.counts
         var read = "\(counts.read.documents) read"
-        if let estimated = collection.estimatedCount { read += " of about \(estimated.grouped)" }
+        if let exact = collection.reading.exactCount {
+            read += " of \(exact.grouped)"
+        } else if let estimated = collection.estimatedCount {
+            read += " of about \(estimated.grouped)"
+        }
         let failing = [
             failing(counts.certain, counts.newCertain, counts.certain == 1 ? "does not sync" : "do not sync"),
             failing(counts.possible, counts.newPossible, "may not sync"),
         ].compactMap { $0 }
-        let name = paint.bold("\(collection.namespace)")
+        var name = paint.bold("\(collection.namespace)")
+        if let source = collection.reading.namespace { name += " (read from \(source))" }
         if counts.read == 0 { return "\(name): \(read)" }
         return "\(name): \(read), \(failing.isEmpty ? "all fit" : failing.joined(separator: ", "))"
     }
@@ -73,6 +79,8 @@ extension CheckReportText {
         let headline =
             switch verdict.band {
             case .safe: paint.green("Safe to deploy: 0 documents would stop syncing.")
+            case .unproven:
+                paint.yellow("Nothing found, but not every document was read: this does not say that it is safe.")
             case .documentsWillStop: paint.yellow("\(verdict.newCertain.documents) would stop syncing.")
             case .atRisk: paint.red("At risk: if all possible findings hold, sync itself stops (limit \(limit)).")
             case .syncWillStop: paint.red("Sync itself will stop: the limit of \(limit) is reached.")

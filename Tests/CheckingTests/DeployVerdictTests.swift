@@ -26,7 +26,7 @@ import Testing
     }
 
     @Test func bandsAreOrderedBySeverity() {
-        #expect(DeployVerdict.Band.allCases.sorted() == [.safe, .documentsWillStop, .atRisk, .syncWillStop])
+        #expect(DeployVerdict.Band.allCases.sorted() == [.safe, .unproven, .documentsWillStop, .atRisk, .syncWillStop])
     }
 }
 

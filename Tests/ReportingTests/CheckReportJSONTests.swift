@@ -26,6 +26,18 @@ import Testing
                         "possible_new": 5,
                         "possible_in_ledger": 0
                       },
+                      "reading": {
+                        "database": "app",
+                        "collection": "Person",
+                        "cluster_time": null,
+                        "documents_changed": 0,
+                        "selection": {
+                          "kind": "everything"
+                        },
+                        "documents_passed_over": null,
+                        "documents_counted": null,
+                        "missing_guarantees": []
+                      },
                       "groups": [
                         {
                           "rule": "required-missing",
@@ -73,6 +85,18 @@ import Testing
                         "possible": 0,
                         "possible_new": 0,
                         "possible_in_ledger": 0
+                      },
+                      "reading": {
+                        "database": "app",
+                        "collection": "Pet",
+                        "cluster_time": null,
+                        "documents_changed": 0,
+                        "selection": {
+                          "kind": "everything"
+                        },
+                        "documents_passed_over": null,
+                        "documents_counted": null,
+                        "missing_guarantees": []
                       },
                       "groups": [],
                       "findings_not_grouped": 0,

@@ -1,0 +1,70 @@
+import BSON
+import Checking
+
+extension CheckReportText {
+    /// What a reader must know of the way in which the documents were read.
+    func readingLines(_ reading: CheckReport.Collection.Reading) -> [String] {
+        var lines: [String] = []
+        switch reading.selection {
+        case .everything: break
+        case .matching(let filter):
+            lines.append("Only documents that match \(ShellLiteral.text(.object(filter))) were read.")
+        case .sample(let count): lines.append("Only a random sample of at most \(count.documents) was read.")
+        }
+        if let passed = reading.passedOverCount {
+            lines.append("The server held back about \(passed.documents) that a filter proves good.")
+        }
+        if let time = reading.clusterTime {
+            let again = reading.changedCount > 0 ? "; \(reading.changedCount.documents) changed during the scan" : ""
+            lines.append("True at \(time)\(again).")
+        }
+        return lines + reading.missing.map { "Not guaranteed: \($0.guarantee.promise): \($0.reason)." }
+    }
+}
+
+extension MissingGuarantee.Guarantee {
+    /// The promise in words.
+    fileprivate var promise: String {
+        switch self {
+        case .oneMoment: "that the counts are of one moment"
+        case .resumable: "that a lost cursor is no end"
+        case .everyDocument: "that every document is judged"
+        }
+    }
+}
+
+extension CheckReportJSON {
+    func reading(_ collection: CheckReport.Collection) -> ReportValue {
+        let reading = collection.reading
+        let source = reading.namespace ?? collection.namespace
+        return .object([
+            ("database", .string(source.database)),
+            ("collection", .string(source.collection)),
+            ("cluster_time", reading.clusterTime.map(time) ?? .null),
+            ("documents_changed", .integer(reading.changedCount)),
+            ("selection", selection(reading.selection)),
+            ("documents_passed_over", reading.passedOverCount.map { .integer($0) } ?? .null),
+            ("documents_counted", reading.exactCount.map { .integer($0) } ?? .null),
+            (
+                "missing_guarantees",
+                .array(
+                    reading.missing.map {
+                        .object([("guarantee", .string($0.guarantee.rawValue)), ("reason", .string($0.reason))])
+                    })
+            ),
+        ])
+    }
+
+    private func time(_ time: ClusterTime) -> ReportValue {
+        .object([("t", .integer(time.seconds)), ("i", .integer(time.ordinal))])
+    }
+
+    private func selection(_ selection: CheckReport.Collection.Selection) -> ReportValue {
+        switch selection {
+        case .everything: .object([("kind", .string("everything"))])
+        case .matching(let filter):
+            .object([("kind", .string("matching")), ("filter", .extended(.object(filter)))])
+        case .sample(let count): .object([("kind", .string("sample")), ("size", .integer(count))])
+        }
+    }
+}

@@ -1,0 +1,55 @@
+import BSON
+import Checking
+import Reporting
+import Testing
+
+/// What a report says of the way in which documents were read.
+@Suite struct CheckReportReadingTests {
+    private func report(_ change: (inout CheckReport.Collection.Reading) -> Void) -> CheckReport {
+        var counts = DocumentCounts()
+        counts.read = 10
+        var collection = CheckReport.Collection(
+            namespace: Namespace(database: "prod", collection: "Person"), counts: counts, estimatedCount: 12)
+        change(&collection.reading)
+        return CheckReport(source: "x", collections: [collection], ledgerCount: nil, duration: .seconds(1))
+    }
+
+    @Test func theMomentIsStated() {
+        let report = report {
+            $0.clusterTime = ClusterTime(rawValue: 1_763_752_811 << 32 | 3)
+            $0.changedCount = 4
+        }
+        let text = CheckReportText(report).text
+        #expect(text.contains("True at 2025-11-21 19:20:11 UTC, change 3; 4 documents changed during the scan.\n"))
+        #expect(CheckReportJSON(report).text.contains("\"t\": 1763752811"))
+        #expect(text.hasPrefix("Safe to deploy"))
+    }
+
+    @Test func whatIsNotPromisedIsSaid() {
+        let report = report { $0.missing = [MissingGuarantee(.oneMoment, "it is a view")] }
+        let text = CheckReportText(report).text
+        #expect(text.contains("Not guaranteed: that the counts are of one moment: it is a view.\n"))
+        #expect(CheckReportJSON(report).text.contains("\"guarantee\": \"one_moment\""))
+    }
+
+    @Test(arguments: [CheckReport.Collection.Selection.sample(10), .matching(["a": 1])])
+    func aPartIsNeverSafe(_ selection: CheckReport.Collection.Selection) {
+        let report = report { $0.selection = selection }
+        #expect(report.verdict.band == .unproven)
+        #expect(CheckReportText(report).text.hasPrefix("Nothing found, but not every document was read"))
+        #expect(CheckReportJSON(report).text.contains("\"band\": \"unproven\""))
+    }
+
+    @Test func anotherNameIsShownBesideTheSchemas() {
+        let report = report { $0.namespace = Namespace(database: "copy", collection: "Person2") }
+        #expect(CheckReportText(report).text.contains("prod.Person (read from copy.Person2): 10 documents read of"))
+    }
+
+    @Test(arguments: [
+        (0, "1970-01-01 00:00:00 UTC, change 0"), (951_782_400, "2000-02-29 00:00:00 UTC, change 0"),
+        (4_102_444_799, "2099-12-31 23:59:59 UTC, change 0"),
+    ])
+    func momentsAreDates(_ seconds: UInt64, _ text: String) {
+        #expect(ClusterTime(rawValue: seconds << 32).description == text)
+    }
+}
