@@ -6,6 +6,8 @@ internal import BSON
 struct AppServicesReader {
     /// What was noticed so far.
     var notes: [SchemaNote] = []
+    /// The place in the schema that is being read.
+    private var path: [SchemaPath.Step] = []
 
     /// Reads one `schema.json`; `nil` for the placeholder `{}`.
     mutating func root(_ json: LocatedJSON) throws(SchemaError) -> SchemaNode? {
@@ -36,6 +38,12 @@ struct AppServicesReader {
         throw SchemaError(
             .unsupported, at: validator.location, "this is a MongoDB validator, a dialect that is not read yet",
             remedy: "give an App Services schema")
+    }
+
+    private mutating func node(_ json: LocatedJSON, below step: SchemaPath.Step) throws(SchemaError) -> SchemaNode {
+        path.append(step)
+        defer { path.removeLast() }
+        return try node(json)
     }
 
     private mutating func node(_ json: LocatedJSON) throws(SchemaError) -> SchemaNode {
@@ -85,17 +93,18 @@ struct AppServicesReader {
                     "property \"\(member.name)\" must be a schema, not \(member.value.kind)",
                     remedy: member.value.text.map { "write {\"bsonType\": \"\($0)\"}" })
             }
-            result.append(SchemaNode.Property(name: member.name, node: try node(member.value)))
+            result.append(
+                SchemaNode.Property(name: member.name, node: try node(member.value, below: .field(member.name))))
         }
         return result
     }
 
     private mutating func items(_ json: LocatedJSON) throws(SchemaError) -> SchemaNode.Items {
         switch json.value {
-        case .object: return .each(try node(json))
+        case .object: return .each(try node(json, below: .elements))
         case .array(let elements):
             var nodes: [SchemaNode] = []
-            for element in elements { nodes.append(try node(element)) }
+            for element in elements { nodes.append(try node(element, below: .elements)) }
             return .tuple(nodes)
         default: throw wrong(.items, json, "a schema")
         }
@@ -106,7 +115,7 @@ struct AppServicesReader {
     ) throws(SchemaError) -> SchemaNode.AdditionalProperties {
         switch json.value {
         case .bool(let isAllowed): return isAllowed ? .allowed : .forbidden
-        case .object: return .schema(try node(json))
+        case .object: return .schema(try node(json, below: .values))
         default: throw wrong(.additionalProperties, json, "a boolean or a schema")
         }
     }
@@ -123,7 +132,9 @@ struct AppServicesReader {
 
 extension AppServicesReader {
     mutating func note(_ code: SchemaNote.Code, _ location: SourceLocation, _ message: String) {
-        notes.append(SchemaNote(code, location: location, message: message))
+        var note = SchemaNote(code, location: location, message: message)
+        note.path = SchemaPath(path)
+        notes.append(note)
     }
 
     private mutating func noteUnknown(_ member: LocatedJSON.Member) {

@@ -33,6 +33,8 @@ public struct SchemaError: Error, Hashable, Sendable {
         public static let namespaceUnknown = Self(rawValue: "namespace-unknown")
         /// One collection has two schemas.
         public static let namespaceDuplicate = Self(rawValue: "namespace-duplicate")
+        /// A template names an environment value that is not there.
+        public static let expansion = Self(rawValue: "expansion-unresolved")
         /// A dialect or an export layout that is recognised but not read yet.
         public static let unsupported = Self(rawValue: "unsupported")
     }

@@ -7,7 +7,9 @@ struct SchemaFiles {
     let root: FilePath
     /// Whether that is a folder.
     let isFolder: Bool
-    /// Every file that was read, in the order of reading.
+    /// The values that the files may name instead of a text; `nil` outside of an app.
+    var environment: EnvironmentValues?
+    /// Every file that was read and that the schemas depend on, in the order of reading.
     private(set) var sources: [SchemaSource] = []
 
     init(at path: String) throws(SchemaError) {
@@ -51,13 +53,28 @@ struct SchemaFiles {
         try entries(of: relative).filter { isFolder($0) }
     }
 
-    /// Reads and parses one file.
-    mutating func json(_ relative: String) throws(SchemaError) -> LocatedJSON {
+    /// Reads and parses one file, and puts the environment's values in.
+    /// - Parameter isSource: whether the schemas depend on the file.
+    mutating func json(_ relative: String, isSource: Bool = true) throws(SchemaError) -> LocatedJSON {
+        let (bytes, json) = try parsed(relative)
+        if isSource { remember(relative, bytes) }
+        guard EnvironmentValues.mayOccur(in: bytes) else { return json }
+        let expanded = try EnvironmentValues.expand(json, from: environment)
+        if isSource, let file = environment?.file, !sources.contains(where: { $0.path == file }) {
+            remember(file, try parsed(file).bytes)
+        }
+        return expanded
+    }
+
+    /// Reads and parses one file, as it stands there.
+    func parsed(_ relative: String) throws(SchemaError) -> (bytes: [UInt8], json: LocatedJSON) {
         let path = path(relative)
         let bytes = try SourceFile.bytes(of: path)
-        let json = try JSONParser.parse(bytes, file: path)
-        let name = relative.isEmpty ? root.lastComponent?.string ?? path : relative
+        return (bytes, try JSONParser.parse(bytes, file: path))
+    }
+
+    private mutating func remember(_ relative: String, _ bytes: [UInt8]) {
+        let name = relative.isEmpty ? root.lastComponent?.string ?? root.string : relative
         sources.append(SchemaSource(path: name, text: String(decoding: bytes, as: UTF8.self)))
-        return json
     }
 }

@@ -1,3 +1,5 @@
+public import BSON
+
 /// Something worth saying about a schema that does not make it unusable.
 public struct SchemaNote: Hashable, Sendable {
     /// The kind of note.
@@ -25,6 +27,8 @@ public struct SchemaNote: Hashable, Sendable {
         public static let idMissing = Self(rawValue: "id-missing")
         /// A `default` of null counts as no default.
         public static let defaultNull = Self(rawValue: "default-null")
+        /// A link that cannot be followed: its field or the collection it names is not there.
+        public static let linkUnresolved = Self(rawValue: "link-unresolved")
         /// A file that says more about the schema than is read yet.
         public static let fileUnread = Self(rawValue: "file-unread")
     }
@@ -35,6 +39,10 @@ public struct SchemaNote: Hashable, Sendable {
     public var location: SourceLocation
     /// What, as one clause.
     public var message: String
+    /// The collection whose schema it is about; `nil` when the schema's place does not tell.
+    public var namespace: Namespace?
+    /// The place in that schema.
+    public var path = SchemaPath()
 
     /// Joins the parts.
     public init(_ code: Code = .general, location: SourceLocation, message: String) {

@@ -9,33 +9,41 @@ struct SchemaReading {
     var files: SchemaFiles
     /// The only collection that is asked for.
     let wanted: Namespace?
+    /// Whether lint asks, which needs the access rules, and the other collections for the links to them.
+    let isForLint: Bool
 
-    private var reader = AppServicesReader()
-    private var schema = ServerSchema(dialect: .appServices, collections: [])
-    private var seen: [Namespace: SourceLocation] = [:]
+    var reader = AppServicesReader()
+    var schema = ServerSchema(dialect: .appServices, collections: [])
+    var seen: [Namespace: SourceLocation] = [:]
 
-    init(files: SchemaFiles, wanted: Namespace?) {
+    init(files: SchemaFiles, wanted: Namespace?, isForLint: Bool = false) {
         self.files = files
         self.wanted = wanted
+        self.isForLint = isForLint
     }
 
     /// Reads everything.
     mutating func run() throws(SchemaError) -> ServerSchema {
         if files.isFolder { try readFolder() } else { try readSingleFile() }
-        if schema.collections.isEmpty { throw nothingFound() }
+        if schema.collections.isEmpty || wanted.map({ schema[$0] == nil }) ?? false { throw nothingFound() }
         schema.collections.sort { $0.namespace < $1.namespace }
+        schema.dataSources.sort { $0.name < $1.name }
         schema.notes = reader.notes
         schema.sources = files.sources.sorted { $0.path < $1.path }
         return schema
     }
 
     private mutating func readSingleFile() throws(SchemaError) {
-        guard let namespace = wanted ?? namespaceOfPath() else {
+        schema.isOneFile = true
+        let json = try files.json("")
+        let rules = try RulesFile(json)
+        guard let namespace = wanted ?? rules?.namespace ?? namespaceOfPath() else {
             throw SchemaError(
                 .namespaceUnknown, at: files.location(), "the file does not say which collection it covers",
                 remedy: "give --collection DB.COLL")
         }
-        try read("", as: namespace)
+        seen[namespace] = files.location()
+        try read(json, in: "", as: namespace, service: nil)
     }
 
     /// What a path that ends in `data_sources/<service>/<database>/<collection>/schema.json` says.
@@ -46,106 +54,51 @@ struct SchemaReading {
         return Namespace(database: parts[2], collection: parts[3])
     }
 
-    private mutating func readFolder() throws(SchemaError) {
-        for name in ["root_config.json", "realm_config.json"] where files.isFile(name) {
-            try readRootConfig(name)
-            return try readServices(in: "data_sources")
-        }
-        try refuseLegacy()
-        if files.root.lastComponent?.string == "data_sources" { return try readServices(in: "") }
-        if files.isFolder("data_sources") { return try readServices(in: "data_sources") }
-        try readFlatFiles()
-        try readDatabases(in: "")
-    }
-
-    private func refuseLegacy() throws(SchemaError) {
-        for name in ["config.json", "stitch.json"] where files.isFile(name) && files.isFolder("services") {
-            throw SchemaError(
-                .unsupported, at: files.location(name), "this is a legacy app export, which is not read yet",
-                remedy: "pull the app again with a newer CLI, or give its schemas as <database>.<collection>.json files"
-            )
-        }
-    }
-
-    private mutating func readRootConfig(_ name: String) throws(SchemaError) {
-        let config = try files.json(name)
-        guard config.members != nil else {
-            throw SchemaError(.wrongValue, at: config.location, "an app's configuration must be an object")
-        }
-        schema.appName = config["name"]?.text
-        guard let id = config["app_id"]?.text, !id.isEmpty else { return }
-        if ObjectID(id) != nil { schema.appID = id } else { schema.clientAppID = id }
-    }
-
-    private mutating func readServices(in folder: String) throws(SchemaError) {
-        guard folder.isEmpty || files.isFolder(folder) else { return }
-        for service in try files.folders(in: folder) { try readDatabases(in: service) }
-    }
-
-    private mutating func readDatabases(in folder: String) throws(SchemaError) {
-        for database in try files.folders(in: folder) {
-            for collection in try files.folders(in: database) where files.isFile("\(collection)/schema.json") {
-                let namespace = Namespace(
-                    database: files.name(of: database), collection: files.name(of: collection))
-                guard try read("\(collection)/schema.json", as: namespace) else { continue }
-                try noteRelationships("\(collection)/relationships.json")
-            }
-        }
-    }
-
-    private mutating func readFlatFiles() throws(SchemaError) {
-        for name in try files.entries() where name.hasSuffix(".json") && files.isFile(name) {
-            guard let namespace = Namespace(String(name.dropLast(".json".count))) else { continue }
-            try read(name, as: namespace)
-        }
-    }
-
-    /// Reads one schema file; `false` when its collection is not asked for.
+    /// Reads one schema, or one rules file with a schema and links inside.
+    /// - Parameter file: the file's path below what the user named.
+    /// - Returns: whether there is a schema: `{}` is none.
     @discardableResult
-    private mutating func read(_ file: String, as namespace: Namespace) throws(SchemaError) -> Bool {
+    mutating func read(
+        _ json: LocatedJSON, in file: String, as namespace: Namespace, service: String?
+    ) throws(SchemaError) -> Bool {
+        let rules = try RulesFile(json)
+        let noted = reader.notes.count
+        guard let text = rules == nil ? json : rules?.schema else { return false }
+        let root = try reader.root(text)
+        attribute(from: noted, to: namespace)
+        guard let root else { return false }
+        var collection = CollectionSchema(namespace: namespace, root: root)
+        collection.service = service ?? rules?.service
+        schema.collections.append(collection)
+        if let links = rules?.relationships { try read(links: links, in: file) }
+        return true
+    }
+
+    /// Says that a file holds a collection's schema; `false` when the collection is not asked for.
+    mutating func claim(_ namespace: Namespace, for file: String) throws(SchemaError) -> Bool {
         let location = files.location(file)
         if let first = seen.updateValue(location, forKey: namespace) {
             throw SchemaError(
                 .namespaceDuplicate, at: location, "\(namespace) has two schemas",
                 remedy: "the other is \(first); give a folder that holds one of them")
         }
-        guard wanted == nil || wanted == namespace else { return false }
-        guard let root = try reader.root(try files.json(file)) else { return true }
-        schema.collections.append(CollectionSchema(namespace: namespace, root: root))
-        return true
+        return wanted == nil || wanted == namespace || isForLint
     }
 
-    private mutating func noteRelationships(_ file: String) throws(SchemaError) {
-        guard files.isFile(file), let members = try files.json(file).members, !members.isEmpty else { return }
-        reader.note(.fileUnread, files.location(file), "relationships are not evaluated")
+    /// Reads the links of the collection that was read last.
+    mutating func read(links json: LocatedJSON, in file: String) throws(SchemaError) {
+        guard let last = schema.collections.indices.last else { return }
+        var reader = RelationshipReader(root: schema.collections[last].root)
+        schema.collections[last].relationships = try reader.relationships(json)
+        let noted = self.reader.notes.count
+        self.reader.notes += reader.notes
+        if !schema.collections[last].relationships.isEmpty {
+            self.reader.note(.fileUnread, files.location(file), "relationships are not evaluated")
+        }
+        attribute(from: noted, to: schema.collections[last].namespace)
     }
-}
 
-extension SchemaReading {
-    private func nothingFound() -> SchemaError {
-        let place = files.location()
-        if let wanted, let location = seen[wanted] {
-            return SchemaError(
-                .schemaMissing, at: location, "the schema of \(wanted) is a placeholder", remedy: "write its schema")
-        }
-        if let wanted, !seen.isEmpty {
-            let hint = Spelling.hint(for: wanted.description, among: seen.keys.map(\.description).sorted())
-            return SchemaError(
-                .schemaMissing, at: place, "there is no schema of \(wanted) here",
-                remedy: hint ?? "there is one of \(seen.keys.sorted().map(\.description).joined(separator: ", "))")
-        }
-        if let first = seen.values.map(\.description).sorted().first {
-            return SchemaError(
-                .schemaMissing, at: place, "every schema here is a placeholder", remedy: "the first is \(first)")
-        }
-        if schema.appName != nil || !files.sources.isEmpty {
-            return SchemaError(
-                .schemaMissing, at: place, "the app has no schema",
-                remedy: "a schema stands in data_sources/<service>/<database>/<collection>/schema.json")
-        }
-        return SchemaError(
-            .schemaMissing, at: place, "the folder holds no schema",
-            remedy: "give an app folder with root_config.json, <database>.<collection>.json files, or one schema.json "
-                + "with --collection")
+    private mutating func attribute(from first: Int, to namespace: Namespace) {
+        for index in reader.notes.indices[first...] { reader.notes[index].namespace = namespace }
     }
 }

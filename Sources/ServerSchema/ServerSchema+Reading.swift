@@ -3,8 +3,9 @@ public import BSON
 extension ServerSchema {
     /// Reads the schemas at a path, in the App Services dialect.
     ///
-    /// The path is one of: an App Services app folder (`root_config.json` or `realm_config.json`), a folder of
-    /// `<database>.<collection>.json` files or `<database>/<collection>/schema.json` files, or one schema file.
+    /// The path is one of: an App Services app folder of any generation (`root_config.json`, `realm_config.json`,
+    /// `config.json` or `stitch.json`), a folder of `<database>.<collection>.json` files or
+    /// `<database>/<collection>/schema.json` files, or one schema file.
     /// Files that have nothing to do with schemas are passed over.
     /// - Parameters:
     ///   - path: the file or folder as the user named it.
@@ -12,6 +13,14 @@ extension ServerSchema {
     /// - Throws: ``SchemaError`` at the first thing that keeps a schema from being used.
     public static func read(at path: String, namespace: Namespace? = nil) throws(SchemaError) -> ServerSchema {
         var reading = SchemaReading(files: try SchemaFiles(at: path), wanted: namespace)
+        return try reading.run()
+    }
+
+    /// Reads all that lint looks at: the access rules, too, and of an app every collection.
+    /// - Parameter namespace: the collection that a single file covers; of a folder, one that must be there.
+    /// - Throws: ``SchemaError`` at the first thing that keeps a schema from being used.
+    public static func readForLint(at path: String, namespace: Namespace? = nil) throws(SchemaError) -> ServerSchema {
+        var reading = SchemaReading(files: try SchemaFiles(at: path), wanted: namespace, isForLint: true)
         return try reading.run()
     }
 

@@ -42,9 +42,15 @@ public struct ServerSchema: Sendable {
     public var clientAppID: String?
     /// How the app syncs; `nil` when the export does not say.
     public var sync: SyncConfiguration?
+    /// The app's data sources, where its export describes them, sorted by name.
+    public var dataSources: [DataSource] = []
+    /// The access rules, where they were asked for.
+    package var rules: [AccessRules] = []
+    /// Whether one file was read, so that nothing is known of other collections.
+    package var isOneFile = false
     /// What the reader noticed and passed over: unknown or not yet evaluated keywords, skipped files.
     public var notes: [SchemaNote] = []
-    /// Every file that was read, with its text: what a job is bound to.
+    /// Every file that the schemas depend on, with its text: what a job is bound to.
     public var sources: [SchemaSource] = []
 
     /// Joins the parts.

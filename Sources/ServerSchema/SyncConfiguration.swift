@@ -1,3 +1,5 @@
+internal import BSON
+
 /// How an app syncs.
 ///
 /// Source: `sync/config.json`, and the service's configuration in legacy exports; `semantics.md` sections 2.3 and 2.4
@@ -50,10 +52,26 @@ public struct SyncConfiguration: Sendable {
     public var clientMaximumOfflineDays: Int?
     /// Where the configuration begins.
     public var location: SourceLocation
+    /// Where its keys stand, by `key` and, for an entry of a list, `key.entry`.
+    package var places: [String: SourceLocation] = [:]
 
     /// A configuration with nothing switched on.
     public init(mode: Mode, location: SourceLocation) {
         self.mode = mode
         self.location = location
+    }
+
+    /// Where a key stands; where the configuration begins when the file has no such key.
+    package func place(of key: String) -> SourceLocation { places[key] ?? location }
+
+    /// Whether a collection is one that clients only write to.
+    public func isAsymmetric(_ collection: CollectionSchema) -> Bool {
+        asymmetricTables.contains { $0 == collection.namespace.collection || $0 == collection.root.title }
+    }
+
+    /// Whether the collection's data source is the one that syncs; so it is where either is not known.
+    public func covers(_ collection: CollectionSchema) -> Bool {
+        guard let service, let own = collection.service else { return true }
+        return service == own
     }
 }

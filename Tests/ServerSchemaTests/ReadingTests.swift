@@ -95,7 +95,8 @@ import Testing
         (
             "no-schema",
             "no-schema: the app has no schema (a schema stands in "
-                + "data_sources/<service>/<database>/<collection>/schema.json)"
+                + "data_sources/<service>/<database>/<collection>/schema.json, in legacy exports in "
+                + "services/<service>/rules)"
         ),
         (
             "no-schema/functions",
@@ -106,11 +107,6 @@ import Testing
             "placeholder",
             "placeholder: every schema here is a placeholder (the first is "
                 + "placeholder/data_sources/mongodb-atlas/shop/Pet/schema.json)"
-        ),
-        (
-            "legacy",
-            "legacy/config.json: this is a legacy app export, which is not read yet (pull the app again with a newer "
-                + "CLI, or give its schemas as <database>.<collection>.json files)"
         ),
         (
             "twice",

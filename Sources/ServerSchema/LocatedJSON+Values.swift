@@ -1,0 +1,37 @@
+/// The values of keys that configuration files may leave out, or set to null.
+extension LocatedJSON {
+    /// Whether it is null.
+    var isNull: Bool { if case .null = value { true } else { false } }
+
+    /// The value of a key that is there and not null.
+    func present(_ key: String) -> LocatedJSON? {
+        guard let json = self[key], !json.isNull else { return nil }
+        return json
+    }
+
+    /// The text of a key; `nil` when it is absent, null or empty.
+    /// - Throws: ``SchemaError`` when it is something else.
+    func string(_ key: String) throws(SchemaError) -> String? {
+        guard let json = present(key) else { return nil }
+        guard let text = json.text else {
+            throw SchemaError(.wrongValue, at: json.location, "\(key) must be a string, not \(json.kind)")
+        }
+        return text.isEmpty ? nil : text
+    }
+
+    /// The flag of a key; false when it is absent or null.
+    /// - Throws: ``SchemaError`` when it is something else.
+    func flag(_ key: String) throws(SchemaError) -> Bool {
+        guard let json = present(key) else { return false }
+        guard case .bool(let flag) = json.value else {
+            throw SchemaError(.wrongValue, at: json.location, "\(key) must be true or false, not \(json.kind)")
+        }
+        return flag
+    }
+
+    /// A whole number, plain or in a wrapper of extended JSON.
+    var integer: Int? {
+        if case .number(let text) = value { return Int(text) ?? Double(text).flatMap { Int(exactly: $0) } }
+        return (self["$numberInt"] ?? self["$numberLong"])?.text.flatMap { Int($0) }
+    }
+}

@@ -1,0 +1,107 @@
+internal import BSON
+
+/// Reads the links of a collection: `relationships.json`, or the same map in a legacy rules file.
+///
+/// A link that leads nowhere is noted and left out: App Services takes such files, so they must not be refused.
+/// Source: `semantics.md` section 2.2 of the project's reference.
+struct RelationshipReader {
+    /// The schema that the links start from.
+    let root: SchemaNode
+    /// What was noticed so far.
+    private(set) var notes: [SchemaNote] = []
+
+    init(root: SchemaNode) { self.root = root }
+
+    /// Reads the map from source paths to links.
+    /// - Throws: ``SchemaError`` when it has another form.
+    mutating func relationships(_ json: LocatedJSON) throws(SchemaError) -> [Relationship] {
+        guard let members = json.members else {
+            throw SchemaError(.wrongValue, at: json.location, "relationships must be an object, not \(json.kind)")
+        }
+        var result: [Relationship] = []
+        for member in members {
+            guard let fields = member.value.members else {
+                throw SchemaError(
+                    .wrongValue, at: member.value.location,
+                    "the link of \"\(member.name)\" must be an object, not \(member.value.kind)",
+                    remedy: "write ref, foreign_key and is_list")
+            }
+            guard !fields.isEmpty, let link = try relationship(member) else { continue }
+            result.append(link)
+        }
+        return result
+    }
+
+    private mutating func relationship(_ member: LocatedJSON.Member) throws(SchemaError) -> Relationship? {
+        let json = member.value
+        let path = path(of: member)
+        guard let (service, target) = try target(of: json, path: path ?? SchemaPath()) else { return nil }
+        guard let path else { return nil }
+        if let key = json.present("source_key"), let text = key.text, text != member.name {
+            note(key.location, path, "source_key is \"\(text)\", and the link's own name \"\(member.name)\"")
+        }
+        // The user interface spells these two in camel case.
+        let isList = try json.flag(json["is_list"] == nil ? "isList" : "is_list")
+        let foreignKey = try json.string(json["foreign_key"] == nil ? "foreignKey" : "foreign_key")
+        return Relationship(
+            source: path, service: service, target: target, foreignKey: foreignKey ?? "_id", isList: isList,
+            location: member.nameLocation)
+    }
+
+    private mutating func target(
+        of json: LocatedJSON, path: SchemaPath
+    ) throws(SchemaError) -> (service: String?, Namespace)? {
+        if let metadata = json.present("metadata") {
+            guard let database = try metadata.string("database"), let collection = try metadata.string("collection")
+            else {
+                note(metadata.location, path, "metadata names no database and collection")
+                return nil
+            }
+            return (try metadata.string("data_source"), Namespace(database: database, collection: collection))
+        }
+        guard let text = try json.string("ref"), let ref = json["ref"] else {
+            note(json.location, path, "the link has no ref")
+            return nil
+        }
+        let parts = text.split(separator: "/", maxSplits: 4, omittingEmptySubsequences: false).map(String.init)
+        guard parts.count == 5, parts[0] == "#", ["relationship", "stitch"].contains(parts[1]),
+            parts[2...].allSatisfy({ !$0.isEmpty })
+        else {
+            note(ref.location, path, "the ref \"\(text)\" is not #/relationship/<data source>/<database>/<collection>")
+            return nil
+        }
+        return (parts[2], Namespace(database: parts[3], collection: parts[4]))
+    }
+
+    /// The way to the linking field; `nil` when the schema has no such field.
+    private mutating func path(of member: LocatedJSON.Member) -> SchemaPath? {
+        var steps: [SchemaPath.Step] = []
+        var node = root
+        for name in member.name.split(separator: ".", omittingEmptySubsequences: false).map(String.init) {
+            guard let (step, next) = Self.step(name, from: node) else {
+                let path = SchemaPath(steps)
+                let holder = path.isRoot ? "the schema" : "\(path)"
+                let hint = Spelling.hint(for: name, among: node.properties.map(\.name)).map { " (\($0))" } ?? ""
+                note(
+                    member.nameLocation, path, "the link starts from \"\(name)\", which \(holder) does not have\(hint)")
+                return nil
+            }
+            steps.append(step)
+            node = next
+        }
+        return SchemaPath(steps)
+    }
+
+    private static func step(_ name: String, from node: SchemaNode) -> (SchemaPath.Step, SchemaNode)? {
+        if let property = node.property(name) { return (.field(name), property) }
+        guard name == "[]" else { return nil }
+        if case .each(let element) = node.items { return (.elements, element) }
+        return node.dictionaryValue.map { (.values, $0) }
+    }
+
+    private mutating func note(_ location: SourceLocation, _ path: SchemaPath, _ message: String) {
+        var note = SchemaNote(.linkUnresolved, location: location, message: message)
+        note.path = path
+        notes.append(note)
+    }
+}

@@ -1,0 +1,130 @@
+internal import BSON
+internal import SystemPackage
+
+/// Where each generation of exports keeps what.
+extension SchemaReading {
+    /// Reads an app, or a folder of schemas; files that have nothing to do with schemas are passed over.
+    mutating func readFolder() throws(SchemaError) {
+        for name in ["root_config.json", "realm_config.json"] where files.isFile(name) {
+            try readRootConfig(name)
+            try readSync()
+            return try files.isFolder("data_sources") ? readServices(in: "data_sources") : readLegacyServices()
+        }
+        for name in ["config.json", "stitch.json"] where try isLegacyApp(name) {
+            try readRootConfig(name)
+            return try readLegacyServices()
+        }
+        if files.root.lastComponent?.string == "data_sources" { return try readServices(in: "") }
+        if files.isFolder("data_sources") { return try readServices(in: "data_sources") }
+        try readFlatFiles()
+        try readDatabases(in: "", service: try dataSource(in: "")?.name)
+    }
+
+    /// Whether a file of a common name is the configuration of a legacy app.
+    private func isLegacyApp(_ name: String) throws(SchemaError) -> Bool {
+        guard files.isFile(name) else { return false }
+        if files.isFolder("services") { return true }
+        return (try? files.parsed(name).json)?["config_version"] != nil
+    }
+
+    private mutating func readRootConfig(_ name: String) throws(SchemaError) {
+        let environment = try files.parsed(name).json["environment"]?.text ?? ""
+        let file = "environments/\(environment.isEmpty ? "no-environment" : environment).json"
+        let values = files.isFile(file) ? try files.parsed(file).json["values"] : nil
+        files.environment = EnvironmentValues(file: file, values: values)
+        let config = try files.json(name)
+        guard config.members != nil else {
+            throw SchemaError(.wrongValue, at: config.location, "an app's configuration must be an object")
+        }
+        schema.appName = config["name"]?.text
+        guard let id = config["app_id"]?.text, !id.isEmpty else { return }
+        if ObjectID(id) != nil { schema.appID = id } else { schema.clientAppID = id }
+    }
+
+    private mutating func readSync() throws(SchemaError) {
+        guard files.isFile("sync/config.json") else { return }
+        schema.sync = try SyncReader.configuration(try files.json("sync/config.json", isSource: false))
+    }
+
+    private mutating func readServices(in folder: String) throws(SchemaError) {
+        for service in try files.folders(in: folder) {
+            let source = try dataSource(in: service)
+            try readDatabases(in: service, service: source?.name ?? files.name(of: service))
+            try readRules("\(service)/default_rule.json", of: nil, service: source?.name)
+        }
+    }
+
+    /// Reads a data source's `config.json`; `nil` when there is none.
+    private mutating func dataSource(in folder: String) throws(SchemaError) -> DataSource? {
+        let file = folder.isEmpty ? "config.json" : "\(folder)/config.json"
+        guard files.isFile(file) else { return nil }
+        let config = try files.json(file, isSource: false)
+        guard config.members != nil, config["type"] != nil || config["name"] != nil else { return nil }
+        let name = try config.string("name")
+        let source = DataSource(
+            folder: files.name(of: folder), name: name ?? files.name(of: folder), type: try config.string("type"),
+            location: config["name"]?.location ?? config.location)
+        schema.dataSources.append(source)
+        try readServiceSync(config, service: source.name)
+        return source
+    }
+
+    /// Before there was a `sync/config.json`, the data source's own configuration said how it syncs.
+    private mutating func readServiceSync(_ config: LocatedJSON, service: String) throws(SchemaError) {
+        guard schema.sync == nil, let config = config["config"] else { return }
+        if let flexible = config.present("flexible_sync") {
+            schema.sync = try SyncReader.configuration(flexible, type: "flexible")
+        } else if let partition = config.present("sync") {
+            schema.sync = try SyncReader.configuration(partition)
+        }
+        if schema.sync != nil, schema.sync?.service == nil { schema.sync?.service = service }
+    }
+
+    private mutating func readDatabases(in folder: String, service: String?) throws(SchemaError) {
+        for database in try files.folders(in: folder) {
+            for collection in try files.folders(in: database) {
+                let namespace = Namespace(
+                    database: files.name(of: database), collection: files.name(of: collection))
+                try readRules("\(collection)/rules.json", of: namespace, service: service)
+                let file = "\(collection)/schema.json"
+                guard files.isFile(file), try claim(namespace, for: file),
+                    try read(try files.json(file), in: file, as: namespace, service: service)
+                else { continue }
+                let links = "\(collection)/relationships.json"
+                if files.isFile(links) { try read(links: try files.json(links), in: links) }
+            }
+        }
+    }
+
+    private mutating func readFlatFiles() throws(SchemaError) {
+        for file in try files.entries() where file.hasSuffix(".json") && files.isFile(file) {
+            guard let namespace = Namespace(String(file.dropLast(".json".count))), try claim(namespace, for: file)
+            else { continue }
+            try read(try files.json(file), in: file, as: namespace, service: nil)
+        }
+    }
+
+    private mutating func readLegacyServices() throws(SchemaError) {
+        guard files.isFolder("services") else { return }
+        for folder in try files.folders(in: "services") where files.isFolder("\(folder)/rules") {
+            let source = try dataSource(in: folder)
+            let service = source?.name ?? files.name(of: folder)
+            for file in try files.entries(of: "\(folder)/rules") where file.hasSuffix(".json") && files.isFile(file) {
+                let json = try files.json(file, isSource: false)
+                // The rules of other services, such as those of a web service, name no collection.
+                guard let rules = try RulesFile(json) else { continue }
+                if isForLint {
+                    schema.rules.append(AccessRules(namespace: rules.namespace, service: service, json: json))
+                }
+                guard rules.schema != nil, try claim(rules.namespace, for: file) else { continue }
+                try read(try files.json(file), in: file, as: rules.namespace, service: service)
+            }
+        }
+    }
+
+    private mutating func readRules(_ file: String, of namespace: Namespace?, service: String?) throws(SchemaError) {
+        guard isForLint, files.isFile(file) else { return }
+        let json = try files.json(file, isSource: false)
+        schema.rules.append(AccessRules(namespace: namespace, service: service, json: json))
+    }
+}

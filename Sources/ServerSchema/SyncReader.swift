@@ -1,0 +1,115 @@
+/// Reads how an app syncs.
+///
+/// Source: `semantics.md` sections 2.3 and 2.4 of the project's reference. Keys that nothing looks at may hold anything.
+struct SyncReader {
+    private let json: LocatedJSON
+    private var places: [String: SourceLocation] = [:]
+
+    /// Reads `sync/config.json`, or the part of a service's configuration that takes its place.
+    /// - Parameter type: the mode, where another place than the key `type` says it.
+    /// - Returns: `nil` when sync was never configured.
+    static func configuration(_ json: LocatedJSON, type: String? = nil) throws(SchemaError) -> SyncConfiguration? {
+        guard json.members != nil else {
+            throw SchemaError(.wrongValue, at: json.location, "the sync configuration must be an object")
+        }
+        var reader = SyncReader(json: json)
+        return try reader.read(type: type)
+    }
+
+    private init(json: LocatedJSON) { self.json = json }
+
+    private mutating func read(type: String?) throws(SchemaError) -> SyncConfiguration? {
+        guard let mode = try mode(type: type) else { return nil }
+        var result = SyncConfiguration(mode: mode, location: json.location)
+        result.isEnabled = try isEnabled()
+        result.isInDevelopment = try json.flag("development_mode_enabled")
+        result.isRecoveryDisabled = try json.flag("is_recovery_mode_disabled")
+        result.service = try json.string("service_name")
+        result.clientMaximumOfflineDays = json.present("client_max_offline_days")?.integer
+        result.queryableFields = try names("queryable_fields_names")
+        result.indexedQueryableFields = try names("indexed_queryable_fields_names")
+        result.collectionQueryableFields = try collectionFields()
+        result.asymmetricTables = try names("asymmetric_tables")
+        for member in json.members ?? [] { places[member.name] = member.value.location }
+        result.places = places
+        return result
+    }
+
+    private mutating func mode(type: String?) throws(SchemaError) -> SyncConfiguration.Mode? {
+        let own = try json.string("type")
+        switch type ?? own {
+        case "flexible": return .flexible
+        case "partition": return try partition()
+        case let other?:
+            throw SchemaError(
+                .wrongValue, at: json["type"]?.location ?? json.location, "unknown type of sync \"\(other)\"",
+                remedy: Spelling.hint(for: other, among: ["flexible", "partition"]) ?? "write flexible or partition")
+        case nil:
+            // Older exports leave the type out.
+            return json.present("queryable_fields_names") == nil ? try partition() : .flexible
+        }
+    }
+
+    private mutating func partition() throws(SchemaError) -> SyncConfiguration.Mode? {
+        guard let partition = json.present("partition") else { return nil }
+        guard partition.members != nil else {
+            throw SchemaError(.wrongValue, at: partition.location, "partition must be an object, not \(partition.kind)")
+        }
+        guard let field = try partition.string("key") else { return nil }
+        guard let name = try partition.string("type"), let json = partition["type"] else {
+            throw SchemaError(
+                .wrongValue, at: partition.location, "the partition key has no type",
+                remedy: "write type \"string\", \"objectId\", \"long\" or \"uuid\"")
+        }
+        guard let type = TypeAlias(bsonType: name)?.type else {
+            throw SchemaError(
+                .unknownType, at: json.location, "unknown type \"\(name)\" of the partition key",
+                remedy: TypeAlias.remedy(bsonType: name))
+        }
+        places["partition.key"] = partition["key"]?.location
+        places["partition.type"] = json.location
+        let isRequired = partition.present("required") == nil ? nil : try partition.flag("required")
+        return .partition(SyncConfiguration.PartitionKey(field: field, type: type, isRequired: isRequired))
+    }
+
+    /// The documentation of legacy exports shows a boolean, real ones a word; a terminated sync has an empty one.
+    private func isEnabled() throws(SchemaError) -> Bool {
+        guard let state = json.present("state") else { return false }
+        if case .bool(let isOn) = state.value { return isOn }
+        return try json.string("state") == "enabled"
+    }
+
+    private mutating func names(_ key: String) throws(SchemaError) -> [String] {
+        guard let list = json.present(key) else { return [] }
+        return try names(list, key: key)
+    }
+
+    private mutating func names(_ list: LocatedJSON, key: String) throws(SchemaError) -> [String] {
+        guard case .array(let entries) = list.value else {
+            throw SchemaError(.wrongValue, at: list.location, "\(key) must be a list of names, not \(list.kind)")
+        }
+        var result: [String] = []
+        for entry in entries {
+            guard let name = entry.text else {
+                throw SchemaError(.wrongValue, at: entry.location, "\(key) must list names, not \(entry.kind)")
+            }
+            places["\(key).\(name)"] = entry.location
+            if !result.contains(name) { result.append(name) }
+        }
+        return result
+    }
+
+    private mutating func collectionFields() throws(SchemaError) -> [String: [String]] {
+        let key = "collection_queryable_fields_names"
+        guard let map = json.present(key) else { return [:] }
+        guard let members = map.members else {
+            throw SchemaError(.wrongValue, at: map.location, "\(key) must be an object of lists, not \(map.kind)")
+        }
+        var result: [String: [String]] = [:]
+        for member in members where !member.value.isNull {
+            places["\(key).\(member.name)"] = member.nameLocation
+            result[member.name, default: []] += try names(member.value, key: "\(key).\(member.name)")
+        }
+        return result
+    }
+}

@@ -1,0 +1,38 @@
+import Foundation
+import ServerSchema
+
+/// An app folder that lives as long as the value, made of texts.
+final class AppFolder {
+    let path: String
+
+    /// - Parameter files: the texts by path; a `root_config.json` is added where none is given.
+    init(_ files: [String: String]) throws {
+        path = FileManager.default.temporaryDirectory.appending(path: "shipshape-\(UUID().uuidString)").path
+        for (name, text) in ["root_config.json": #"{"name": "app"}"#].merging(files, uniquingKeysWith: { $1 }) {
+            let file = URL(filePath: path).appending(path: name)
+            try FileManager.default.createDirectory(
+                at: file.deletingLastPathComponent(), withIntermediateDirectories: true)
+            try Data(text.utf8).write(to: file)
+        }
+    }
+
+    deinit { try? FileManager.default.removeItem(atPath: path) }
+
+    func read() throws(SchemaError) -> ServerSchema { try ServerSchema.read(at: path) }
+
+    func readForLint() throws(SchemaError) -> ServerSchema { try ServerSchema.readForLint(at: path) }
+
+    /// The error of reading it, with paths below the folder.
+    func failure() -> String? {
+        do throws(SchemaError) {
+            _ = try read()
+            return nil
+        } catch {
+            return below(error.description)
+        }
+    }
+
+    func below(_ text: String) -> String {
+        text.split(separator: "\(path)/", omittingEmptySubsequences: false).joined()
+    }
+}

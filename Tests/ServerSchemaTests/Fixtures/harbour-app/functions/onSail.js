@@ -1,0 +1,1 @@
+exports = async function (event) { return event.documentKey; };
