@@ -25,19 +25,30 @@ public struct DeployVerdict: Hashable, Sendable {
     public var newCertain: Int
     /// The documents that may not fit and that the ledger does not record.
     public var newPossible: Int
+    /// The documents that fit the active schema and are certain not to fit the new one; `nil` when there is no active
+    /// schema to compare with.
+    ///
+    /// Never a part of the projection: a resync records those that fail already, too.
+    public var newlyFailing: Int?
     /// The entries at which the sync engine stops.
     public var limit: Int
     /// Whether documents were left out on purpose, so that their absence from the counts proves nothing.
     public var isPartial = false
 
     /// Joins the counts.
-    public init(ledgerCount: Int?, newCertain: Int, newPossible: Int, limit: Int = Self.defaultLimit) {
+    public init(
+        ledgerCount: Int?, newCertain: Int, newPossible: Int, newlyFailing: Int? = nil, limit: Int = Self.defaultLimit
+    ) {
         self.ledgerCount = ledgerCount
         self.newCertain = newCertain
         self.newPossible = newPossible
+        self.newlyFailing = newlyFailing
         self.limit = limit
     }
 
+    /// The documents that stop syncing: those that fail anew, or where nobody knows, those that the ledger does not
+    /// record.
+    public var stopping: Int { newlyFailing ?? newCertain }
     /// The entries after the deploy.
     public var projected: Int { (ledgerCount ?? 0) + newCertain }
     /// The entries after the deploy if everything possible happens.
@@ -49,7 +60,7 @@ public struct DeployVerdict: Hashable, Sendable {
     public var band: Band {
         if projected >= limit { return .syncWillStop }
         if pessimistic >= limit { return .atRisk }
-        if newCertain > 0 { return .documentsWillStop }
+        if stopping > 0 { return .documentsWillStop }
         return isPartial ? .unproven : .safe
     }
 }

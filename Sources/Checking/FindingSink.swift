@@ -13,6 +13,8 @@ protocol FindingSink {
     mutating func enter(_ step: SchemaPath.Step)
     /// Notes the way back.
     mutating func leave()
+    /// Notes the value that is judged next, one whose type does not settle the matter.
+    mutating func look(at element: BSONElement, of view: borrowing BSONView)
 }
 
 /// Keeps nothing but the worst level.
@@ -32,6 +34,9 @@ struct VerdictSink: FindingSink {
 
     @inline(__always)
     mutating func leave() {}
+
+    @inline(__always)
+    mutating func look(at element: BSONElement, of view: borrowing BSONView) {}
 }
 
 /// Keeps every finding of at least a level.
@@ -43,24 +48,68 @@ struct FindingCollector: FindingSink {
     }
 
     let minimum: Level
+    let keepsValues: Bool
     private(set) var located: [Located] = []
+    /// One per finding, when values are kept.
+    private var values: [BSONValue?] = []
     private var below: [SchemaPath.Step] = []
+    private var current: BSONValue?
 
-    init(minimum: Level) { self.minimum = minimum }
+    init(minimum: Level, keepsValues: Bool = false) {
+        self.minimum = minimum
+        self.keepsValues = keepsValues
+    }
 
-    mutating func removeAll() { located.removeAll(keepingCapacity: true) }
+    mutating func removeAll() {
+        located.removeAll(keepingCapacity: true)
+        values.removeAll(keepingCapacity: true)
+        current = nil
+    }
+
+    /// The value at the place of a finding; `nil` when none is kept.
+    func value(of number: Int) -> BSONValue? { values.isEmpty ? nil : values[number] }
 
     mutating func report(_ finding: Finding) {
         guard finding.level >= minimum else { return }
         located.append(Located(finding: finding, below: finding.rule == .mixedDepth ? [] : below))
+        if keepsValues { values.append(finding.found.isOfValue ? current : nil) }
     }
 
     mutating func report(_ finding: Finding, extra element: BSONElement, of view: borrowing BSONView) {
         guard finding.level >= minimum else { return }
         located.append(Located(finding: finding, below: below + [.field(view.name(element))]))
+        if keepsValues { values.append(try? view.value(element)) }
     }
 
     mutating func enter(_ step: SchemaPath.Step) { below.append(step) }
 
     mutating func leave() { below.removeLast() }
+
+    mutating func look(at element: BSONElement, of view: borrowing BSONView) {
+        if keepsValues { current = try? view.value(element) }
+    }
+
+    /// The findings in words, each once.
+    func violations(in schema: CompiledSchema) -> [Violation] {
+        var seen: Set<Violation> = []
+        return located.indices.compactMap { number in
+            var violation = schema.violation(located[number])
+            violation.value = value(of: number)
+            return seen.insert(violation).inserted ? violation : nil
+        }
+    }
+}
+
+extension Found {
+    /// Whether it speaks of the value that was looked at last, and not of one around it, or of an absent one.
+    fileprivate var isOfValue: Bool {
+        switch detail {
+        case .none, .exact, .fraction, .notANumber, .infinity, .beyondInt32, .beyondInt64, .inexact, .sixteenBytes,
+            .otherLength:
+            true
+        case .missing, .unusableDefault, .emptyKey, .dollarKey, .dottedKey, .equalElements, .tooDeep, .noCoordinates,
+            .fewCoordinates, .coordinateType, .coordinateRange:
+            false
+        }
+    }
 }

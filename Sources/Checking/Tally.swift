@@ -13,6 +13,8 @@ public struct Tally: Sendable {
         public var maximumGroupCount = 10_000
         /// Whether to group what is only worth knowing: every document is then walked by the slower pass.
         public var includesInfo = false
+        /// Whether to keep the values that stand where the findings are; else no value leaves its document.
+        public var keepsValues = false
 
         /// The defaults.
         public init() {}
@@ -26,24 +28,48 @@ public struct Tally: Sendable {
     public private(set) var counts = DocumentCounts()
     /// The findings that found no room among the groups.
     public private(set) var overflowCount = 0
+    /// Told of every document that fails or may fail, with all its findings; slower by what it takes to put them in
+    /// words.
+    public var onFailure: (@Sendable (FailingDocument) -> Void)?
 
-    private var groups: [Group] = []
+    let active: ActiveSchema
+    let exceptions: ExceptionIndex
+    private(set) var groups: [Group] = []
     private var index: [FindingCollector.Located: Int] = [:]
     private var collector: FindingCollector
 
-    private struct Group {
+    struct Group {
         var key: FindingCollector.Located
+        /// The exception that covers it.
+        var exception: FindingException?
         var count = 0
-        var sampleIDs: [BSONValue] = []
+        /// The documents among them that begin to fail, or to be possible.
+        var newCount = 0
+        var samples: [Sample] = []
         /// The number of the document that was counted last.
         var last = 0
     }
 
+    struct Sample {
+        var id: BSONValue
+        var value: BSONValue?
+    }
+
     /// Starts with nothing counted.
-    public init(_ schema: CompiledSchema, options: Options = Options()) {
+    /// - Parameters:
+    ///   - active: The schema that is live now: every document is then judged by both.
+    ///   - exceptions: The findings that are shown, and that do not fail the check.
+    public init(
+        _ schema: CompiledSchema, active: ActiveSchema = .notAsked, exceptions: [FindingException] = [],
+        options: Options = Options()
+    ) {
         self.schema = schema
+        self.active = active
+        self.exceptions = ExceptionIndex(exceptions, for: schema.namespace)
         self.options = options
-        collector = FindingCollector(minimum: options.includesInfo ? .info : .warning)
+        collector = FindingCollector(minimum: options.includesInfo ? .info : .warning, keepsValues: options.keepsValues)
+        if case .notAsked = active { return }
+        counts.changes = VerdictChanges()
     }
 
     /// Checks a document and counts what is found.
@@ -54,71 +80,80 @@ public struct Tally: Sendable {
         _ document: borrowing BSONView, ledger: LedgerIndex? = nil
     ) throws(BSONError) -> Verdict {
         let verdict = try schema.check(document)
+        let before = try activeVerdict(document)
         if verdict == .fits, !options.includesInfo {
-            counts.add(verdict, isInLedger: false)
+            counts.add(verdict, active: before, unexcepted: verdict, isInLedger: false)
             return verdict
         }
-        try addFindings(of: document, verdict, ledger)
+        try addFindings(of: document, verdict, active: before, ledger)
         return verdict
+    }
+
+    @inline(__always)
+    private func activeVerdict(_ document: borrowing BSONView) throws(BSONError) -> Verdict? {
+        switch active {
+        case .notAsked: nil
+        case .notCovered: .fits
+        case .covered(let schema): try schema.check(document)
+        }
     }
 
     @inline(never)
     private mutating func addFindings(
-        of document: borrowing BSONView, _ verdict: Verdict, _ ledger: LedgerIndex?
+        of document: borrowing BSONView, _ verdict: Verdict, active: Verdict?, _ ledger: LedgerIndex?
     ) throws(BSONError) {
         collector.removeAll()
         try schema.collect(document, into: &collector)
         let id = try Self.id(of: document)
         let isInLedger = verdict >= .possible && ledger?.contains(id, in: schema.namespace) ?? false
-        counts.add(verdict, isInLedger: isInLedger)
-        for located in collector.located { count(located, id) }
+        let isNew = active.map { VerdictChanges.isNew(from: $0, to: verdict) } ?? false
+        var unexcepted = Verdict.fits
+        for (number, located) in collector.located.enumerated() {
+            let isExcepted = count(located, Sample(id: id, value: collector.value(of: number)), isNew: isNew)
+            if !isExcepted { unexcepted = max(unexcepted, Verdict(located.finding.level)) }
+        }
+        counts.add(verdict, active: active, unexcepted: unexcepted, isInLedger: isInLedger)
+        guard verdict >= .possible, let onFailure else { return }
+        onFailure(
+            FailingDocument(
+                namespace: schema.namespace, id: id, verdict: verdict, active: active, isInLedger: isInLedger,
+                isExcepted: unexcepted < .possible, violations: collector.violations(in: schema)))
     }
-
-    /// The bytes that a name or an `_id` may have to be kept: larger ones would make the memory depend on the data.
-    static var maximumKeptBytes: Int { 256 }
 
     private static func id(of document: borrowing BSONView) throws(BSONError) -> BSONValue {
         guard let element = try document.find("_id") else { return .undefined }
         return try document.value(element)
     }
 
-    private mutating func count(_ located: FindingCollector.Located, _ id: BSONValue) {
-        guard let group = group(for: located) else { return }
-        if groups[group].last == counts.read { return }
-        groups[group].last = counts.read
+    /// Counts a finding of the document that is counted next.
+    /// - Returns: Whether an exception covers it.
+    private mutating func count(_ located: FindingCollector.Located, _ sample: Sample, isNew: Bool) -> Bool {
+        guard let group = group(for: located) else { return exceptions.exception(for: located, in: schema) != nil }
+        let isExcepted = groups[group].exception != nil
+        guard groups[group].last <= counts.read else { return isExcepted }
+        groups[group].last = counts.read + 1
         groups[group].count += 1
-        if groups[group].sampleIDs.count < options.sampleCount, Self.isSmall(id) { groups[group].sampleIDs.append(id) }
-    }
-
-    private static func isSmall(_ id: BSONValue) -> Bool {
-        switch id {
-        case .string(let text): text.utf8.count <= maximumKeptBytes
-        case .binary(_, let bytes): bytes.count <= maximumKeptBytes
-        case .object(let document), .array(let document): document.bytes.count <= maximumKeptBytes
-        default: true
+        if isNew { groups[group].newCount += 1 }
+        if groups[group].samples.count < options.sampleCount, sample.id.isSmall {
+            groups[group].samples.append(Sample(id: sample.id, value: sample.value?.shortened))
         }
-    }
-
-    private static func isSmall(_ key: FindingCollector.Located) -> Bool {
-        key.below.allSatisfy { step in
-            if case .field(let name) = step { name.utf8.count <= maximumKeptBytes } else { true }
-        }
+        return isExcepted
     }
 
     private mutating func group(for key: FindingCollector.Located) -> Int? {
         if let known = index[key] { return known }
-        guard groups.count < options.maximumGroupCount, Self.isSmall(key) else {
+        guard groups.count < options.maximumGroupCount, key.isSmall else {
             overflowCount += 1
             return nil
         }
         index[key] = groups.count
-        groups.append(Group(key: key))
+        groups.append(Group(key: key, exception: exceptions.exception(for: key, in: schema)))
         return groups.count - 1
     }
 }
 
 extension Tally {
-    /// Adds what another thread counted with the same schema, over other documents of the same collection.
+    /// Adds what another thread counted with the same schemas, over other documents of the same collection.
     public mutating func merge(_ other: Tally) {
         precondition(
             schema.namespace == other.schema.namespace && schema.nodes.count == other.schema.nodes.count,
@@ -131,27 +166,10 @@ extension Tally {
                 continue
             }
             groups[mine].count += theirs.count
+            groups[mine].newCount += theirs.newCount
             // The least of both, so that the samples do not depend on which thread was faster.
-            let ids = (groups[mine].sampleIDs + theirs.sampleIDs).sorted { BSONOrder.precedes($0, $1) }
-            groups[mine].sampleIDs = Array(ids.prefix(options.sampleCount))
+            let samples = (groups[mine].samples + theirs.samples).sorted { BSONOrder.precedes($0.id, $1.id) }
+            groups[mine].samples = Array(samples.prefix(options.sampleCount))
         }
-    }
-
-    /// The groups, the worst and the largest first.
-    public var violationGroups: [ViolationGroup] {
-        let builder = FilterBuilder(schema: schema)
-        return groups.map { group in
-            let filter = builder.filter(for: group.key)
-            return ViolationGroup(
-                violation: schema.violation(group.key), count: group.count, sampleIDs: group.sampleIDs,
-                filter: filter.document, filterIsExact: filter.isExact)
-        }.sorted(by: Self.isWorse)
-    }
-
-    private static func isWorse(_ left: ViolationGroup, _ right: ViolationGroup) -> Bool {
-        if left.violation.level != right.violation.level { return left.violation.level > right.violation.level }
-        if left.count != right.count { return left.count > right.count }
-        if left.violation.path != right.violation.path { return left.violation.path < right.violation.path }
-        return left.violation.description < right.violation.description
     }
 }

@@ -1,8 +1,9 @@
+public import BSON
 public import ServerSchema
 
 /// One thing that is wrong with one document, or worth knowing about it.
 ///
-/// It names types, never values.
+/// It names types, and a value only where that was asked for.
 public struct Violation: Hashable, Sendable {
     /// Where.
     public let path: SchemaPath
@@ -14,14 +15,19 @@ public struct Violation: Hashable, Sendable {
     public let expected: String
     /// What is there.
     public let found: String
+    /// The value that is there; `nil` unless values were asked for.
+    public var value: BSONValue?
 
     /// Joins the parts.
-    public init(path: SchemaPath, rule: RuleCode, level: Level, expected: String, found: String) {
+    public init(
+        path: SchemaPath, rule: RuleCode, level: Level, expected: String, found: String, value: BSONValue? = nil
+    ) {
         self.path = path
         self.rule = rule
         self.level = level
         self.expected = expected
         self.found = found
+        self.value = value
     }
 }
 

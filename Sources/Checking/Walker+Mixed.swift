@@ -10,6 +10,7 @@ extension Walker {
     func mixed<Sink: FindingSink>(
         _ element: BSONElement, of view: borrowing BSONView, node index: Int, level: Int, into sink: inout Sink
     ) throws(BSONError) {
+        sink.look(at: element, of: view)
         let type = TypeMask(element.type)
         let found = Found(element.type)
         if type == .null || TypeMask.mixedScalars.contains(type) { return }

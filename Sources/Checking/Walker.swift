@@ -34,6 +34,7 @@ struct Walker: ~Escapable {
     func closeLook<Sink: FindingSink>(
         _ element: BSONElement, of view: borrowing BSONView, node index: Int, depth: Int, into sink: inout Sink
     ) throws(BSONError) {
+        sink.look(at: element, of: view)
         let node = nodes[index]
         let type = TypeMask(element.type)
         if type == .null { return null(element, node: index, into: &sink) }

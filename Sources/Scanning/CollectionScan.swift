@@ -29,7 +29,7 @@ package struct CollectionScan: Sendable {
             for number in 0..<min(options.threads, ranges.count) {
                 group.addTask { try await onOwnedThread(name: "scan-\(number)") { try work(queue) } }
             }
-            var total = Tally(schema, options: options.tally)
+            var total = options.makeTally(schema)
             for try await part in group { total.merge(part) }
             return total
         }
@@ -39,7 +39,7 @@ package struct CollectionScan: Sendable {
     private func work(_ queue: RangeQueue) throws -> Tally {
         let client = try pool.client()
         let collection = client.collection(schema.namespace)
-        var tally = Tally(schema, options: options.tally)
+        var tally = options.makeTally(schema)
         var unreported = 0
         do {
             while let range = queue.next() {

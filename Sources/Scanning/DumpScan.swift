@@ -19,7 +19,7 @@ package struct DumpScan: Sendable {
     /// - Throws: ``DumpError`` for a truncated or damaged file, or ``ScanStopped``.
     package func run() throws -> Tally {
         var reader = try BSONFileReader(FilePath(path), validating: true)
-        var tally = Tally(schema, options: options.tally)
+        var tally = options.makeTally(schema)
         var unreported = 0
         while let document = try reader.next() {
             try tally.add(document, ledger: options.ledger)

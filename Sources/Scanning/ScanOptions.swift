@@ -11,6 +11,12 @@ package struct ScanOptions: Sendable {
     package var tally = Tally.Options()
     /// The documents that are recorded as unsynced already.
     package var ledger: LedgerIndex?
+    /// The schema that is live now, to compare with.
+    package var active = ActiveSchema.notAsked
+    /// The findings that do not fail the check.
+    package var exceptions: [FindingException] = []
+    /// Told of every document that fails or may fail, by every thread of the scan.
+    package var onFailure: (@Sendable (FailingDocument) -> Void)?
 
     /// Asked now and then, from every thread of the scan; a yes ends it with ``ScanStopped``.
     package var isStopped: @Sendable () -> Bool = { false }
@@ -19,6 +25,13 @@ package struct ScanOptions: Sendable {
 
     /// The defaults.
     package init() {}
+
+    /// A tally of one thread, which has counted nothing.
+    func makeTally(_ schema: CompiledSchema) -> Tally {
+        var tally = Tally(schema, active: active, exceptions: exceptions, options: self.tally)
+        tally.onFailure = onFailure
+        return tally
+    }
 }
 
 /// The scan was asked to stop before it had read everything.

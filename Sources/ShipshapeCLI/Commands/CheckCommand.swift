@@ -13,8 +13,10 @@ struct CheckCommand: AsyncParsableCommand {
         abstract: "Validates every document against a schema: which would stop syncing, and why.",
         discussion: """
             SCHEMA is an App Services app folder or one schema.json. Documents come from a live deployment, or with \
-            --source from a mongodump folder or a .bson file. Nothing is written anywhere. Ends with 1 when documents \
-            would stop syncing.
+            --source from a mongodump folder or a .bson file. Nothing is written to the database.
+
+            Ends with 1 when documents would stop syncing: with --active those that fit the schema that is live now, \
+            else all; --fail-on decides otherwise. It also ends with 1 when sync itself would stop.
             """)
 
     @Argument(help: "The schema to check against: an app folder, or one schema.json.")
@@ -42,6 +44,7 @@ struct CheckCommand: AsyncParsableCommand {
     @Option(help: ArgumentHelp("How many parts of a collection are read at once.", valueName: "count"))
     var threads = 2
 
+    @OptionGroup var comparison: ComparisonFlags
     @OptionGroup var ledger: LedgerFlags
     @OptionGroup var connection: ConnectionFlags
     @OptionGroup var output: OutputFlags
@@ -57,12 +60,15 @@ struct CheckCommand: AsyncParsableCommand {
     func run() async throws {
         try output.prepare()
         let serverSchema = try ServerSchema.read(at: schema, namespace: collection.flatMap { Namespace($0) })
+        let activeSchema = try comparison.read(for: serverSchema, collection: collection.flatMap { Namespace($0) })
         let stop = StopSignal()
         let signals = TerminationSignals { stop.raise() }
         defer { signals.cancel() }
         var run = CheckRun(
             schema: serverSchema, limit: limit, threads: threads, showsProgress: output.showsProgress, stop: stop)
         run.includesInfo = info
+        run.active = activeSchema
+        run.activePath = comparison.active
         let report =
             if let source {
                 try await run.check(
@@ -85,9 +91,6 @@ struct CheckCommand: AsyncParsableCommand {
             case .json: CheckReportJSON(report).text
             }
         }
-        let total = report.total
-        guard total.certain == 0, !strict || total.possible == 0, report.verdict.band != .syncWillStop else {
-            throw ExitStatus.findings
-        }
+        if comparison.policy(isStrict: strict).fails(report) { throw ExitStatus.findings }
     }
 }

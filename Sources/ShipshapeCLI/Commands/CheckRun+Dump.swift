@@ -23,20 +23,27 @@ extension CheckRun {
         }
         var collections: [CheckReport.Collection] = []
         for (collection, file) in zip(schema.collections, files) {
-            let compiled = CompiledSchema(collection)
+            let compiled = compile(collection)
             guard let file else {
                 notes.append("\(path) holds no documents of \(collection.namespace)")
-                collections.append(CheckReport.Collection(Tally(compiled)))
+                collections.append(emptyCollection(compiled))
                 continue
             }
-            let scan = DumpScan(compiled, file: file.string, options: options(index, progress))
+            let scan = DumpScan(compiled, file: file.string, options: options(collection.namespace, index, progress))
             let tally = try await stopping(progress) {
                 try await onOwnedThread(name: "dump") { () throws in try scan.run() }
             }
             collections.append(CheckReport.Collection(tally))
         }
+        let folder = DumpFolder(path)
+        let removed = removedNamespaces.map { namespace in
+            // One file holds one collection, and says nothing of others.
+            let isKnown = folder.kind == .folder && folder.file(of: namespace) == nil
+            return RemovedCollection(namespace: namespace, documentCount: isKnown ? 0 : nil)
+        }
         return CheckReport(
-            source: path, collections: collections, ledgerCount: index?.count, limit: limit, notes: notes,
+            source: path, active: activePath, collections: collections, removed: removed, ledgerCount: index?.count,
+            limit: limit, notes: notes,
             duration: started.duration(to: .now))
     }
 

@@ -11,10 +11,7 @@ extension CheckRun {
         let started = ContinuousClock.now
         let index = try await ledgerIndex(ledger, appID: appID, on: pool)
         let namespaces = schema.collections.map(\.namespace)
-        let targets = try await onOwnedThread(name: "look-up") { () throws in
-            let client = try pool.client()
-            return try namespaces.map { try LiveTarget.find($0, on: client) }
-        }
+        let targets = try await find(namespaces, on: pool)
         guard targets.contains(where: \.exists) else {
             throw InputError(
                 "no collection of the schema exists in the deployment, not even "
@@ -27,26 +24,37 @@ extension CheckRun {
         var notes = schemaNotes
         var collections: [CheckReport.Collection] = []
         for (collection, target) in zip(schema.collections, targets) {
-            let compiled = CompiledSchema(collection)
+            let compiled = compile(collection)
             guard target.exists else {
                 notes.append("\(collection.namespace) does not exist: there was nothing to check")
-                collections.append(CheckReport.Collection(Tally(compiled)))
+                collections.append(emptyCollection(compiled))
                 continue
             }
             if let kind = target.derived {
                 notes.append(
                     "\(collection.namespace) is a \(kind): should its cursor be lost, the check does not go on")
             }
-            var options = options(index, progress)
+            var options = options(collection.namespace, index, progress)
             options.isView = target.derived != nil
             let scan = CollectionScan(compiled, on: pool, options: options)
             let tally = try await stopping(progress) { try await scan.run() }
             try await checkIdentity(of: collection.namespace, target, on: pool)
             collections.append(CheckReport.Collection(tally, estimatedCount: target.estimatedCount))
         }
+        let removed = zip(removedNamespaces, try await find(removedNamespaces, on: pool)).map { namespace, target in
+            RemovedCollection(namespace: namespace, documentCount: target.exists ? target.estimatedCount : 0)
+        }
         return CheckReport(
-            source: pool.redactedURI, collections: collections, ledgerCount: index?.count, limit: limit, notes: notes,
+            source: pool.redactedURI, active: activePath, collections: collections, removed: removed,
+            ledgerCount: index?.count, limit: limit, notes: notes,
             duration: started.duration(to: .now))
+    }
+
+    private func find(_ namespaces: [Namespace], on pool: ClientPool) async throws -> [LiveTarget] {
+        try await onOwnedThread(name: "look-up") { () throws in
+            let client = try pool.client()
+            return try namespaces.map { try LiveTarget.find($0, on: client) }
+        }
     }
 
     /// Refuses what was read of a collection that was dropped, renamed or replaced meanwhile: its cursors just end.

@@ -1,0 +1,54 @@
+internal import ArgumentParser
+internal import BSON
+internal import Checking
+internal import ServerSchema
+internal import SystemPackage
+
+/// What the new schema is compared with, and which findings fail the check.
+struct ComparisonFlags: ParsableArguments {
+    /// The findings that end the program with 1.
+    enum FailOn: String, ExpressibleByArgument, CaseIterable {
+        case new, any, possible
+    }
+
+    @Option(
+        help: ArgumentHelp(
+            "The schema that is live now: tells documents that newly fail from those that fail already.",
+            valueName: "schema"))
+    var active: String?
+
+    @Option(
+        help: ArgumentHelp(
+            "What ends the program with 1: new (documents that fit the active schema), any (all that do not sync), "
+                + "possible (those that may not sync, too); default: new with --active, else any.",
+            valueName: "new|any|possible"))
+    var failOn: FailOn?
+
+    func validate() throws {
+        if failOn == .new, active == nil {
+            throw ValidationError("--fail-on new needs --active: without the schema that is live now nothing is new")
+        }
+    }
+
+    /// Which findings fail the check.
+    /// - Parameter isStrict: whether those that may not sync do in any case.
+    func policy(isStrict: Bool) -> FailurePolicy {
+        let failOn = failOn ?? (active == nil ? .any : .new)
+        return FailurePolicy(onlyNew: failOn == .new, includesPossible: isStrict || failOn == .possible)
+    }
+
+    /// Reads the active schema; `nil` when none is named.
+    /// - Parameter collection: the only one to check.
+    /// - Throws: ``SchemaError``.
+    func read(for new: ServerSchema, collection: Namespace?) throws -> ServerSchema? {
+        guard let active else { return nil }
+        guard (try? FilePath(active).stat().type) == .directory else {
+            let only = new.collections.count == 1 ? new.collections[0].namespace : nil
+            return try ServerSchema.read(at: active, namespace: collection ?? only)
+        }
+        // The whole folder: a collection that only the new schema covers is not an error here.
+        var schema = try ServerSchema.read(at: active)
+        if let collection { schema.collections.removeAll { $0.namespace != collection } }
+        return schema
+    }
+}
