@@ -25,9 +25,14 @@ struct CheckReportGroups {
     private var table: [String] {
         let table = TextTable<Row> { row in
             let violation = row.group.violation
-            return [
+            var columns = [
                 Column(title: "#", value: row.number, align: .right),
                 Column(title: "documents", value: row.group.count.grouped, align: .right),
+            ]
+            if collection.isInActive != nil {
+                columns.append(Column(title: "new", value: (row.group.newCount ?? 0).grouped, align: .right))
+            }
+            return columns + [
                 Column(title: "level", value: "\(violation.level)"),
                 Column(title: "rule", value: "\(violation.rule)"),
                 Column(title: "path", value: "\(violation.path)".printable),
@@ -36,17 +41,16 @@ struct CheckReportGroups {
             ]
         }
         return (table.string(for: rows) ?? "").split(separator: "\n").map { line in
-            var line = "  " + line
-            while line.last == " " { line.removeLast() }
-            return line
+            "  \(line.trimmedEnd)"
         }
     }
 
     /// What the table would say of a group.
     private func heading(_ row: Row) -> [String] {
         let violation = row.group.violation
+        let new = row.group.newCount.map { " (\($0.grouped) new)" } ?? ""
         return [
-            "  \(padded(row.number))  \(row.group.count.documents), \(violation.level): \(violation.rule)",
+            "  \(padded(row.number))  \(row.group.count.documents)\(new), \(violation.level): \(violation.rule)",
             "  \(padded())  \("\(violation.path)".printable): expected \(violation.expected), found \(violation.found)",
         ]
     }

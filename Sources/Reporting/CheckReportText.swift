@@ -3,8 +3,8 @@ public import Checking
 
 /// A check's report for a person: the verdict first, then what is wrong where, then the filters to look closer.
 public struct CheckReportText: Sendable {
-    private let report: CheckReport
-    private let paint: Paint
+    let report: CheckReport
+    let paint: Paint
     private let width: Int?
 
     /// - Parameters:
@@ -18,7 +18,10 @@ public struct CheckReportText: Sendable {
 
     /// The text, which ends with a line break.
     public var text: String {
-        var blocks = [verdict] + report.collections.map(collection)
+        var blocks = [verdict]
+        if let changes = CheckReportChanges(report)?.text { blocks.append(changes) }
+        blocks += report.collections.map(collection)
+        blocks += [removed, exceptions].compactMap(\.self)
         if !report.notes.isEmpty { blocks.append(report.notes.map { "Note: \($0)" }.joined(separator: "\n")) }
         blocks.append(footer)
         return blocks.joined(separator: "\n\n") + "\n"
@@ -60,35 +63,15 @@ public struct CheckReportText: Sendable {
         ].compactMap { $0 }
         var name = paint.bold("\(collection.namespace)")
         if let source = collection.reading.namespace { name += " (read from \(source))" }
+        if collection.isInActive == false { name += " (not in \(report.active ?? "the active schema"))" }
         if counts.read == 0 { return "\(name): \(read)" }
-        return "\(name): \(read), \(failing.isEmpty ? "all fit" : failing.joined(separator: ", "))"
+        let excepted = counts.excepted > 0 ? ", \(counts.excepted.grouped) excepted" : ""
+        return "\(name): \(read), \(failing.isEmpty ? "all fit" : failing.joined(separator: ", "))\(excepted)"
     }
 
     private func failing(_ count: Int, _ new: Int, _ consequence: String) -> String? {
         guard count > 0 else { return nil }
         return "\(count.grouped) \(consequence) (\(new.grouped) not in the ledger)"
-    }
-}
-
-// MARK: the verdict
-
-extension CheckReportText {
-    private var verdict: String {
-        let verdict = report.verdict
-        let limit = verdict.limit.grouped
-        let headline =
-            switch verdict.band {
-            case .safe: paint.green("Safe to deploy: 0 documents would stop syncing.")
-            case .unproven:
-                paint.yellow("Nothing found, but not every document was read: this does not say that it is safe.")
-            case .documentsWillStop: paint.yellow("\(verdict.newCertain.documents) would stop syncing.")
-            case .atRisk: paint.red("At risk: if all possible findings hold, sync itself stops (limit \(limit)).")
-            case .syncWillStop: paint.red("Sync itself will stop: the limit of \(limit) is reached.")
-            }
-        let ledger = verdict.ledgerCount.map { "\($0.grouped) in the ledger" } ?? "no ledger"
-        let sum = "\(ledger), \(verdict.newCertain.grouped) certain, \(verdict.newPossible.grouped) possible"
-        let projection = "projected \(verdict.projected.grouped), at worst \(verdict.pessimistic.grouped)"
-        return "\(headline)\n\(sum): \(projection), headroom \(verdict.headroom.grouped) of \(limit)"
     }
 }
 

@@ -1,0 +1,71 @@
+import Checking
+
+extension CheckReportText {
+    /// The headline, and the sum that it comes from.
+    var verdict: String {
+        let verdict = report.verdict
+        let limit = verdict.limit.grouped
+        let headline =
+            switch verdict.band {
+            case .safe where !report.lost.isEmpty:
+                paint.yellow("\(report.lost.count.counted("collection")) would stop syncing: the schema is removed.")
+            case .safe: paint.green("Safe to deploy: 0 documents would stop syncing.")
+            case .unproven:
+                paint.yellow("Nothing found, but not every document was read: this does not say that it is safe.")
+            case .documentsWillStop: paint.yellow("\(verdict.stopping.documents) would stop syncing\(excepted).")
+            case .atRisk: paint.red("At risk: if all possible findings hold, sync itself stops (limit \(limit)).")
+            case .syncWillStop: paint.red("Sync itself will stop: the limit of \(limit) is reached.")
+            }
+        let ledger = verdict.ledgerCount.map { "\($0.grouped) in the ledger" } ?? "no ledger"
+        let sum = "\(ledger), \(verdict.newCertain.grouped) certain, \(verdict.newPossible.grouped) possible"
+        let projection = "projected \(verdict.projected.grouped), at worst \(verdict.pessimistic.grouped)"
+        return "\(headline)\n\(sum): \(projection), headroom \(verdict.headroom.grouped) of \(limit)"
+    }
+
+    /// How many of the documents in the headline the operator has accepted.
+    private var excepted: String {
+        let total = report.total
+        let accepted = (total.changes?.newlyFailing).map { $0 - total.unexcepted.newlyFailing }
+        // Without an active schema the headline leaves out what the ledger records, which exceptions know nothing of.
+        guard let accepted else { return total.excepted > 0 ? " (\(total.excepted.grouped) excepted)" : "" }
+        return accepted > 0 ? ", \(accepted.grouped) of them excepted" : ""
+    }
+
+    /// The collections that lose their schema.
+    var removed: String? {
+        guard let active = report.active, !report.removed.isEmpty else { return nil }
+        return report.removed.map { removed in
+            let name = paint.bold("\(removed.namespace)")
+            switch removed.documentCount {
+            case 0?: return "\(name): only in \(active); it holds no documents"
+            case let count?: return "\(name): only in \(active); none of its about \(count.documents) syncs any more"
+            case nil: return "\(name): only in \(active); none of its documents syncs any more"
+            }
+        }.joined(separator: "\n")
+    }
+
+    /// What became of the operator's exceptions.
+    var exceptions: String? {
+        guard let use = report.exceptions else { return nil }
+        var lines = use.expired.map { exception in
+            paint.red("Expired on \(exception.expires ?? ""):") + " the exception for \(describe(exception))"
+        }
+        if !use.matched.isEmpty {
+            lines.append(
+                "\(use.matched.count.counted("exception")) of \(use.file) held; the documents still count in the "
+                    + "projection, since the server does not know of exceptions.")
+        }
+        lines += use.unmatched.map { "Matched nothing: the exception for \(describe($0))" }
+        return lines.isEmpty ? nil : lines.joined(separator: "\n")
+    }
+
+    private func describe(_ exception: FindingException) -> String {
+        "\(exception.rule) of \(exception.path) in \(exception.namespace) (\(exception.location), owner "
+            + "\(exception.owner.printable))"
+    }
+}
+
+extension CheckReport {
+    /// The removed collections that hold documents.
+    fileprivate var lost: [RemovedCollection] { removed.filter { $0.documentCount != 0 } }
+}
