@@ -8,6 +8,7 @@ extension CheckReport {
         let id = BSONValue.objectID(ObjectID(high: 0x507f_1f77_bcf8_6cd7, low: 0x9943_9011))
         var counts = DocumentCounts()
         (counts.read, counts.certain, counts.possible, counts.certainInLedger) = (200_000, certain, 5, 23)
+        (counts.unexcepted.certain, counts.unexcepted.possible) = (certain, 5)
         let email = ViolationGroup(
             violation: Violation(
                 path: SchemaPath([.field("email")]), rule: .requiredMissing, level: .certain, expected: "string",
