@@ -98,6 +98,12 @@ extension RawSpan {
         return unsafe withUnsafeBytes { unsafe $0.elementsEqual(text.utf8) }
     }
 
+    /// Whether both hold the same bytes.
+    public func isEqual(to other: RawSpan) -> Bool {
+        guard other.byteCount == byteCount else { return false }
+        return unsafe withUnsafeBytes { mine in unsafe other.withUnsafeBytes { unsafe mine.elementsEqual($0) } }
+    }
+
     /// A copy of the bytes.
     public func copied() -> [UInt8] {
         unsafe withUnsafeBytes { unsafe Array($0) }

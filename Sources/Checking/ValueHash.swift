@@ -1,12 +1,13 @@
 import BSON
 
-/// A hash under which values that ``ValueEquality`` calls equal are equal.
+/// A hash under which values that `BSONView.isEqual(_:to:of:)` calls equal are equal.
 enum ValueHash {
     static func hash(_ element: BSONElement, of view: borrowing BSONView, depth: Int) throws(BSONError) -> UInt64 {
         guard depth < BSONView.maximumDepth else { throw BSONError(.tooDeep, at: element.valueOffset) }
         let type = TypeMask(element.type)
         if TypeMask.numbers.contains(type) { return hash(Number(element, of: view)) }
-        let seed = mix(UInt64(element.type.rawValue))
+        // A string and a symbol of the same text are equal.
+        let seed = mix(UInt64(bitPattern: Int64(element.type.sortPlace)))
         guard type == .object || type == .array else {
             return mix(seed ^ hash(view.bytes, element.valueOffset, element.valueLength))
         }

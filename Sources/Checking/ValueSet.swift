@@ -43,7 +43,7 @@ enum ValueSet {
     ) throws(BSONError) -> Bool {
         var position = array.firstPosition
         while position < end, let earlier = try array.next(&position) {
-            if try ValueEquality.areEqual(earlier, of: array, element, of: array, depth: 0) { return true }
+            if try array.isEqual(earlier, to: element, of: array) { return true }
         }
         return false
     }
@@ -55,7 +55,7 @@ enum ValueSet {
         while let element = try array.next(&position) {
             let hash = try ValueHash.hash(element, of: array, depth: 0)
             for earlier in seen[hash] ?? []
-            where try ValueEquality.areEqual(earlier, of: array, element, of: array, depth: 0) {
+            where try array.isEqual(earlier, to: element, of: array) {
                 return true
             }
             seen[hash, default: []].append(element)

@@ -26,6 +26,19 @@ enum Keyword: String, CaseIterable {
 }
 
 extension Keyword {
+    /// Whether MongoDB's `$jsonSchema` has it.
+    var isOfJSONSchema: Bool {
+        switch self {
+        case .default, .validate, .format, .const, .contains, .propertyNames, .if, .then, .else, .definitions, .id,
+            .ref,
+            .schema:
+            false
+        default: true
+        }
+    }
+}
+
+extension Keyword {
     /// The kind of value that a keyword asks for, in the words of a message.
     enum Kind: String {
         case number = "a number"

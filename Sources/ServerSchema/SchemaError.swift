@@ -23,6 +23,10 @@ public struct SchemaError: Error, Hashable, Sendable {
         public static let wrongValue = Self(rawValue: "wrong-value")
         /// `bsonType` or `type` names a type that does not exist.
         public static let unknownType = Self(rawValue: "unknown-type")
+        /// A keyword that the dialect does not know.
+        public static let unknownKeyword = Self(rawValue: "unknown-keyword")
+        /// A regular expression that does not compile.
+        public static let invalidPattern = Self(rawValue: "invalid-pattern")
         /// Two keywords exclude each other.
         public static let conflict = Self(rawValue: "keyword-conflict")
         /// The root of a schema describes something else than a document.

@@ -24,6 +24,8 @@ public struct SchemaNode: Sendable {
     public var hasAdditionalProperties = false
     /// The value that clients see when a required field is absent.
     public var defaultValue: BSONValue?
+    /// What is demanded beside types and fields.
+    public var constraints = Constraints()
     /// Keywords that the reader knows but that no rule evaluates yet, with their places.
     public var unevaluated: [(keyword: String, location: SourceLocation)] = []
     /// Where the schema begins.

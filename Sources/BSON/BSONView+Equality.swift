@@ -1,0 +1,108 @@
+/// Equality as `enum` and `uniqueItems` have it: like MongoDB's order, but whatever the order of an object's fields.
+///
+/// Source: `UnorderedFieldsBSONElementComparator` in mongod 6.0.
+extension BSONView {
+    /// Whether two elements' values are equal, their names aside: numbers by value across types, a string and a symbol
+    /// by their text.
+    ///
+    /// Of a name that an object repeats, the first occurrences are compared, then the second ones.
+    /// - Throws: ``BSONError`` when a nested document is damaged or nested too deep.
+    public func isEqual(
+        _ element: BSONElement, to other: BSONElement, of view: borrowing BSONView
+    ) throws(BSONError) -> Bool {
+        try isEqual(element, to: other, of: view, levels: Self.maximumDepth)
+    }
+
+    /// Whether two documents hold equal fields, in whatever order.
+    /// - Throws: ``BSONError`` as ``isEqual(_:to:of:)`` does.
+    public func hasEqualFields(to other: borrowing BSONView) throws(BSONError) -> Bool {
+        try hasEqualFields(to: other, levels: Self.maximumDepth)
+    }
+
+    private func isEqual(
+        _ element: BSONElement, to other: BSONElement, of view: borrowing BSONView, levels: Int
+    ) throws(BSONError) -> Bool {
+        guard levels > 0 else { throw BSONError(.tooDeep, at: element.valueOffset) }
+        switch (element.type, other.type) {
+        case (.object, .object):
+            return try document(element).hasEqualFields(to: view.document(other), levels: levels - 1)
+        case (.array, .array):
+            return try document(element).hasEqualElements(to: view.document(other), levels: levels - 1)
+        case (.object, _), (_, .object), (.array, _), (_, .array): return false
+        default: return compare(element, to: other, of: view) == .equal
+        }
+    }
+
+    private func hasEqualElements(to other: borrowing BSONView, levels: Int) throws(BSONError) -> Bool {
+        var (position, otherPosition) = (firstPosition, other.firstPosition)
+        while true {
+            let (left, right) = (try next(&position), try other.next(&otherPosition))
+            guard let left, let right else { return left == nil && right == nil }
+            guard try isEqual(left, to: right, of: other, levels: levels) else { return false }
+        }
+    }
+
+    private func hasEqualFields(to other: borrowing BSONView, levels: Int) throws(BSONError) -> Bool {
+        var (position, otherPosition) = (firstPosition, other.firstPosition)
+        while true {
+            let (start, otherStart) = (position, otherPosition)
+            let (left, right) = (try next(&position), try other.next(&otherPosition))
+            guard let left, let right else { return left == nil && right == nil }
+            guard nameBytes(left).isEqual(to: other.nameBytes(right)) else {
+                // From the first field that stands elsewhere on, each one is looked for.
+                return try hasEqualFields(from: start, to: other, from: otherStart, levels: levels)
+            }
+            guard try isEqual(left, to: right, of: other, levels: levels) else { return false }
+        }
+    }
+
+    private func hasEqualFields(
+        from start: Int, to other: borrowing BSONView, from otherStart: Int, levels: Int
+    ) throws(BSONError) -> Bool {
+        var (position, count) = (start, 0)
+        while let field = try next(&position) {
+            count += 1
+            let number = try occurrences(of: field, from: start)
+            guard let match = try other.occurrence(number, ofNameOf: field, of: self, from: otherStart),
+                try isEqual(field, to: match, of: other, levels: levels)
+            else { return false }
+        }
+        return try other.count(from: otherStart) == count
+    }
+
+    private func count(from start: Int) throws(BSONError) -> Int {
+        var (position, count) = (start, 0)
+        while try next(&position) != nil { count += 1 }
+        return count
+    }
+
+    /// How many fields of that name stand before the field itself.
+    private func occurrences(of field: BSONElement, from start: Int) throws(BSONError) -> Int {
+        var (position, count) = (start, 0)
+        while let other = try next(&position), other.nameOffset < field.nameOffset {
+            if nameBytes(other).isEqual(to: nameBytes(field)) { count += 1 }
+        }
+        return count
+    }
+
+    private func occurrence(
+        _ number: Int, ofNameOf field: BSONElement, of view: borrowing BSONView, from start: Int
+    ) throws(BSONError) -> BSONElement? {
+        var (position, rest) = (start, number)
+        while let candidate = try next(&position) {
+            guard nameBytes(candidate).isEqual(to: view.nameBytes(field)) else { continue }
+            if rest == 0 { return candidate }
+            rest -= 1
+        }
+        return nil
+    }
+}
+
+extension BSONValue {
+    /// Whether the values are equal whatever the order of their objects' fields.
+    /// - Throws: ``BSONError`` as ``BSONView/isEqual(_:to:of:)`` does.
+    public func isEqualIgnoringFieldOrder(_ other: BSONValue) throws(BSONError) -> Bool {
+        let (left, right) = (BSONDocument([("", self)]), BSONDocument([("", other)]))
+        return try left.view.hasEqualFields(to: right.view)
+    }
+}
