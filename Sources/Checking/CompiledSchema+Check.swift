@@ -8,7 +8,7 @@ extension CompiledSchema {
     /// - Throws: ``BSONError`` when the bytes are damaged at a place that the schema makes the walk look at.
     public func check(_ document: borrowing BSONView) throws(BSONError) -> Verdict {
         var sink = VerdictSink()
-        try Walker(self).object(document, node: 0, depth: 0, into: &sink)
+        try Walker(self).document(document, into: &sink)
         return sink.verdict
     }
 
@@ -25,7 +25,7 @@ extension CompiledSchema {
     }
 
     func collect(_ document: borrowing BSONView, into collector: inout FindingCollector) throws(BSONError) {
-        try Walker(self).object(document, node: 0, depth: 0, into: &collector)
+        try Walker(self).document(document, into: &collector)
     }
 
     /// Puts a finding in words.

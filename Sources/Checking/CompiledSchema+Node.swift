@@ -29,7 +29,7 @@ extension CompiledSchema {
     }
 
     struct Flags: OptionSet, Sendable, BitwiseCopyable {
-        let rawValue: UInt16
+        let rawValue: UInt32
         /// The value's field is required.
         static var required: Self { Self(rawValue: 1) }
         /// The value's parent is not the document itself.
@@ -48,6 +48,12 @@ extension CompiledSchema {
         static var ignoresExtras: Self { Self(rawValue: 1024) }
         /// The schema names `null` among the types, or no type at all.
         static var nullable: Self { Self(rawValue: 2048) }
+        /// The value is the key of a document of another collection.
+        static var link: Self { Self(rawValue: 4096) }
+        /// The value says to which partition the document belongs.
+        static var partition: Self { Self(rawValue: 8192) }
+        /// A document without that value is in no partition.
+        static var partitionRequired: Self { Self(rawValue: 16384) }
     }
 
     /// A field of an object.
@@ -71,5 +77,7 @@ extension CompiledSchema {
         case defaulted
         /// The default is of another type: clients see an error.
         case unusableDefault(type: UInt8)
+        /// The document is in no partition, or where that is allowed in the null partition.
+        case unpartitioned(isAllowed: Bool)
     }
 }

@@ -19,6 +19,11 @@ public struct CompiledSchema: Sendable {
     /// The hash tables of the names of large objects: an index into the object's fields, or -1.
     var slots: [Int32]
     var nameBytes: [UInt8]
+    /// The collections that a DBRef may lead to.
+    let references: [Reference]
+    /// Whether those are all that there are.
+    let knowsReferences: Bool
+    let links: [Link]
     /// One per node: its place.
     let paths: [SchemaPath]
     /// One per node: what the schema wants there, in words.
@@ -47,9 +52,14 @@ public struct CompiledSchema: Sendable {
     }
 
     /// Compiles a schema of the App Services dialect.
-    public init(_ schema: CollectionSchema, options: CheckOptions = CheckOptions()) {
-        var compiler = SchemaCompiler()
+    /// - Parameter app: The app that the collection belongs to, which says how its documents are partitioned and what its
+    ///   links lead to; without it those are not judged.
+    public init(_ schema: CollectionSchema, of app: ServerSchema? = nil, options: CheckOptions = CheckOptions()) {
+        let surroundings = Surroundings(of: schema, in: app)
+        var compiler = SchemaCompiler(surroundings)
         compiler.compile(root: schema.root)
+        compiler.compileLinks(of: schema)
+        compiler.compileReferences(from: schema.namespace)
         namespace = schema.namespace
         self.options = options
         unevaluatedKeywords = compiler.unevaluated
@@ -60,6 +70,9 @@ public struct CompiledSchema: Sendable {
         nameBytes = compiler.nameBytes
         paths = compiler.paths
         expectations = compiler.expectations
+        references = compiler.references
+        knowsReferences = surroundings.synced != nil
+        links = compiler.links
         settleDefaults(compiler.defaults)
     }
 

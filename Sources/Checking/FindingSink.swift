@@ -108,7 +108,8 @@ extension Found {
             .otherLength:
             true
         case .missing, .unusableDefault, .emptyKey, .dollarKey, .dottedKey, .equalElements, .tooDeep, .noCoordinates,
-            .fewCoordinates, .coordinateType, .coordinateRange:
+            .fewCoordinates, .coordinateType, .coordinateRange, .unsyncedReference, .referenceIDType,
+            .tooLarge:
             false
         }
     }

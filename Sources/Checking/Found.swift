@@ -12,6 +12,7 @@ struct Found: Hashable, Sendable, BitwiseCopyable {
         case emptyKey, dollarKey, dottedKey
         case equalElements, tooDeep
         case noCoordinates, fewCoordinates, coordinateType, coordinateRange
+        case unsyncedReference, referenceIDType, tooLarge
     }
 
     var type: BSONType
@@ -52,6 +53,9 @@ extension Found: CustomStringConvertible {
         case .fewCoordinates: "fewer than two coordinates"
         case .coordinateType: "coordinate that is no double"
         case .coordinateRange: "coordinate out of range"
+        case .unsyncedReference: "DBRef to a collection that does not sync"
+        case .referenceIDType: "DBRef whose $id is \(type)"
+        case .tooLarge: "\(type) over 16 MB"
         }
     }
 }

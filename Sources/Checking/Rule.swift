@@ -4,7 +4,8 @@ enum Rule: UInt8, Hashable, Sendable, BitwiseCopyable, CaseIterable {
         nullOptional, nullID, idTypeMismatch, embeddedNotObject, arrayNotArray, embeddedRequiredMissing,
         embeddedRequiredNull, arrayItemType, arrayNested, arrayItemNull, setDuplicate, dictionaryValueType,
         dictionaryValueNull, dictionaryKey, mixedType, mixedDepth, mixedCollection, binarySubtype, uuidSubtype,
-        undefinedValue, geoPoint, reservedField, extraField, additionalProperty
+        undefinedValue, geoPoint, reservedField, extraField, additionalProperty, partitionMissing, partitionType,
+        linkType, linkNullItem, linkDangling, linkTargetUnsyncable, mixedDBRef, valueTooLarge
 
     /// The public name.
     var code: RuleCode {
@@ -39,6 +40,14 @@ enum Rule: UInt8, Hashable, Sendable, BitwiseCopyable, CaseIterable {
         case .reservedField: .reservedField
         case .extraField: .extraField
         case .additionalProperty: .additionalProperty
+        case .partitionMissing: .partitionMissing
+        case .partitionType: .partitionType
+        case .linkType: .linkType
+        case .linkNullItem: .linkNullItem
+        case .linkDangling: .linkDangling
+        case .linkTargetUnsyncable: .linkTargetUnsyncable
+        case .mixedDBRef: .mixedDBRef
+        case .valueTooLarge: .valueTooLarge
         }
     }
 
@@ -56,6 +65,8 @@ enum Rule: UInt8, Hashable, Sendable, BitwiseCopyable, CaseIterable {
         case .geoPoint: "longitude and latitude in range, as doubles"
         case .reservedField: "no write lock"
         case .extraField, .additionalProperty: "no such field"
+        case .mixedDBRef: "link to the _id of a synced collection"
+        case .valueTooLarge: "at most 16 MB"
         default: nil
         }
     }

@@ -76,6 +76,22 @@ extension RuleCode {
     public static let extraField = Self(rawValue: "extra-field")
     /// A field that the schema forbids.
     public static let additionalProperty = Self(rawValue: "additional-property")
+    /// The partition key is absent or null.
+    public static let partitionMissing = Self(rawValue: "partition-missing")
+    /// The partition key is of another type than the app's partitions are.
+    public static let partitionType = Self(rawValue: "partition-type")
+    /// A link is not of the type of the keys that it is compared with.
+    public static let linkType = Self(rawValue: "link-type")
+    /// A list or a set of links holds null.
+    public static let linkNullItem = Self(rawValue: "link-null-item")
+    /// No document has the key that a link holds.
+    public static let linkDangling = Self(rawValue: "link-dangling")
+    /// The document that a link leads to does not sync itself.
+    public static let linkTargetUnsyncable = Self(rawValue: "link-target-unsyncable")
+    /// A link in a mixed value leads to no synced collection, or is not of the type of its `_id`s.
+    public static let mixedDBRef = Self(rawValue: "mixed-dbref")
+    /// A value or the whole document is larger than what syncs.
+    public static let valueTooLarge = Self(rawValue: "value-too-large")
 }
 
 extension RuleCode {
@@ -84,10 +100,11 @@ extension RuleCode {
     /// Source: `semantics.md`, section 10.
     public var vendorAlias: String? {
         switch self {
-        case .requiredMissing, .embeddedRequiredMissing: "required"
+        case .requiredMissing, .embeddedRequiredMissing, .partitionMissing: "required"
         case .requiredNull, .typeMismatch, .numericWidthMismatch, .numericLossy, .nullOptional, .nullID,
             .idTypeMismatch, .embeddedNotObject, .arrayNotArray, .embeddedRequiredNull, .arrayItemType, .arrayNested,
-            .arrayItemNull, .dictionaryValueType, .dictionaryValueNull, .uuidSubtype, .undefinedValue:
+            .arrayItemNull, .dictionaryValueType, .dictionaryValueNull, .uuidSubtype, .undefinedValue, .partitionType,
+            .linkType, .linkNullItem:
             "invalid_type"
         case .setDuplicate: "unique"
         case .additionalProperty: "additional_property_not_allowed"

@@ -3,15 +3,20 @@ import ServerSchema
 
 /// Flattens a schema's tree into the arrays of a ``CompiledSchema``.
 struct SchemaCompiler {
-    private(set) var nodes: [CompiledSchema.Node] = []
-    private(set) var fields: [CompiledSchema.Field] = []
+    var nodes: [CompiledSchema.Node] = []
+    var fields: [CompiledSchema.Field] = []
     private(set) var keys: [FieldKey] = []
     private(set) var slots: [Int32] = []
-    private(set) var nameBytes: [UInt8] = []
+    var nameBytes: [UInt8] = []
     private(set) var paths: [SchemaPath] = []
-    private(set) var expectations: [String] = []
+    var expectations: [String] = []
     private(set) var unevaluated: [CompiledSchema.UnevaluatedKeyword] = []
-    private(set) var defaults: [(field: Int, value: BSONValue)] = []
+    var defaults: [(field: Int, value: BSONValue)] = []
+    var references: [CompiledSchema.Reference] = []
+    var links: [CompiledSchema.Link] = []
+    let surroundings: Surroundings
+
+    init(_ surroundings: Surroundings) { self.surroundings = surroundings }
 
     mutating func compile(root: SchemaNode) {
         let index = reserve(1, path: SchemaPath())
@@ -65,7 +70,7 @@ struct SchemaCompiler {
     }
 
     /// The types that fit without a further look at the value.
-    private func plainTypes(of node: CompiledSchema.Node) -> TypeMask {
+    func plainTypes(of node: CompiledSchema.Node) -> TypeMask {
         var plain = node.accepts.subtracting([.null])
         if node.flags.contains(.uuid) || node.flags.contains(.binary) { plain.remove(.binData) }
         if node.items >= 0 || node.flags.contains(.set) { plain.remove(.array) }
@@ -74,7 +79,7 @@ struct SchemaCompiler {
         }
         if node.flags.contains(.mixed) { plain.formUnion(.mixedScalars) }
         let nullFits = node.flags.contains(.nullable) || node.flags.contains(.mixed)
-        if nullFits, !node.flags.contains(.required), node.place != .id { plain.insert(.null) }
+        if nullFits, node.flags.isDisjoint(with: [.required, .partition]), node.place != .id { plain.insert(.null) }
         return plain
     }
 }
@@ -130,7 +135,10 @@ extension SchemaCompiler {
     private mutating func compileFields(_ schema: SchemaNode, of index: Int, into node: inout CompiledSchema.Node) {
         let declared = Set(schema.properties.map(\.name))
         var seen: Set<String> = []
-        let required = schema.required.filter { seen.insert($0).inserted }
+        var required = schema.required.filter { seen.insert($0).inserted }
+        let partition = node.place == .root ? surroundings.partition : nil
+        // The walk looks out for it as for a required field, also where it may be absent.
+        if let partition, seen.insert(partition.field).inserted { required.append(partition.field) }
         var names = schema.properties.map { (name: $0.name, schema: $0.node, isDeclared: true) }
         for name in required where !declared.contains(name) {
             names.append((name, SchemaNode(location: schema.location), false))
@@ -149,7 +157,12 @@ extension SchemaCompiler {
         }
         appendSlots(from: first, count: names.count, into: &node)
         for (offset, entry) in names.enumerated() {
-            compileField(entry.schema, name: entry.name, field: first + offset, of: node, at: paths[index])
+            let isRequired = schema.required.contains(entry.name)
+            compileField(
+                entry.schema, name: entry.name, isRequired, field: first + offset, of: node, at: paths[index])
+            if let partition, partition.field == entry.name {
+                compilePartition(partition, isRequired, field: first + offset)
+            }
         }
     }
 
@@ -166,12 +179,13 @@ extension SchemaCompiler {
     }
 
     private mutating func compileField(
-        _ schema: SchemaNode, name: String, field: Int, of parent: CompiledSchema.Node, at path: SchemaPath
+        _ schema: SchemaNode, name: String, _ isRequired: Bool, field: Int, of parent: CompiledSchema.Node,
+        at path: SchemaPath
     ) {
         let index = Int(fields[field].node)
         paths[index] = path.appending(.field(name))
         var flags = parent.flags.intersection(.inTuple)
-        if fields[field].requiredIndex >= 0 { flags.insert(.required) }
+        if isRequired { flags.insert(.required) }
         if parent.place != .root { flags.insert(.embedded) }
         let isID = parent.place == .root && name == "_id"
         compile(schema, at: index, place: isID ? .id : .field, flags: flags)

@@ -6,6 +6,7 @@ struct ValueCondition {
     private(set) var isExact: Bool
     private let finding: Finding
     private let node: CompiledSchema.Node
+    let targets: [ReferenceTarget]
     /// The types of the elements, for a set.
     private let elements: TypeMask
 
@@ -15,11 +16,12 @@ struct ValueCondition {
         self.node = node
         let items = node.items >= 0 ? schema.nodes[Int(node.items)] : nil
         elements = items.map { $0.flags.contains(.mixed) ? .all : $0.accepts } ?? .all
+        targets = finding.rule == .mixedDBRef ? schema.referenceTargets : []
         isExact = true
         isExact = !isWider
     }
 
-    private var found: Found { finding.found }
+    var found: Found { finding.found }
 
     /// Whether the server's operators cannot tell the found value from others.
     private var isWider: Bool {
@@ -32,6 +34,9 @@ struct ValueCondition {
         // A link is an object too, and its keys begin with a dollar sign.
         case .dollarKey: node.flags.contains(.mixed)
         case .none where finding.rule == .mixedCollection: TypeMask(found.type) == .object
+        // Which keys there are, and what of them fails, the other collection knows.
+        case .none where finding.rule == .linkDangling || finding.rule == .linkTargetUnsyncable: true
+        case .referenceIDType: TypeMask(found.type) == .binData
         case .none where finding.rule == .additionalProperty: !node.flags.contains(.closed)
         default: false
         }
@@ -58,6 +63,10 @@ struct ValueCondition {
             return Expression.guarded(Expression.isArray(value), ["$ne": [["$size": value], distinct]])
         case .tooDeep: return ["$in": [["$type": value], ["array", "object"]]]
         case .noCoordinates, .fewCoordinates, .coordinateType, .coordinateRange: return point(value)
+        case .unsyncedReference, .referenceIDType: return reference(value)
+        case .tooLarge:
+            let size: BSONValue = TypeMask(found.type) == .object ? ["$bsonSize": value] : ["$binarySize": value]
+            return Expression.guarded(isOfType, ["$gt": [size, .integer(Walker.maximumBytes)]])
         case .exact, .inexact, .beyondInt32, .beyondInt64, .fraction, .notANumber, .infinity:
             guard let numericTarget else { return isOfType }
             let conditions = number(value, for: numericTarget)

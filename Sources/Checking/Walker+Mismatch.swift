@@ -17,9 +17,13 @@ extension Walker {
         if TypeMask.deprecated.contains(type) {
             return sink.report(Finding(.undefinedValue, .certain, node: index, found))
         }
-        if TypeMask.numbers.contains(type), !node.accepts.isDisjoint(with: .numbers) {
+        let key = keyRule(node.flags)
+        // Keys are compared by type, save that the client's one integer type stands for two.
+        let comparable: TypeMask = key == nil ? .numbers : .integers
+        if comparable.contains(type), !node.accepts.isDisjoint(with: comparable) {
             return sink.report(numericMismatch(element, of: view, node: index))
         }
+        if let key { return sink.report(Finding(key, .certain, node: index, found)) }
         let rule: Rule =
             switch node.place {
             case .element: type == .array ? .arrayNested : .arrayItemType
@@ -28,6 +32,11 @@ extension Walker {
                 node.accepts == .object ? .embeddedNotObject : node.accepts == .array ? .arrayNotArray : .typeMismatch
             }
         sink.report(Finding(rule, .certain, node: index, found))
+    }
+
+    /// The rule for another type where the value is a key: the partition's, or that of a linked document.
+    func keyRule(_ flags: CompiledSchema.Flags) -> Rule? {
+        flags.contains(.partition) ? .partitionType : flags.contains(.link) ? .linkType : nil
     }
 
     /// Judges a number where the schema names only other numeric types: by the mildest of them.

@@ -22,7 +22,7 @@ extension Walker {
             return sink.report(Finding(.mixedType, .possible, node: index, found))
         }
         let content = try view.document(element)
-        if type == .object, try isLink(content) { return }
+        if type == .object, try isLink(content) { return try reference(content, node: index, into: &sink) }
         guard allowsMixedCollections else {
             return sink.report(Finding(.mixedCollection, .certain, node: index, found))
         }
@@ -48,8 +48,8 @@ extension Walker {
         _ element: BSONElement, of view: borrowing BSONView, node index: Int, into sink: inout Sink
     ) {
         let subtype = view.binarySubtype(element)
-        guard subtype != 0, subtype != 4 else { return }
         let detail: Found.Detail = view.binaryLength(element) == 16 ? .sixteenBytes : .otherLength
+        if subtype == 0 || subtype == 4 && detail == .sixteenBytes { return }
         sink.report(Finding(.mixedType, .possible, node: index, Found(element.type, detail, subtype: subtype)))
     }
 

@@ -32,7 +32,7 @@ extension Walker {
     ///
     /// Documents mostly keep the schema's order, so the field after the last one found is tried first.
     @inline(__always)
-    private func field(
+    func field(
         named element: BSONElement, of view: borrowing BSONView, node: CompiledSchema.Node, expected: Int
     ) -> Int {
         let key = FieldKey(view.bytes, at: element.nameOffset, length: element.nameLength)
@@ -79,6 +79,8 @@ extension Walker {
         case .unusableDefault(let type):
             let found = Found(BSONType(rawValue: type), .unusableDefault)
             sink.report(Finding(rule, .certain, node: node, found))
+        case .unpartitioned(let isAllowed):
+            sink.report(Finding(.partitionMissing, isAllowed ? .info : .certain, node: node, .missing))
         }
     }
 

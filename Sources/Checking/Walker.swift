@@ -9,7 +9,10 @@ struct Walker: ~Escapable {
     let keys: Span<FieldKey>
     let slots: Span<Int32>
     let names: RawSpan
+    let references: Span<CompiledSchema.Reference>
+    let knowsReferences: Bool
     let allowsMixedCollections: Bool
+    let refusesNulls: Bool
 
     @_lifetime(borrow schema)
     init(_ schema: borrowing CompiledSchema) {
@@ -18,7 +21,16 @@ struct Walker: ~Escapable {
         keys = schema.keys.span
         slots = schema.slots.span
         names = unsafe schema.nameBytes.span.bytes
+        references = schema.references.span
+        knowsReferences = schema.knowsReferences
         allowsMixedCollections = schema.options.allowsMixedCollections
+        refusesNulls = schema.options.refusesNulls
+    }
+
+    /// Judges a whole document.
+    func document<Sink: FindingSink>(_ view: borrowing BSONView, into sink: inout Sink) throws(BSONError) {
+        try object(view, node: 0, depth: 0, into: &sink)
+        if view.byteCount > Self.maximumBytes { try tooLarge(view, into: &sink) }
     }
 
     /// Judges one value.
@@ -56,19 +68,21 @@ struct Walker: ~Escapable {
         let found = Found(element.type)
         func report(_ rule: Rule, _ level: Level) { sink.report(Finding(rule, level, node: index, found)) }
         if node.place == .id { return report(.nullID, .possible) }
+        if node.flags.contains(.partitionRequired) { return report(.partitionMissing, .certain) }
         if node.flags.contains(.required) {
             return report(node.flags.contains(.embedded) ? .embeddedRequiredNull : .requiredNull, .certain)
         }
+        if node.flags.contains(.partition) { return report(.partitionMissing, .info) }
         if node.flags.contains(.mixed) || node.flags.contains(.nullable) { return }
         switch node.place {
-        case .element: report(.arrayItemNull, .certain)
+        case .element: report(node.flags.contains(.link) ? .linkNullItem : .arrayItemNull, .certain)
         case .dictionaryValue:
             let isEmbedded = node.accepts == .object && !node.flags.contains(.dictionary)
-            if !isEmbedded { report(.dictionaryValueNull, .possible) }
+            if !isEmbedded, !node.flags.contains(.link) { report(.dictionaryValueNull, .possible) }
         case .root, .id, .field:
             // Clients see an empty collection; that they do is undocumented.
             let isCollection = node.accepts == .array || node.flags.contains(.dictionary)
-            report(.nullOptional, isCollection ? .warning : .info)
+            report(.nullOptional, refusesNulls ? .possible : isCollection ? .warning : .info)
         }
     }
 
@@ -82,7 +96,9 @@ struct Walker: ~Escapable {
         if flags.contains(.uuid), subtype == 4, hasUUIDLength { return }
         if flags.contains(.binary), subtype == 0 { return }
         let found = Found(element.type, hasUUIDLength ? .sixteenBytes : .otherLength, subtype: subtype)
-        if flags.contains(.binary) {
+        if let rule = keyRule(flags) {
+            sink.report(Finding(rule, .certain, node: index, found))
+        } else if flags.contains(.binary) {
             sink.report(Finding(.binarySubtype, .possible, node: index, found))
         } else {
             sink.report(Finding(.uuidSubtype, .certain, node: index, found))

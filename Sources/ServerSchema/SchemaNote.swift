@@ -29,8 +29,6 @@ public struct SchemaNote: Hashable, Sendable {
         public static let defaultNull = Self(rawValue: "default-null")
         /// A link that cannot be followed: its field or the collection it names is not there.
         public static let linkUnresolved = Self(rawValue: "link-unresolved")
-        /// A file that says more about the schema than is read yet.
-        public static let fileUnread = Self(rawValue: "file-unread")
     }
 
     /// The kind of note.

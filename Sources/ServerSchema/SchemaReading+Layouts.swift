@@ -88,10 +88,10 @@ extension SchemaReading {
                 try readRules("\(collection)/rules.json", of: namespace, service: service)
                 let file = "\(collection)/schema.json"
                 guard files.isFile(file), try claim(namespace, for: file),
-                    try read(try files.json(file), in: file, as: namespace, service: service)
+                    try read(try files.json(file), as: namespace, service: service)
                 else { continue }
                 let links = "\(collection)/relationships.json"
-                if files.isFile(links) { try read(links: try files.json(links), in: links) }
+                if files.isFile(links) { try read(links: try files.json(links)) }
             }
         }
     }
@@ -100,7 +100,7 @@ extension SchemaReading {
         for file in try files.entries() where file.hasSuffix(".json") && files.isFile(file) {
             guard let namespace = Namespace(String(file.dropLast(".json".count))), try claim(namespace, for: file)
             else { continue }
-            try read(try files.json(file), in: file, as: namespace, service: nil)
+            try read(try files.json(file), as: namespace, service: nil)
         }
     }
 
@@ -117,7 +117,7 @@ extension SchemaReading {
                     schema.rules.append(AccessRules(namespace: rules.namespace, service: service, json: json))
                 }
                 guard rules.schema != nil, try claim(rules.namespace, for: file) else { continue }
-                try read(try files.json(file), in: file, as: rules.namespace, service: service)
+                try read(try files.json(file), as: rules.namespace, service: service)
             }
         }
     }

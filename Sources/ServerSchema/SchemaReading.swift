@@ -28,6 +28,7 @@ struct SchemaReading {
         if schema.collections.isEmpty || wanted.map({ schema[$0] == nil }) ?? false { throw nothingFound() }
         schema.collections.sort { $0.namespace < $1.namespace }
         schema.dataSources.sort { $0.name < $1.name }
+        schema.isWhole = files.isFolder && (wanted == nil || isForLint)
         schema.notes = reader.notes
         schema.sources = files.sources.sorted { $0.path < $1.path }
         return schema
@@ -43,7 +44,7 @@ struct SchemaReading {
                 remedy: "give --collection DB.COLL")
         }
         seen[namespace] = files.location()
-        try read(json, in: "", as: namespace, service: nil)
+        try read(json, as: namespace, service: nil)
     }
 
     /// What a path that ends in `data_sources/<service>/<database>/<collection>/schema.json` says.
@@ -55,11 +56,10 @@ struct SchemaReading {
     }
 
     /// Reads one schema, or one rules file with a schema and links inside.
-    /// - Parameter file: the file's path below what the user named.
     /// - Returns: whether there is a schema: `{}` is none.
     @discardableResult
     mutating func read(
-        _ json: LocatedJSON, in file: String, as namespace: Namespace, service: String?
+        _ json: LocatedJSON, as namespace: Namespace, service: String?
     ) throws(SchemaError) -> Bool {
         let rules = try RulesFile(json)
         let noted = reader.notes.count
@@ -70,7 +70,7 @@ struct SchemaReading {
         var collection = CollectionSchema(namespace: namespace, root: root)
         collection.service = service ?? rules?.service
         schema.collections.append(collection)
-        if let links = rules?.relationships { try read(links: links, in: file) }
+        if let links = rules?.relationships { try read(links: links) }
         return true
     }
 
@@ -86,15 +86,12 @@ struct SchemaReading {
     }
 
     /// Reads the links of the collection that was read last.
-    mutating func read(links json: LocatedJSON, in file: String) throws(SchemaError) {
+    mutating func read(links json: LocatedJSON) throws(SchemaError) {
         guard let last = schema.collections.indices.last else { return }
         var reader = RelationshipReader(root: schema.collections[last].root)
         schema.collections[last].relationships = try reader.relationships(json)
         let noted = self.reader.notes.count
         self.reader.notes += reader.notes
-        if !schema.collections[last].relationships.isEmpty {
-            self.reader.note(.fileUnread, files.location(file), "relationships are not evaluated")
-        }
         attribute(from: noted, to: schema.collections[last].namespace)
     }
 

@@ -12,8 +12,17 @@ extension ServerSchema {
     ///   - namespace: the collection that a single file covers; of a folder, only that collection is read.
     /// - Throws: ``SchemaError`` at the first thing that keeps a schema from being used.
     public static func read(at path: String, namespace: Namespace? = nil) throws(SchemaError) -> ServerSchema {
-        var reading = SchemaReading(files: try SchemaFiles(at: path), wanted: namespace)
-        return try reading.run()
+        let files = try SchemaFiles(at: path)
+        var reading = SchemaReading(files: files, wanted: namespace)
+        var schema = try reading.run()
+        guard let namespace, files.isFolder else { return schema }
+        // The others are only looked at, so that an error in one of them is not in the way.
+        var whole = SchemaReading(files: files, wanted: nil)
+        if let whole = try? whole.run() {
+            schema.neighbours = whole.collections.filter { $0.namespace != namespace }
+            schema.isWhole = true
+        }
+        return schema
     }
 
     /// Reads all that lint looks at: the access rules, too, and of an app every collection.

@@ -48,6 +48,10 @@ public struct ServerSchema: Sendable {
     package var rules: [AccessRules] = []
     /// Whether one file was read, so that nothing is known of other collections.
     package var isOneFile = false
+    /// Further collections of the app, which were not asked for: what the links of the others may lead to.
+    public var neighbours: [CollectionSchema] = []
+    /// Whether `collections` and `neighbours` are all that the app has: a DBRef to any other leads to nothing that syncs.
+    public var isWhole = false
     /// What the reader noticed and passed over: unknown or not yet evaluated keywords, skipped files.
     public var notes: [SchemaNote] = []
     /// Every file that the schemas depend on, with its text: what a job is bound to.

@@ -97,7 +97,8 @@ import Testing
         }
         for value: BSONValue in [
             .timestamp(1), .regex(pattern: "", options: ""), .minKey, .maxKey, .javascript(""),
-            .binary(subtype: 5, bytes: []),
+            .binary(subtype: 5, bytes: []), .binary(subtype: 4, bytes: [1]),
+            .binary(subtype: 3, bytes: Array(repeating: 1, count: 16)),
         ] {
             #expect(try schema.verdict(["_id": 1, "m": value]) == .possible, "\(value)")
         }

@@ -4,6 +4,22 @@ import ServerSchema
 import Testing
 
 @Suite struct RequiredRuleTests {
+    @Test func nullOptionalUnderDataAccessValidation() throws {
+        var options = CheckOptions()
+        options.refusesNulls = true
+        let schema = CompiledSchema(
+            [
+                "nick": .of(.string), "home": .object([:]), "tags": .list(.of(.int)), "either": .of(.string, .null),
+                "any": .of(.mixed),
+            ], options: options)
+        #expect(try schema.findings(["_id": 1, "either": nil, "any": nil]) == [])
+        #expect(
+            try schema.findings(["_id": 1, "nick": nil, "home": nil, "tags": nil]) == [
+                "null-optional possible nick: string / null", "null-optional possible home: embedded object / null",
+                "null-optional possible tags: list of int / null",
+            ])
+    }
+
     @Test func requiredMissing() throws {
         let schema = CompiledSchema(["name": .of(.string)], required: ["name"])
         #expect(try schema.findings(["_id": 1, "name": ""]) == [])

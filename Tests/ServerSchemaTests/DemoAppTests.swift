@@ -15,7 +15,7 @@ import Testing
         #expect(schema.collections.map(\.namespace.description) == ["app.Dog", "app.Note", "app.Person", "app.Task"])
         #expect(schema.collections.map(\.root.title) == ["Dog", "Note", "Person", "Task"])
         #expect(schema.clientAppID == "demo-ahoyx")
-        #expect(schema.notes.map(\.code) == [.fileUnread, .fileUnread])
+        #expect(schema.notes.map(\.code) == [])
     }
 
     @Test func theNextVersionAsksForMore() throws {

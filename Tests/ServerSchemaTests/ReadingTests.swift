@@ -26,7 +26,6 @@ import Testing
                 "\(folder)/Person/schema.json:3:11: type is kept for compatibility: write bsonType",
                 "\(folder)/Person/schema.json:8:33: keyword \"minimum\" is not evaluated",
                 "\(folder)/Person/schema.json:9:29: bsonType \"float\" is read as \"double\"",
-                "\(folder)/Pet/relationships.json: relationships are not evaluated",
             ])
     }
 

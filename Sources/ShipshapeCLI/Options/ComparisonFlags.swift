@@ -48,7 +48,7 @@ struct ComparisonFlags: ParsableArguments {
         }
         // The whole folder: a collection that only the new schema covers is not an error here.
         var schema = try ServerSchema.read(at: active)
-        if let collection { schema.collections.removeAll { $0.namespace != collection } }
+        if let collection { schema.narrow(to: collection) }
         return schema
     }
 }

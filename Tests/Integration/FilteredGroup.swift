@@ -1,0 +1,65 @@
+import BSON
+import Checking
+import Mongo
+import ServerSchema
+import TestSupport
+import Testing
+
+/// A group, and the `_id`s of the documents that the checker itself puts there.
+struct FilteredGroup {
+    let group: ViolationGroup
+    let ids: Set<BSONValue>
+
+    /// Checks the documents one by one, and each group's filter against them on the server.
+    /// - Parameter change: Makes the one schema part of an app.
+    static func compare(
+        _ documents: [BSONDocument], _ schema: String, _ options: CheckOptions = CheckOptions(),
+        change: (inout ServerSchema) -> Void = { _ in }
+    ) async throws -> [FilteredGroup] {
+        try await Mongod.shared.withDatabase { database in
+            var read = try ServerSchema.read(text: schema, namespace: database.namespace("a"))
+            change(&read)
+            let compiled = CompiledSchema(read.collections[0], of: read, options: options)
+            try await database.fill("a", documents)
+            let (groups, members) = try tally(documents, compiled)
+            var found: [FilteredGroup] = []
+            for group in groups {
+                let ids = members[group.violation] ?? []
+                #expect(group.count == ids.count)
+                let onServer = try await database.ids(group.filter, in: "a")
+                #expect(onServer.isSuperset(of: ids), "\(group.violation)")
+                if group.filterIsExact { #expect(onServer == ids, "\(group.violation)") }
+                found.append(FilteredGroup(group: group, ids: ids))
+            }
+            return found
+        }
+    }
+
+    private static func tally(
+        _ documents: [BSONDocument], _ schema: CompiledSchema
+    ) throws -> ([ViolationGroup], [Violation: Set<BSONValue>]) {
+        var options = Tally.Options()
+        options.includesInfo = true
+        var tally = Tally(schema, options: options)
+        var members: [Violation: Set<BSONValue>] = [:]
+        for document in documents {
+            try tally.add(document.view)
+            for violation in try schema.violations(in: document.view, includingInfo: true) {
+                members[violation, default: []].insert(document["_id"] ?? .undefined)
+            }
+        }
+        return (tally.violationGroups, members)
+    }
+}
+
+extension [FilteredGroup] {
+    /// The documents of the groups of one rule.
+    func ids(_ rule: RuleCode) -> Set<BSONValue> {
+        Set<BSONValue>(filter { $0.group.violation.rule == rule }.flatMap(\.ids))
+    }
+
+    /// Whether the filters of all groups of one rule find those documents and no others.
+    func isExact(_ rule: RuleCode) -> Bool {
+        filter { $0.group.violation.rule == rule }.allSatisfy(\.group.filterIsExact)
+    }
+}
