@@ -27,6 +27,7 @@ let package = Package(
     ],
     targets: [
         .systemLibrary(name: "CPCRE2", pkgConfig: "libpcre2-8", providers: [.apt(["libpcre2-dev"])]),
+        .systemLibrary(name: "CCrypto", pkgConfig: "libcrypto", providers: [.apt(["libssl-dev"])]),
         .systemLibrary(name: "CBSON", pkgConfig: "libbson-1.0", providers: [.apt(["libbson-dev"])]),
         .systemLibrary(
             name: "CMongoC", pkgConfig: "libmongoc-1.0", providers: [.apt(["libmongoc-dev", "libbson-dev"])]),
@@ -41,7 +42,7 @@ let package = Package(
         .target(
             name: "Backfill",
             dependencies: ["Scanning", "Checking", "SchemaChange", "ServerSchema", "Mongo", "BSON", .yams]),
-        .target(name: "Reporting", dependencies: ["Checking", "Backfill", "BSON", .rainbow, .textTable]),
+        .target(name: "Reporting", dependencies: ["CCrypto", "Checking", "ServerSchema", "Backfill", "BSON", .rainbow, .textTable]),
         .executableTarget(
             name: "ShipshapeCLI",
             dependencies: [

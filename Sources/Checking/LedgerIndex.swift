@@ -1,31 +1,10 @@
 public import BSON
 
-/// Which documents the ledger of unsynced documents records.
-///
-/// The ledger does not say of which BSON type its ids are, so an ObjectId is the same as its 24 hexadecimal digits, and
-/// numbers are the same when their integral values are.
+/// Which documents the ledger of unsynced documents records; ``LedgerKey`` says which `_id`s are the same to it.
 public struct LedgerIndex: Sendable {
-    private var ids: [Namespace: Set<Key>] = [:]
+    private var ids: [Namespace: Set<LedgerKey>] = [:]
     /// The distinct documents recorded.
     public private(set) var count = 0
-
-    private enum Key: Hashable, Sendable {
-        case objectID(ObjectID)
-        case integer(Int64)
-        case other(BSONValue)
-
-        init(_ value: BSONValue) {
-            switch value {
-            case .objectID(let id): self = .objectID(id)
-            case .string(let text): self = ObjectID(text).map { .objectID($0) } ?? .other(value)
-            case .int(let number): self = .integer(Int64(number))
-            case .long(let number): self = .integer(number)
-            case .double(let number): self = Int64(exactly: number).map { .integer($0) } ?? .other(value)
-            case .decimal(let number): self = DecimalParts(number).exactInt64.map { .integer($0) } ?? .other(value)
-            default: self = .other(value)
-            }
-        }
-    }
 
     /// An index that records nothing.
     public init() {}
@@ -34,7 +13,7 @@ public struct LedgerIndex: Sendable {
     /// - Returns: Whether it was not recorded yet.
     @discardableResult
     public mutating func insert(_ id: BSONValue, in namespace: Namespace) -> Bool {
-        let isNew = ids[namespace, default: []].insert(Key(id)).inserted
+        let isNew = ids[namespace, default: []].insert(LedgerKey(id)).inserted
         if isNew { count += 1 }
         return isNew
     }
@@ -54,7 +33,7 @@ public struct LedgerIndex: Sendable {
 
     /// Whether a document is recorded.
     public func contains(_ id: BSONValue, in namespace: Namespace) -> Bool {
-        ids[namespace]?.contains(Key(id)) ?? false
+        ids[namespace]?.contains(LedgerKey(id)) ?? false
     }
 
     /// The distinct documents of one collection that are recorded.

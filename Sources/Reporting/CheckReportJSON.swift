@@ -7,9 +7,14 @@ public struct CheckReportJSON: Sendable {
     public static var schemaVersion: Int { 1 }
 
     private let report: CheckReport
+    private let ids: IDDisplay
 
     /// Wraps a report.
-    public init(_ report: CheckReport) { self.report = report }
+    /// - Parameter ids: How `_id`s are shown.
+    public init(_ report: CheckReport, ids: IDDisplay = .shown) {
+        self.report = report
+        self.ids = ids
+    }
 
     /// The JSON text, indented, which ends with a line break.
     public var text: String { json.text() + "\n" }
@@ -19,8 +24,11 @@ public struct CheckReportJSON: Sendable {
             ("schema_version", .integer(Self.schemaVersion)),
             ("command", .string("check")),
             ("source", .string(report.source)),
+            ("active", report.active.map { .string($0) } ?? .null),
             ("duration_ms", .integer(report.duration.milliseconds)),
             ("collections", .array(report.collections.map(collection))),
+            ("removed_collections", .array(report.removed.map(removed))),
+            ("exceptions", report.exceptions.map(\.json) ?? .null),
             ("notes", .array(report.notes.map { .string($0) })),
             ("verdict", verdict(report.verdict)),
         ])
@@ -33,7 +41,9 @@ public struct CheckReportJSON: Sendable {
             ("collection", .string(collection.namespace.collection)),
             ("documents_read", .integer(counts.read)),
             ("documents_estimated", collection.estimatedCount.map { .integer($0) } ?? .null),
+            ("in_active", collection.isInActive.map { .bool($0) } ?? .null),
             ("failing", failing(counts)),
+            ("changes", counts.changes?.json ?? .null),
             ("reading", reading(collection)),
             ("groups", .array(collection.groups.map(group))),
             ("findings_not_grouped", .integer(collection.overflowCount)),
@@ -47,6 +57,15 @@ public struct CheckReportJSON: Sendable {
             ("certain_in_ledger", .integer(counts.certainInLedger)),
             ("possible", .integer(counts.possible)), ("possible_new", .integer(counts.newPossible)),
             ("possible_in_ledger", .integer(counts.possibleInLedger)),
+            ("excepted", .integer(counts.excepted)),
+        ])
+    }
+
+    private func removed(_ collection: RemovedCollection) -> ReportValue {
+        .object([
+            ("database", .string(collection.namespace.database)),
+            ("collection", .string(collection.namespace.collection)),
+            ("documents_estimated", collection.documentCount.map { .integer($0) } ?? .null),
         ])
     }
 
@@ -60,10 +79,19 @@ public struct CheckReportJSON: Sendable {
             ("expected", .string(violation.expected)),
             ("found", .string(violation.found)),
             ("documents", .integer(group.count)),
-            ("sample_ids", .array(group.sampleIDs.map { .extended($0) })),
+            ("documents_new", group.newCount.map { .integer($0) } ?? .null),
+            ("sample_ids", ids.json(group.sampleIDs)),
+            ("sample_values", sampleValues(group)),
+            ("exception", group.exception?.json ?? .null),
             ("filter", .extended(.object(group.filter))),
             ("filter_is_exact", .bool(group.filterIsExact)),
+            ("filter_documents", group.provenCount.map { .integer($0) } ?? .null),
         ])
+    }
+
+    private func sampleValues(_ group: ViolationGroup) -> ReportValue {
+        let values = group.sampleValues.map { SampleValue($0, at: group.violation.path, ids: ids) }
+        return .array(values.contains { $0.text != nil } ? values.map(\.json) : [])
     }
 
     private func keyword(_ keyword: CompiledSchema.UnevaluatedKeyword) -> ReportValue {
@@ -77,6 +105,7 @@ public struct CheckReportJSON: Sendable {
         .object([
             ("band", .string(verdict.band.rawValue)),
             ("ledger", verdict.ledgerCount.map { .integer($0) } ?? .null),
+            ("newly_failing", verdict.newlyFailing.map { .integer($0) } ?? .null),
             ("certain_new", .integer(verdict.newCertain)),
             ("possible_new", .integer(verdict.newPossible)),
             ("projected", .integer(verdict.projected)),

@@ -5,14 +5,17 @@ public import Checking
 public struct CheckReportText: Sendable {
     let report: CheckReport
     let paint: Paint
+    private let ids: IDDisplay
     private let width: Int?
 
     /// - Parameters:
     ///   - isColored: Whether to use a terminal's colours.
     ///   - width: The columns of a terminal; `nil` for a file, whose lines are as long as they need be.
-    public init(_ report: CheckReport, isColored: Bool = false, width: Int? = nil) {
+    ///   - ids: How `_id`s are shown.
+    public init(_ report: CheckReport, isColored: Bool = false, width: Int? = nil, ids: IDDisplay = .shown) {
         self.report = report
         self.width = width
+        self.ids = ids
         paint = Paint(isOn: isColored)
     }
 
@@ -34,7 +37,7 @@ public struct CheckReportText: Sendable {
     private func collection(_ collection: CheckReport.Collection) -> String {
         var parts = [heading(collection)]
         if !collection.groups.isEmpty {
-            parts.append(CheckReportGroups(collection: collection, width: width).text)
+            parts.append(CheckReportGroups(collection: collection, ids: ids, width: width).text)
         }
         if collection.overflowCount > 0 {
             let more =

@@ -25,6 +25,16 @@ enum ReportValue: Sendable {
         }
     }
 
+    /// The text on one line, as JSON-lines want it.
+    var line: String {
+        switch self {
+        case .object(let members):
+            "{\(members.map { "\(ShellLiteral.string($0)):\($1.line)" }.joined(separator: ","))}"
+        case .array(let elements): "[\(elements.map(\.line).joined(separator: ","))]"
+        default: text()
+        }
+    }
+
     private static func block(_ open: String, _ close: String, _ indent: String, _ items: [String]) -> String {
         guard !items.isEmpty else { return open + close }
         let lines = items.map { "\(indent)  \($0)" }.joined(separator: ",\n")

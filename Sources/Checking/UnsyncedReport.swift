@@ -1,0 +1,112 @@
+public import BSON
+
+/// What the ledger of unsynced documents holds, ready to be rendered.
+public struct UnsyncedReport: Hashable, Sendable {
+    /// Where the ledger lies, without credentials.
+    public var source: String
+    /// The collections that hold it; none when there is no ledger.
+    public var ledgers: [Namespace]
+    /// What the entries were explained by; `nil` when only counted.
+    public var schema: String?
+    /// The entries at which the sync engine stops.
+    public var limit: Int
+    /// One per app and ledger, the fullest first: the limit is for each app.
+    public var apps: [App]
+    /// What the reader should know beside the counts, a clause each.
+    public var notes: [String]
+    /// How long it took.
+    public var duration: Duration
+
+    /// The entries of one app.
+    public struct App: Hashable, Sendable {
+        /// The ledger that holds them.
+        public var ledger: Namespace
+        /// The app's internal id; `nil` when the entries name none.
+        public var id: String?
+        /// By collection, the fullest first.
+        public var collections: [Collection]
+
+        /// Joins the parts.
+        public init(ledger: Namespace, id: String?, collections: [Collection]) {
+            self.ledger = ledger
+            self.id = id
+            self.collections = collections
+        }
+
+        /// The entries as they stand.
+        public var entryCount: Int { collections.reduce(0) { $0 + $1.entryCount } }
+        /// The distinct documents that they name.
+        public var documentCount: Int { collections.reduce(0) { $0 + $1.documentCount } }
+        /// The distinct documents that may still be recorded; negative when the limit is passed already.
+        public func headroom(limit: Int) -> Int { limit - 1 - documentCount }
+    }
+
+    /// The entries of one collection.
+    public struct Collection: Hashable, Sendable {
+        /// Which; `nil` for entries that do not name a document.
+        public var namespace: Namespace?
+        /// The entries as they stand.
+        public var entryCount: Int
+        /// The distinct documents that they name.
+        public var documentCount: Int
+        /// Why they are unsynced, as the sync engine puts it, the most frequent first.
+        public var reasons: [Reason]
+        /// What became of the documents; `nil` when nobody looked.
+        public var explanation: UnsyncedExplanation?
+
+        /// Joins the parts.
+        public init(
+            namespace: Namespace?, entryCount: Int, documentCount: Int, reasons: [Reason] = [],
+            explanation: UnsyncedExplanation? = nil
+        ) {
+            self.namespace = namespace
+            self.entryCount = entryCount
+            self.documentCount = documentCount
+            self.reasons = reasons
+            self.explanation = explanation
+        }
+    }
+
+    /// A reason that entries give.
+    public struct Reason: Hashable, Sendable {
+        /// The sync engine's text; `nil` stands for entries without one, or for the rest of too many.
+        public var text: String?
+        /// The entries that give it.
+        public var entryCount: Int
+
+        /// Joins the two.
+        public init(text: String?, entryCount: Int) {
+            self.text = text
+            self.entryCount = entryCount
+        }
+    }
+
+    /// Joins the parts.
+    public init(
+        source: String, ledgers: [Namespace], schema: String? = nil, limit: Int, apps: [App], notes: [String] = [],
+        duration: Duration
+    ) {
+        self.source = source
+        self.ledgers = ledgers
+        self.schema = schema
+        self.limit = limit
+        self.apps = apps
+        self.notes = notes
+        self.duration = duration
+    }
+
+    /// The distinct documents of all apps.
+    public var documentCount: Int { apps.reduce(0) { $0 + $1.documentCount } }
+
+    /// What became of all documents that were looked at; `nil` when nobody looked.
+    public var explained: UnsyncedExplanation.Counts? {
+        guard schema != nil else { return nil }
+        return apps.flatMap(\.collections).compactMap(\.explanation?.counts).reduce(into: .init()) { $0 += $1 }
+    }
+
+    /// Whether the report holds a finding: an app at its limit, or a document that is not known to sync again.
+    public var hasFindings: Bool {
+        if apps.contains(where: { $0.headroom(limit: limit) < 0 }) { return true }
+        return explained.map { $0.failing + $0.possible > 0 } ?? apps.contains { $0.entryCount > 0 }
+    }
+}

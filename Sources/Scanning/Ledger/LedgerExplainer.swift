@@ -1,0 +1,122 @@
+package import BSON
+package import Checking
+package import Mongo
+
+/// Looks at each document that a ledger records, and says whether it still fails; nothing here can write.
+///
+/// Its memory holds one batch of `_id`s per collection, and the groups of what is found.
+package struct LedgerExplainer {
+    let ledger: Namespace
+    let appID: String?
+    let schemas: [CompiledSchema]
+    let options: Tally.Options
+    let isStopped: @Sendable () -> Bool
+
+    /// The `_id`s that are looked up at once.
+    private static var batchSize: Int { 1_000 }
+
+    /// Prepares to explain.
+    /// - Parameter appID: the app whose entries are explained, as the survey spells it; `nil` for entries that name none.
+    package init(
+        _ ledger: Namespace, appID: String?, schemas: [CompiledSchema], options: Tally.Options = .init(),
+        isStopped: @escaping @Sendable () -> Bool = { false }
+    ) {
+        self.ledger = ledger
+        self.appID = appID
+        self.schemas = schemas
+        self.options = options
+        self.isStopped = isStopped
+    }
+
+    /// What became of the documents, by collection; collections without an entry are left out.
+    /// - Throws: ``MongoError``, ``BSONError`` for a damaged document, or ``ScanStopped``.
+    package func explain(on client: borrowing Client) throws -> [Namespace: UnsyncedExplanation] {
+        var works: [Namespace: Work] = [:]
+        var cursor = client.collection(ledger).aggregate(pipeline, options: LedgerExpression.options)
+        while let entry = try cursor.nextDocument() {
+            guard let group = entry["_id"]?.document, let database = group["db"]?.text,
+                let collection = group["coll"]?.text, let id = entry["id"],
+                let schema = schemas.first(where: {
+                    $0.namespace == Namespace(database: database, collection: collection)
+                })
+            else { continue }
+            works[schema.namespace, default: Work(schema, options)].pending.append(id)
+            if works[schema.namespace]?.pending.count == Self.batchSize {
+                try works[schema.namespace]?.look(on: client)
+                if isStopped() { throw ScanStopped() }
+            }
+        }
+        for namespace in works.keys { try works[namespace]?.look(on: client) }
+        return works.mapValues { UnsyncedExplanation(counts: $0.counts, groups: $0.tally.violationGroups) }
+    }
+
+    /// Each document once, with its `_id` as one of its entries spells it.
+    private var pipeline: [BSONDocument] {
+        let places = schemas.map { schema -> BSONValue in
+            ["ns.db": .string(schema.namespace.database), "ns.coll": .string(schema.namespace.collection)]
+        }
+        let ofApp: BSONDocument =
+            appID == nil ? ["appId": .null] : LedgerExpression.ofApp(appID, in: ledger)
+        return [
+            [
+                "$match": [
+                    "$and": [.object(ofApp), ["$or": .array(of: places)], .object(LedgerExpression.namesADocument)]
+                ]
+            ],
+            [
+                "$group": [
+                    "_id": ["db": "$ns.db", "coll": "$ns.coll", "id": LedgerExpression.document],
+                    "id": ["$first": "$documentId"],
+                ]
+            ],
+        ]
+    }
+}
+
+/// What is known of one collection's entries so far.
+private struct Work {
+    var pending: [BSONValue] = []
+    var counts = UnsyncedExplanation.Counts()
+    var tally: Tally
+
+    init(_ schema: CompiledSchema, _ options: Tally.Options) { tally = Tally(schema, options: options) }
+
+    /// Looks at the documents of the pending entries.
+    mutating func look(on client: borrowing Client) throws {
+        guard !pending.isEmpty else { return }
+        var verdicts: [LedgerKey: Verdict] = [:]
+        for slice in pending.flatMap(\.spellings).commandSlices() {
+            var cursor = client.collection(tally.schema.namespace).find(
+                ["_id": ["$in": .array(of: slice)]],
+                options: ["readConcern": ["level": "majority"], "comment": "shipshape unsynced"])
+            while let document = try cursor.next() {
+                let verdict = try tally.add(document)
+                guard let element = try document.find("_id") else { continue }
+                let key = LedgerKey(try document.value(element))
+                verdicts[key] = max(verdicts[key] ?? .fits, verdict)
+            }
+        }
+        for id in pending {
+            switch verdicts[LedgerKey(id)] {
+            case nil: counts.gone += 1
+            case .fits, .warning: counts.fitting += 1
+            case .possible: counts.possible += 1
+            case .certain: counts.failing += 1
+            }
+        }
+        pending.removeAll(keepingCapacity: true)
+    }
+}
+
+extension BSONValue {
+    /// The values by which a collection may know what a ledger spells so.
+    fileprivate var spellings: [BSONValue] {
+        switch LedgerKey(self) {
+        case .objectID(let id):
+            let digits = BSONValue.string(id.description)
+            let others = self == digits || self == .objectID(id) ? [] : [self]
+            return [.objectID(id), digits] + others
+        default: return [self]
+        }
+    }
+}

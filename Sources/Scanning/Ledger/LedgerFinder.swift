@@ -1,0 +1,48 @@
+package import BSON
+package import Mongo
+
+/// Finds the ledgers of unsynced documents; nothing here can write.
+///
+/// Source: `semantics.md` section 7: the ledger lies in `__realm_sync`, or per app in `__realm_sync_<app id>`.
+package enum LedgerFinder {
+    /// The database of the ledger, and the beginning of the names of the per-app ones.
+    package static var database: String { "__realm_sync" }
+    /// The collection in each of them.
+    package static var collection: String { "unsynced_documents" }
+
+    /// The ledgers that are there.
+    /// - Parameters:
+    ///   - named: the one that the operator names; `nil` looks at all known places.
+    ///   - appID: the app whose database is looked at even where databases cannot be listed.
+    /// - Throws: ``MongoError`` when it cannot be told, for instance for want of a privilege.
+    package static func find(
+        named: Namespace?, appID: String?, on client: borrowing Client
+    ) throws(MongoError) -> [Namespace] {
+        if let named { return try client.collectionInfo(named) == nil ? [] : [named] }
+        var databases: Set<String> = [database]
+        if let appID { databases.insert("\(database)_\(appID)") }
+        databases.formUnion(try listed(on: client))
+        var found: [Namespace] = []
+        for database in databases.sorted() {
+            let namespace = Namespace(database: database, collection: collection)
+            if try client.collectionInfo(namespace) != nil { found.append(namespace) }
+        }
+        return found
+    }
+
+    /// The app that a per-app database belongs to.
+    package static func appID(of database: String) -> String? {
+        database.hasPrefix(Self.database + "_") ? String(database.dropFirst(Self.database.count + 1)) : nil
+    }
+
+    /// The databases that the user may see; no privilege is needed for the user's own.
+    private static func listed(on client: borrowing Client) throws(MongoError) -> [String] {
+        let pattern = BSONValue.regex(pattern: "^\(database)(_|$)", options: "")
+        let reply = try client.runReadCommand(
+            [
+                "listDatabases": 1, "nameOnly": true, "authorizedDatabases": true, "filter": ["name": pattern],
+                "comment": "shipshape ledger",
+            ], on: "admin")
+        return reply["databases"]?.document?.values.compactMap { $0.document?["name"]?.text } ?? []
+    }
+}

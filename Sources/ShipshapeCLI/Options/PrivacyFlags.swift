@@ -1,0 +1,35 @@
+internal import ArgumentParser
+internal import Foundation
+internal import Reporting
+
+/// What results may tell of the documents.
+struct PrivacyFlags: ParsableArguments {
+    /// How `_id`s are shown.
+    enum IDs: String, ExpressibleByArgument, CaseIterable {
+        case show, hash, none
+    }
+
+    @Option(
+        help: ArgumentHelp(
+            "How _ids are shown wherever they stand: show, hash, none.",
+            discussion: """
+                A hash is the beginning of the _id's HMAC-SHA-256 under the key in SHIPSHAPE_ID_KEY; without one the key \
+                is random, so that the hashes of two runs cannot be compared.
+                """,
+            valueName: "show|hash|none"))
+    var ids = IDs.show
+
+    @Flag(help: "Show the documents' values beside the findings, cut to 80 characters; else no value is shown.")
+    var showValues = false
+
+    /// How `_id`s are shown in all results of this run.
+    var display: IDDisplay {
+        switch ids {
+        case .show: return .shown
+        case .none: return .hidden
+        case .hash:
+            let given = ProcessInfo.processInfo.environment["SHIPSHAPE_ID_KEY"].flatMap { $0.isEmpty ? nil : $0 }
+            return .hashed(IDHash(key: given.map { Array($0.utf8) } ?? (0..<32).map { _ in .random(in: 0...255) }))
+        }
+    }
+}
