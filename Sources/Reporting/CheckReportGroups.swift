@@ -10,6 +10,8 @@ struct CheckReportGroups {
     let ids: IDDisplay
     /// The columns that there are; `nil` for as many as it takes.
     let width: Int?
+    /// Whether to tell the filter of each group.
+    var showsFilters = true
 
     private typealias Row = (number: Int, group: ViolationGroup)
 
@@ -64,7 +66,8 @@ struct CheckReportGroups {
         let samples = (0..<min(3, row.group.sampleIDs.count)).compactMap { sample($0, of: row.group) }
         let lines = [
             samples.isEmpty ? nil : "such as _id \(samples.joined(separator: ", "))",
-            "db.getCollection(\(name)).find(\(filter))\(warning)", proof(of: row.group), exception(of: row.group),
+            showsFilters ? "db.getCollection(\(name)).find(\(filter))\(warning)" : nil, proof(of: row.group),
+            exception(of: row.group),
         ].compactMap(\.self)
         return lines.enumerated().map { index, line in
             "  \(isFirst && index == 0 ? padded(row.number) : padded())  \(line)"

@@ -1,3 +1,4 @@
+import BSON
 import Checking
 import ServerSchema
 
@@ -31,5 +32,33 @@ extension FindingException {
             ("expires", expires.map { .string($0) } ?? .null),
             ("file", .string(location.file)), ("line", .integer(location.line)),
         ])
+    }
+}
+
+extension ViolationGroup {
+    /// For machines.
+    /// - Parameter ids: How `_id`s are shown.
+    func json(ids: IDDisplay) -> ReportValue {
+        .object([
+            ("rule", .string(violation.rule.rawValue)),
+            ("vendor_code", violation.rule.vendorAlias.map { .string($0) } ?? .null),
+            ("level", .string("\(violation.level)")),
+            ("path", .string("\(violation.path)")),
+            ("expected", .string(violation.expected)),
+            ("found", .string(violation.found)),
+            ("documents", .integer(count)),
+            ("documents_new", newCount.map { .integer($0) } ?? .null),
+            ("sample_ids", ids.json(sampleIDs)),
+            ("sample_values", sampleValuesJSON(ids)),
+            ("exception", exception?.json ?? .null),
+            ("filter", .extended(.object(filter))),
+            ("filter_is_exact", .bool(filterIsExact)),
+            ("filter_documents", provenCount.map { .integer($0) } ?? .null),
+        ])
+    }
+
+    private func sampleValuesJSON(_ ids: IDDisplay) -> ReportValue {
+        let values = sampleValues.map { SampleValue($0, at: violation.path, ids: ids) }
+        return .array(values.contains { $0.text != nil } ? values.map(\.json) : [])
     }
 }

@@ -45,7 +45,7 @@ public struct CheckReportJSON: Sendable {
             ("failing", failing(counts)),
             ("changes", counts.changes?.json ?? .null),
             ("reading", reading(collection)),
-            ("groups", .array(collection.groups.map(group))),
+            ("groups", .array(collection.groups.map { $0.json(ids: ids) })),
             ("findings_not_grouped", .integer(collection.overflowCount)),
             ("keywords_not_judged", .array(collection.unevaluatedKeywords.map(keyword))),
         ])
@@ -69,31 +69,6 @@ public struct CheckReportJSON: Sendable {
         ])
     }
 
-    private func group(_ group: ViolationGroup) -> ReportValue {
-        let violation = group.violation
-        return .object([
-            ("rule", .string(violation.rule.rawValue)),
-            ("vendor_code", violation.rule.vendorAlias.map { .string($0) } ?? .null),
-            ("level", .string("\(violation.level)")),
-            ("path", .string("\(violation.path)")),
-            ("expected", .string(violation.expected)),
-            ("found", .string(violation.found)),
-            ("documents", .integer(group.count)),
-            ("documents_new", group.newCount.map { .integer($0) } ?? .null),
-            ("sample_ids", ids.json(group.sampleIDs)),
-            ("sample_values", sampleValues(group)),
-            ("exception", group.exception?.json ?? .null),
-            ("filter", .extended(.object(group.filter))),
-            ("filter_is_exact", .bool(group.filterIsExact)),
-            ("filter_documents", group.provenCount.map { .integer($0) } ?? .null),
-        ])
-    }
-
-    private func sampleValues(_ group: ViolationGroup) -> ReportValue {
-        let values = group.sampleValues.map { SampleValue($0, at: group.violation.path, ids: ids) }
-        return .array(values.contains { $0.text != nil } ? values.map(\.json) : [])
-    }
-
     private func keyword(_ keyword: CompiledSchema.UnevaluatedKeyword) -> ReportValue {
         .object([
             ("path", .string("\(keyword.path)")), ("keyword", .string(keyword.keyword)),
@@ -113,11 +88,5 @@ public struct CheckReportJSON: Sendable {
             ("headroom", .integer(verdict.headroom)),
             ("limit", .integer(verdict.limit)),
         ])
-    }
-}
-
-extension Duration {
-    fileprivate var milliseconds: Int {
-        Int(components.seconds) * 1_000 + Int(components.attoseconds / 1_000_000_000_000_000)
     }
 }

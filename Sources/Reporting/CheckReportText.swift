@@ -77,11 +77,3 @@ public struct CheckReportText: Sendable {
         return "\(count.grouped) \(consequence) (\(new.grouped) not in the ledger)"
     }
 }
-
-extension Duration {
-    /// Seconds with one digit behind the point.
-    fileprivate var seconds: String {
-        let tenths = components.seconds * 10 + components.attoseconds / 100_000_000_000_000_000
-        return "\(tenths / 10).\(tenths % 10) s"
-    }
-}

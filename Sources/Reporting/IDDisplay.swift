@@ -1,4 +1,4 @@
-public import BSON
+import BSON
 
 /// How reports show the `_id`s of documents: an `_id` can be a mail address.
 public enum IDDisplay: Sendable {

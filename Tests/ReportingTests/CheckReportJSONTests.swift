@@ -11,6 +11,7 @@ import Testing
                   "schema_version": 1,
                   "command": "check",
                   "source": "mongodb://localhost",
+                  "active": null,
                   "duration_ms": 12345,
                   "collections": [
                     {
@@ -18,14 +19,17 @@ import Testing
                       "collection": "Person",
                       "documents_read": 200000,
                       "documents_estimated": 200010,
+                      "in_active": null,
                       "failing": {
                         "certain": 1023,
                         "certain_new": 1000,
                         "certain_in_ledger": 23,
                         "possible": 5,
                         "possible_new": 5,
-                        "possible_in_ledger": 0
+                        "possible_in_ledger": 0,
+                        "excepted": 0
                       },
+                      "changes": null,
                       "reading": {
                         "database": "app",
                         "collection": "Person",
@@ -47,13 +51,17 @@ import Testing
                           "expected": "string",
                           "found": "missing",
                           "documents": 1023,
+                          "documents_new": null,
                           "sample_ids": [
                             { "$oid" : "507f1f77bcf86cd799439011" },
                             7,
                             "a\\"b"
                           ],
+                          "sample_values": [],
+                          "exception": null,
                           "filter": { "$expr" : { "$eq" : [ { "$type" : "$email" }, "missing" ] } },
-                          "filter_is_exact": true
+                          "filter_is_exact": true,
+                          "filter_documents": null
                         },
                         {
                           "rule": "binary-subtype",
@@ -63,11 +71,15 @@ import Testing
                           "expected": "binData of subtype 0",
                           "found": "binData of subtype 5, not 16 bytes",
                           "documents": 5,
+                          "documents_new": null,
                           "sample_ids": [
                             1099511627776
                           ],
+                          "sample_values": [],
+                          "exception": null,
                           "filter": { "$expr" : { "$ne" : [ "$n", { "$numberDouble" : "NaN" } ] } },
-                          "filter_is_exact": false
+                          "filter_is_exact": false,
+                          "filter_documents": null
                         }
                       ],
                       "findings_not_grouped": 2,
@@ -78,14 +90,17 @@ import Testing
                       "collection": "Pet",
                       "documents_read": 1500,
                       "documents_estimated": null,
+                      "in_active": null,
                       "failing": {
                         "certain": 0,
                         "certain_new": 0,
                         "certain_in_ledger": 0,
                         "possible": 0,
                         "possible_new": 0,
-                        "possible_in_ledger": 0
+                        "possible_in_ledger": 0,
+                        "excepted": 0
                       },
+                      "changes": null,
                       "reading": {
                         "database": "app",
                         "collection": "Pet",
@@ -103,12 +118,15 @@ import Testing
                       "keywords_not_judged": []
                     }
                   ],
+                  "removed_collections": [],
+                  "exceptions": null,
                   "notes": [
                     "majority reads are not available"
                   ],
                   "verdict": {
                     "band": "sync_will_stop",
                     "ledger": 99000,
+                    "newly_failing": null,
                     "certain_new": 1000,
                     "possible_new": 5,
                     "projected": 100000,

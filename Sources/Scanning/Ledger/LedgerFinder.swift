@@ -10,6 +10,9 @@ package enum LedgerFinder {
     /// The collection in each of them.
     package static var collection: String { "unsynced_documents" }
 
+    /// The ledger of apps that have no database of their own.
+    package static var standard: Namespace { Namespace(database: database, collection: collection) }
+
     /// The ledgers that are there.
     /// - Parameters:
     ///   - named: the one that the operator names; `nil` looks at all known places.

@@ -12,6 +12,7 @@ struct LedgerFlags: ParsableArguments {
     var ledger: LedgerLocation?
 
     @Option(
+        name: [.customLong("app-id"), .customLong("app")],
         help: ArgumentHelp(
             "The internal id of the app whose entries count; default: the app with the most.", valueName: "id"))
     var appId: String?

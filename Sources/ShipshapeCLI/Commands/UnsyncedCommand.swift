@@ -1,0 +1,73 @@
+internal import ArgumentParser
+internal import BSON
+internal import Backfill
+internal import Checking
+internal import Mongo
+internal import Reporting
+internal import ServerSchema
+
+/// `shipshape unsynced [SCHEMA]`.
+struct UnsyncedCommand: AsyncParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "unsynced",
+        abstract: "Reads the ledger of unsynced documents: how many, which, why, and how much headroom.",
+        discussion: """
+            The ledger is looked for in __realm_sync and in the per-app databases __realm_sync_<app id>, unless --ledger \
+            names it. It is read, and never written. With SCHEMA every document that it records is looked at now: does \
+            it still fail, and why; does it fit; is it gone? The latter two make its entry stale.
+
+            Ends with 1 when documents are recorded, with SCHEMA only when one of them still fails or may fail, and \
+            when an app is at its limit; with 0 when there is no ledger; with 77 when it cannot be read.
+            """)
+
+    @Argument(help: "The schema to explain the entries by: an app folder, or one schema.json.")
+    var schema: String?
+
+    @Option(
+        help: ArgumentHelp(
+            "The collection that a single schema.json is for; of an app folder, the only one to look at.",
+            valueName: "db.collection"))
+    var collection: String?
+
+    @Option(help: ArgumentHelp("The count of unsynced documents at which sync stops.", valueName: "count"))
+    var limit = DeployVerdict.defaultLimit
+
+    @OptionGroup var ledger: LedgerFlags
+    @OptionGroup var connection: ConnectionFlags
+    @OptionGroup var privacy: PrivacyFlags
+    @OptionGroup var output: OutputFlags
+
+    func validate() throws {
+        guard limit >= 1 else { throw ValidationError("--limit must be at least 1") }
+        if ledger.ledger == LedgerLocation.none { throw ValidationError("--ledger none leaves nothing to read") }
+        guard let collection else { return }
+        guard Namespace(collection) != nil else {
+            throw ValidationError("--collection: \"\(collection)\" is not DATABASE.COLLECTION")
+        }
+        if schema == nil { throw ValidationError("--collection says what SCHEMA is for, and there is no SCHEMA") }
+    }
+
+    func run() async throws {
+        try output.prepare()
+        let serverSchema = try schema.map { path throws(SchemaError) in
+            try ServerSchema.read(at: path, namespace: collection.flatMap { Namespace($0) })
+        }
+        let stop = StopSignal()
+        let signals = TerminationSignals { stop.raise() }
+        defer { signals.cancel() }
+        var run = UnsyncedRun(appID: ledger.appId, limit: limit, stop: stop)
+        if case .named(let namespace)? = ledger.ledger { run.ledger = namespace }
+        run.schema = serverSchema
+        run.schemaPath = schema
+        run.keepsValues = privacy.showValues
+        let report = try await run.run(on: try connection.pool())
+        let ids = privacy.display
+        try output.show { form, color in
+            switch form {
+            case .text(let width): UnsyncedText(report, isColored: color, width: width, ids: ids).text
+            case .json: UnsyncedJSON(report, ids: ids).text
+            }
+        }
+        if report.hasFindings { throw ExitStatus.findings }
+    }
+}
