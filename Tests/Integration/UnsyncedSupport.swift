@@ -1,0 +1,55 @@
+import BSON
+import TestSupport
+
+/// A ledger with entries of every kind, beside the documents that they name.
+struct UnsyncedCase {
+    static let person = "64f1c0de5ea51de5ca1ab1e0"
+    let mongod: Mongod
+    let database: TestDatabase
+    let folder: CommandLineFolder
+
+    /// Runs the program with the schema of people where the test gives one.
+    func unsynced(_ more: [String] = [], uri: String? = nil) async throws -> ProgramRun {
+        try await Program.run(
+            ["unsynced", "--uri", uri ?? mongod.uri] + more.map { $0.replacing("DB.", with: "\(database.name).") })
+    }
+
+    /// The arguments that name the schema.
+    func schema() throws -> [String] {
+        [try folder.write(CommandLineFolder.person, to: "person.json"), "--collection", "DB.person"]
+    }
+
+    static func with(_ mongod: Mongod, _ body: (UnsyncedCase) async throws -> Void) async throws {
+        try await mongod.withDatabase { database in
+            let folder = try CommandLineFolder()
+            defer { folder.remove() }
+            try await body(UnsyncedCase(mongod: mongod, database: database, folder: folder))
+        }
+    }
+
+    /// Two that fail, one that may, one that fits now, one that is gone, one recorded twice, two of a collection that no
+    /// schema covers, one that names no document; and another app's.
+    func fill() async throws {
+        try await database.fill(
+            "person",
+            [
+                ["_id": 1], ["_id": 2, "name": 5], ["_id": 3, "name": "Ada", "age": .long(36)],
+                ["_id": 4, "name": "Ada"], ["_id": 9],
+            ])
+        try await database.fill(
+            "ledger",
+            [1, 2, 3, 4, 5, 1].enumerated().map { entry($0.offset, of: "person", id: .integer($0.element)) })
+        try await database.fill("ledger", [entry(10, of: "thing", id: "a"), entry(11, of: "thing", id: "b")])
+        try await database.fill("ledger", [["_id": 12, "appId": "mine", "reason": "odd"]])
+        try await database.fill("ledger", [entry(13, app: "other", of: "person", id: 1)])
+    }
+
+    func entry(
+        _ number: Int, app: BSONValue = "mine", of collection: String, id: BSONValue, reason: String = "invalid schema"
+    ) -> BSONDocument {
+        [
+            "_id": .integer(number), "appId": app, "documentId": id,
+            "ns": ["db": .string(database.name), "coll": .string(collection)], "reason": .string(reason),
+        ]
+    }
+}

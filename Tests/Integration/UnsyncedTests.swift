@@ -1,0 +1,148 @@
+import BSON
+import Mongo
+import TestSupport
+import Testing
+
+/// What `unsynced` says of a ledger.
+@Suite struct UnsyncedTests {
+    private func with(_ body: (UnsyncedCase) async throws -> Void) async throws {
+        try await UnsyncedCase.with(try await Mongod.shared, body)
+    }
+
+    @Test func countsByAppCollectionAndReason() async throws {
+        try await with { test in
+            try await test.fill()
+            let run = try await test.unsynced(["--ledger", "DB.ledger", "--limit", "100"])
+            #expect(run.exitCode == 1)
+            let name = test.database.name
+            #expect(run.output.hasPrefix("7 documents are unsynced in the fullest of 2 apps: headroom 92 of 100.\n"))
+            #expect(run.output.contains("app mine in \(name).ledger: 7 documents, 9 entries, headroom 92\n"))
+            #expect(run.output.contains("app other in \(name).ledger: 1 document, 1 entry, headroom 98\n"))
+            let rows = run.output.split(separator: "\n").map { $0.split(separator: " ").map(String.init) }
+            #expect(rows.contains(["\(name).person", "5", "6", #""invalid"#, #"schema""#]))
+            #expect(rows.contains(["\(name).thing", "2", "2", #""invalid"#, #"schema""#]))
+            #expect(rows.contains(["(no", "document", "named)", "0", "1", #""odd""#]))
+        }
+    }
+
+    @Test func aSchemaExplainsEveryEntry() async throws {
+        try await with { test in
+            try await test.fill()
+            let run = try await test.unsynced(
+                try test.schema() + ["--ledger", "DB.ledger", "--app", "mine", "--output", "json"])
+            #expect(run.exitCode == 1)
+            let report = try BSONDocument(extendedJSON: run.output)
+            #expect(
+                report["explained"]
+                    == ["still_failing": 2, "possibly_failing": 1, "fit_now": 1, "gone": 1])
+            let app = try #require(report["apps"]?.document?["0"]?.document)
+            #expect(app["app"] == "mine")
+            let collections = (app["collections"]?.document?.values ?? []).compactMap(\.document)
+            #expect(collections.map { $0["is_covered"] } == [true, false, .null])
+            let groups = (collections[0]["groups"]?.document?.values ?? []).compactMap(\.document)
+            #expect(groups.map { $0["rule"] } == ["required-missing", "type-mismatch", "numeric-width-mismatch"])
+            // The document that fails and that the ledger does not record is not the ledger's business.
+            #expect(groups[0]["documents"] == 1)
+        }
+    }
+
+    @Test func staleEntriesAloneAreNoFinding() async throws {
+        try await with { test in
+            try await test.database.fill("person", [["_id": 4, "name": "Ada"]])
+            try await test.database.fill("ledger", [4, 5].map { test.entry($0, of: "person", id: .integer($0)) })
+            let run = try await test.unsynced(try test.schema() + ["--ledger", "DB.ledger"])
+            #expect(run.exitCode == 0, "\(run.output)")
+            #expect(run.output.contains("0 still fail, 0 may fail, 2 are stale (1 fit now, 1 are gone).\n"))
+            #expect(try await test.unsynced(["--ledger", "DB.ledger"]).exitCode == 1)
+            let full = try await test.unsynced(try test.schema() + ["--ledger", "DB.ledger", "--limit", "2"])
+            #expect(full.exitCode == 1)
+            #expect(full.output.hasPrefix("Sync has stopped: 2 documents are unsynced, and the limit is 2.\n"))
+        }
+    }
+
+    /// An ObjectId may be recorded as its digits, and a text of 24 digits as the ObjectId.
+    @Test func idsAreFoundInBothSpellings() async throws {
+        let id = ObjectID(high: 0x64f1_c0de_5ea5_1de5, low: 0xca1a_b1e0)
+        let schema = #"""
+            { "bsonType": "object", "required": ["name"],
+              "properties": { "_id": { "bsonType": "objectId" }, "name": { "bsonType": "string" } } }
+            """#
+        try await with { test in
+            try await test.database.fill("person", [["_id": .objectID(id)], ["_id": "64f1c0de5ea51de5ca1ab1e1"]])
+            try await test.database.fill(
+                "ledger",
+                [
+                    test.entry(1, of: "person", id: .string("\(id)")), test.entry(2, of: "person", id: .objectID(id)),
+                    test.entry(
+                        3, of: "person", id: .objectID(ObjectID(high: id.high, low: id.low + 1))),
+                ])
+            let file = try test.folder.write(schema, to: "id.json")
+            let run = try await test.unsynced([file, "--collection", "DB.person", "--ledger", "DB.ledger"])
+            #expect(run.output.contains("2 documents, 3 entries"), "\(run.output)")
+            #expect(run.output.contains("2 still fail, 0 may fail, 0 are stale"))
+        }
+    }
+
+    @Test func moreEntriesThanABatchAreAllLookedAt() async throws {
+        try await with { test in
+            try await test.database.fill("person", count: 2_500) {
+                ["_id": .integer($0), "name": $0 % 5 == 0 ? 5 : "x"]
+            }
+            try await test.database.fill("ledger", count: 3_000) { test.entry($0, of: "person", id: .integer($0)) }
+            let run = try await test.unsynced(try test.schema() + ["--ledger", "DB.ledger"])
+            #expect(
+                run.output.contains("500 still fail, 0 may fail, 2,500 are stale (2,000 fit now, 500 are gone)."),
+                "\(run.output)")
+        }
+    }
+
+    @Test func theAppsOwnDatabaseIsFound() async throws {
+        try await with { test in
+            let app = "app\(test.database.name)"
+            let ledger = Namespace(database: "__realm_sync_\(app)", collection: "unsynced_documents")
+            let documents = [1, 2].map { test.entry($0, app: .string(app), of: "person", id: .integer($0)) }
+            try await test.database.pool.withClient { client throws(MongoError) in
+                _ = try client.collection(ledger).insertMany(documents)
+            }
+            let run = try await test.unsynced(["--app", app])
+            #expect(run.output.contains("app \(app) in \(ledger): 2 documents, 2 entries"), "\(run.output)")
+            let other = try await test.unsynced(["--app", "nobody-\(app)", "--ledger", "\(ledger)"])
+            #expect(other.exitCode == 0)
+            #expect(other.output.contains("no entry is of the app nobody-\(app)"))
+            _ = try await test.database.pool.withClient { client throws(MongoError) in
+                try client.runCommand(["dropDatabase": 1], on: ledger.database)
+            }
+        }
+    }
+
+    @Test func noLedgerIsNoFinding() async throws {
+        try await with { test in
+            let run = try await test.unsynced(["--ledger", "DB.nothing"])
+            #expect(run.exitCode == 0)
+            #expect(run.output.hasPrefix("No ledger. There is no collection of unsynced documents in"))
+        }
+    }
+
+    @Test(arguments: [
+        ["--ledger", "none"], ["--limit", "0"], ["--collection", "a.b"], ["--collection", "nodot", "schema.json"],
+    ])
+    func wrongUsageIsRefused(_ arguments: [String]) async throws {
+        let run = try await Program.run(["unsynced", "--uri", "mongodb://127.0.0.1:1"] + arguments)
+        #expect(run.exitCode == 64, "\(run.errors)")
+    }
+
+    @Test func idsCanBeHashedOrLeftOut() async throws {
+        try await with { test in
+            try await test.database.fill("person", [["_id": 77_123]])
+            try await test.database.fill("ledger", [test.entry(1, of: "person", id: 77_123)])
+            for (display, isShown) in [("show", true), ("hash", false), ("none", false)] {
+                for form in ["text", "json"] {
+                    let run = try await test.unsynced(
+                        try test.schema() + ["--ledger", "DB.ledger", "--ids", display, "--output", form])
+                    #expect(run.output.contains("77123") == isShown, "\(display) \(form)")
+                    #expect(run.output.contains("#") || display != "hash")
+                }
+            }
+        }
+    }
+}
