@@ -114,6 +114,59 @@ cmongoc_aggregate (mongoc_client_t *client,
    return cursor;
 }
 
+/// `mongoc_collection_watch`; the stream is never NULL, and its error is found by its first `next`.
+static inline mongoc_change_stream_t *
+cmongoc_watch (mongoc_client_t *client,
+               const char *database,
+               const char *name,
+               cmongoc_document pipeline,
+               cmongoc_document options)
+{
+   bson_t pipeline_storage, options_storage;
+   mongoc_collection_t *collection = mongoc_client_get_collection (client, database, name);
+   mongoc_change_stream_t *stream = mongoc_collection_watch (
+      collection, cmongoc_view (&pipeline_storage, pipeline), cmongoc_view (&options_storage, options));
+   mongoc_collection_destroy (collection);
+   return stream;
+}
+
+/// `mongoc_change_stream_next`; the event is the stream's, until the next call.
+static inline bool
+cmongoc_change_stream_next (mongoc_change_stream_t *stream, cmongoc_document *event)
+{
+   const bson_t *next = NULL;
+   if (!mongoc_change_stream_next (stream, &next)) {
+      return false;
+   }
+   event->data = bson_get_data (next);
+   event->length = next->len;
+   return true;
+}
+
+/// `mongoc_change_stream_error_document`; the reply, where there is one, is the stream's.
+static inline bool
+cmongoc_change_stream_error (const mongoc_change_stream_t *stream, bson_error_t *error, cmongoc_document *reply)
+{
+   const bson_t *document = NULL;
+   if (!mongoc_change_stream_error_document (stream, error, &document)) {
+      return false;
+   }
+   if (document) {
+      reply->data = bson_get_data (document);
+      reply->length = document->len;
+   }
+   return true;
+}
+
+/// `mongoc_change_stream_get_resume_token`; the token, where there is one, is the stream's.
+static inline cmongoc_document
+cmongoc_change_stream_token (mongoc_change_stream_t *stream)
+{
+   const bson_t *token = mongoc_change_stream_get_resume_token (stream);
+   cmongoc_document document = {token ? bson_get_data (token) : NULL, token ? token->len : 0};
+   return document;
+}
+
 /// `mongoc_database_find_collections_with_opts`.
 static inline mongoc_cursor_t *
 cmongoc_list_collections (mongoc_client_t *client, const char *name, cmongoc_document options)

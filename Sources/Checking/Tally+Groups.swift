@@ -15,7 +15,7 @@ extension Tally {
     public var violationGroups: [ViolationGroup] {
         let builder = FilterBuilder(schema: schema)
         let isComparing = counts.changes != nil
-        return groups.map { group in
+        return groups.filter { $0.count > 0 }.map { group in
             let filter = builder.filter(for: group.key)
             return ViolationGroup(
                 violation: schema.violation(group.key), count: group.count,

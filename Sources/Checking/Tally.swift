@@ -15,6 +15,8 @@ public struct Tally: Sendable {
         public var includesInfo = false
         /// Whether to keep the values that stand where the findings are; else no value leaves its document.
         public var keepsValues = false
+        /// Whether ``Tally/lastContribution`` is kept, so that a document can be taken back.
+        public var keepsContributions = false
 
         /// The defaults.
         public init() {}
@@ -25,16 +27,20 @@ public struct Tally: Sendable {
     /// What is kept.
     public let options: Options
     /// The documents counted so far.
-    public private(set) var counts = DocumentCounts()
+    public internal(set) var counts = DocumentCounts()
     /// The findings that found no room among the groups.
-    public private(set) var overflowCount = 0
+    public internal(set) var overflowCount = 0
     /// Told of every document that fails or may fail, with all its findings; slower by what it takes to put them in
     /// words.
     public var onFailure: (@Sendable (FailingDocument) -> Void)?
 
+    /// The number of what the last document added, for ``take(back:of:)``.
+    public internal(set) var lastContribution: UInt32 = 0
+
+    var contributions = ContributionTable()
     let active: ActiveSchema
     let exceptions: ExceptionIndex
-    private(set) var groups: [Group] = []
+    var groups: [Group] = []
     private var index: [FindingCollector.Located: Int] = [:]
     private var collector: FindingCollector
 
@@ -83,6 +89,7 @@ public struct Tally: Sendable {
         let before = try activeVerdict(document)
         if verdict == .fits, !options.includesInfo {
             counts.add(verdict, active: before, unexcepted: verdict, isInLedger: false)
+            lastContribution = ContributionTable.numberOfFitting(active: before)
             return verdict
         }
         try addFindings(of: document, verdict, active: before, ledger)
@@ -108,11 +115,17 @@ public struct Tally: Sendable {
         let isInLedger = verdict >= .possible && ledger?.contains(id, in: schema.namespace) ?? false
         let isNew = active.map { VerdictChanges.isNew(from: $0, to: verdict) } ?? false
         var unexcepted = Verdict.fits
+        var added = Contribution(verdict: verdict, active: active, isInLedger: isInLedger)
         for (number, located) in collector.located.enumerated() {
-            let isExcepted = count(located, Sample(id: id, value: collector.value(of: number)), isNew: isNew)
+            let sample = Sample(id: id, value: collector.value(of: number))
+            let isExcepted = count(located, sample, isNew: isNew, &added)
             if !isExcepted { unexcepted = max(unexcepted, Verdict(located.finding.level)) }
         }
         counts.add(verdict, active: active, unexcepted: unexcepted, isInLedger: isInLedger)
+        if options.keepsContributions {
+            added.unexcepted = unexcepted
+            lastContribution = contributions.number(of: added)
+        }
         guard verdict >= .possible, let onFailure else { return }
         onFailure(
             FailingDocument(
@@ -127,12 +140,18 @@ public struct Tally: Sendable {
 
     /// Counts a finding of the document that is counted next.
     /// - Returns: Whether an exception covers it.
-    private mutating func count(_ located: FindingCollector.Located, _ sample: Sample, isNew: Bool) -> Bool {
-        guard let group = group(for: located) else { return exceptions.exception(for: located, in: schema) != nil }
+    private mutating func count(
+        _ located: FindingCollector.Located, _ sample: Sample, isNew: Bool, _ added: inout Contribution
+    ) -> Bool {
+        guard let group = group(for: located) else {
+            added.overflowCount += 1
+            return exceptions.exception(for: located, in: schema) != nil
+        }
         let isExcepted = groups[group].exception != nil
         guard groups[group].last <= counts.read else { return isExcepted }
         groups[group].last = counts.read + 1
         groups[group].count += 1
+        if options.keepsContributions { added.groups.append(Int32(group)) }
         if isNew { groups[group].newCount += 1 }
         if groups[group].samples.count < options.sampleCount, sample.id.isSmall {
             groups[group].samples.append(Sample(id: sample.id, value: sample.value?.shortened))
@@ -161,6 +180,8 @@ extension Tally {
         counts += other.counts
         overflowCount += other.overflowCount
         for theirs in other.groups {
+            // Of groups whose documents were all taken back nothing is left.
+            guard theirs.count > 0 else { continue }
             guard let mine = group(for: theirs.key) else {
                 overflowCount += theirs.count - 1
                 continue

@@ -19,6 +19,25 @@ extension MongoCollection {
         return unsafe Cursor(owning: cursor, lease: lease)
     }
 
+    /// The first documents that a `find` gives, as many as one reply holds.
+    ///
+    /// Unlike a cursor, it takes values in which a field has no name: the driver refuses those in a cursor's options.
+    /// - Parameters:
+    ///   - arguments: of the `find` command, its name aside.
+    ///   - options: what the driver adds to the command, and `sessionId`.
+    /// - Throws: ``MongoError``.
+    package func findBatch(_ arguments: BSONDocument, options: BSONDocument = [:]) throws(MongoError) -> [BSONDocument] {
+        var command = BSONBuilder()
+        command.append("find", .string(namespace.collection))
+        for (name, value) in (try? arguments.elements()) ?? [] { command.append(name, value) }
+        command.append("singleBatch", true)
+        let reply = try lease.run(.read, command.finish(), on: namespace.database, options: options)
+        guard let batch = reply["cursor"]?.document?["firstBatch"]?.document else {
+            throw MongoError(incomplete: "the batch", host: lease.host)
+        }
+        return batch.values.compactMap(\.document)
+    }
+
     /// The documents that a pipeline makes of the collection.
     ///
     /// The corresponding C function is `mongoc_collection_aggregate`. A pipeline that ends in `$out` or `$merge` runs

@@ -89,6 +89,8 @@ extension MongoError.Code {
     package static let notPrimaryOrSecondary = Self(rawValue: 13_436)
     /// An aggregation stage that the server does not know.
     package static let unknownStage = Self(rawValue: 40_324)
+    /// Change streams on a standalone server.
+    package static let changeStreamsUnsupported = Self(rawValue: 40_573)
     /// An option of a command that the server does not know.
     package static let unknownOption = Self(rawValue: 40_415)
     /// A parameter of an API version that the server does not know.

@@ -2,10 +2,11 @@ internal import Glibc
 
 /// A counting semaphore of the system; the corresponding C type is `sem_t`.
 @safe
-final class Semaphore {
+package final class Semaphore {
     private let handle: UnsafeMutablePointer<sem_t>
 
-    init() {
+    /// Starts at 0.
+    package init() {
         unsafe handle = .allocate(capacity: 1)
         unsafe sem_init(handle, 0, 0)
     }
@@ -15,9 +16,11 @@ final class Semaphore {
         unsafe handle.deallocate()
     }
 
-    func signal() { unsafe sem_post(handle) }
+    /// Counts up, and wakes one that waits.
+    package func signal() { unsafe sem_post(handle) }
 
-    func wait() {
+    /// Counts down; blocks while there is nothing to count.
+    package func wait() {
         while unsafe sem_wait(handle) != 0 {}  // EINTR: a signal came
     }
 }

@@ -43,6 +43,15 @@ package struct Session: ~Copyable {
         unsafe mongoc_client_session_get_operation_time(handle, &seconds, &ordinal)
         return UInt64(seconds) << 32 | UInt64(ordinal)
     }
+
+    /// Makes later reads see at least what there was at that cluster time; an earlier one than ``operationTime`` changes
+    /// nothing.
+    ///
+    /// The corresponding C function is `mongoc_client_session_advance_operation_time`.
+    package func advance(to time: UInt64) {
+        unsafe mongoc_client_session_advance_operation_time(
+            handle, UInt32(truncatingIfNeeded: time >> 32), UInt32(truncatingIfNeeded: time))
+    }
 }
 
 extension Client {

@@ -1,4 +1,4 @@
-import BSON
+package import BSON
 package import Checking
 package import Mongo
 import Synchronization
@@ -7,59 +7,155 @@ import Synchronization
 package struct CollectionScan: Sendable {
     let pool: ClientPool
     let schema: CompiledSchema
+    let namespace: Namespace
     let options: ScanOptions
 
     /// Prepares a scan.
-    package init(_ schema: CompiledSchema, on pool: ClientPool, options: ScanOptions) {
+    /// - Parameter namespace: the collection to read; the schema's own by default.
+    package init(
+        _ schema: CompiledSchema, of namespace: Namespace? = nil, on pool: ClientPool, options: ScanOptions
+    ) {
         self.pool = pool
         self.schema = schema
+        self.namespace = namespace ?? schema.namespace
         self.options = options
     }
 
-    /// Reads all ranges on threads of their own.
+    /// Reads all ranges on threads of their own, and then again what changed meanwhile.
     /// - Throws: ``MongoError``, or ``ScanStopped``.
-    package func run() async throws -> Tally {
-        let ranges = try await pool.withClient { [schema, options] client throws(MongoError) in
-            options.isView
-                ? [.everything]
-                : try IDRange.splitting(client.collection(schema.namespace), into: options.threads * 4)
-        }
-        let queue = RangeQueue(ranges)
-        return try await withThrowingTaskGroup(of: Tally.self) { group in
-            for number in 0..<min(options.threads, ranges.count) {
-                group.addTask { try await onOwnedThread(name: "scan-\(number)") { try work(queue) } }
-            }
-            var total = options.makeTally(schema)
-            for try await part in group { total.merge(part) }
-            return total
+    package func run() async throws -> ScanResult {
+        let (tracker, missing) = try await track()
+        defer { tracker?.close() }
+        let parts = try await readRanges(tracker)
+        return try await onOwnedThread(name: "second look") { () throws in
+            var result = ScanResult(tally: options.makeTally(schema), missing: missing)
+            if let tracker { try amend(&result, parts, tracker) }
+            for part in parts { result.tally.merge(part.tally) }
+            return result
         }
     }
 
-    /// Takes ranges until none is left; one thread's part of the scan.
-    private func work(_ queue: RangeQueue) throws -> Tally {
-        let client = try pool.client()
-        let collection = client.collection(schema.namespace)
-        var tally = options.makeTally(schema)
-        var unreported = 0
-        do {
-            while let range = queue.next() {
-                try RangeReader(collection, range: range, isView: options.isView).read { document in
-                    try tally.add(document, ledger: options.ledger)
-                    unreported += 1
-                    guard unreported == 1_000 else { return true }
-                    options.progress(unreported)
-                    unreported = 0
-                    return !options.isStopped() && !queue.isClosed
-                }
-                if options.isStopped() { throw ScanStopped() }
+    private func readRanges(_ tracker: ChangeTracker?) async throws -> [ScanPart] {
+        let ranges = try await pool.withClient { [namespace, options] client throws(MongoError) in
+            options.isView || options.sampleSize != nil
+                ? [.everything]
+                : try IDRange.splitting(client.collection(namespace), into: options.threads * 4)
+        }
+        let queue = RangeQueue(ranges)
+        return try await withThrowingTaskGroup(of: ScanPart.self) { group in
+            for number in 0..<min(options.threads, ranges.count) {
+                group.addTask { try await onOwnedThread(name: "scan-\(number)") { try work(queue, tracker) } }
             }
+            return try await group.reduce(into: []) { $0.append($1) }
+        }
+    }
+
+    /// One thread's part of the scan.
+    private func work(_ queue: RangeQueue, _ tracker: ChangeTracker?) throws -> ScanPart {
+        let part = ScanPart(schema, options: options, tracksChanges: tracker != nil)
+        do {
+            let client = try pool.client()
+            guard let tracker else {
+                try read(queue, into: part, client, [:])
+                return part
+            }
+            let session = try client.startSession()
+            // What a member that lags shows of the time before the changes are followed must not be read.
+            session.advance(to: tracker.start.rawValue)
+            try read(queue, into: part, client, try session.options())
+            part.readTime = session.operationTime
         } catch {
             // What one thread cannot read the others need not go on for.
             queue.close()
             throw error
         }
-        options.progress(unreported)
-        return tally
+        return part
+    }
+
+    /// Takes ranges until none is left.
+    private func read(
+        _ queue: RangeQueue, into part: ScanPart, _ client: borrowing Client, _ session: BSONDocument
+    ) throws {
+        let collection = client.collection(namespace)
+        var pace = Pace(options)
+        defer { pace.finish() }
+        while let range = queue.next() {
+            try lend(range, of: collection, session) { document in
+                try part.add(document, ledger: options.ledger)
+                return pace.goesOn() && !queue.isClosed
+            }
+            if options.isStopped() { throw ScanStopped() }
+        }
+    }
+
+    private func lend(
+        _ range: IDRange, of collection: MongoCollection, _ session: BSONDocument,
+        _ body: (borrowing BSONView) throws -> Bool
+    ) throws {
+        if let size = options.sampleSize {
+            return try SampleReader(collection: collection, filter: options.filter, size: size).read(body)
+        }
+        var reader = RangeReader(collection, range: range, isView: options.isView)
+        reader.filter = options.readFilter
+        reader.session = session
+        reader.batchSize = options.batchSize
+        reader.isStopped = options.isStopped
+        try reader.read(body)
+    }
+}
+
+// MARK: what changes meanwhile
+
+extension CollectionScan {
+    /// Starts to follow the collection's changes, where that is possible; else says why not.
+    private func track() async throws -> (ChangeTracker?, [MissingGuarantee]) {
+        func without(_ reason: String) -> (ChangeTracker?, [MissingGuarantee]) {
+            (nil, [MissingGuarantee(.oneMoment, reason)])
+        }
+        if options.sampleSize != nil { return (nil, []) }
+        if options.isView {
+            let cursor = MissingGuarantee(.resumable, "\(namespace) is a view, and a view has no _id index to go on by")
+            let (tracker, missing) = without("\(namespace) is a view, and a view has no change stream")
+            return (tracker, missing + [cursor])
+        }
+        let pool = pool
+        let start = try await pool.withClient { client throws(MongoError) in try SecondLook.time(of: client) }
+        guard start > 0 else {
+            return without("the server is no member of a replica set, and so has no change streams")
+        }
+        let tracker = ChangeTracker(
+            namespace, from: ClusterTime(rawValue: start), on: pool, isStopped: options.isStopped)
+        do {
+            try await onOwnedThread(name: "changes open") { () throws(ChangesUnknown) in try tracker.open() }
+            return (tracker, [])
+        } catch {
+            tracker.close()
+            return without(error.reason)
+        }
+    }
+
+    /// Replaces what the changed documents added by what they are now.
+    private func amend(_ result: inout ScanResult, _ parts: [ScanPart], _ tracker: ChangeTracker) throws {
+        let look = SecondLook(schema: schema, namespace: namespace, pool: pool, options: options, tracker: tracker)
+        do {
+            let outcome = try look.look(after: parts.map(\.readTime).max() ?? 0)
+            for part in parts { try part.takeBack(outcome.changed) }
+            result.tally.merge(outcome.tally)
+            result.changedCount = outcome.changed.count
+            if outcome.changed.isIncomplete {
+                throw ChangesUnknown(
+                    reason: "more documents changed during the scan than are kept, of which "
+                        + "\(outcome.changed.count) were judged again")
+            }
+            if let blur = outcome.blur {
+                result.missing.append(MissingGuarantee(.oneMoment, blur))
+            } else {
+                result.clusterTime = outcome.time
+            }
+        } catch let error as ChangesUnknown {
+            if options.isStopped() { throw ScanStopped() }
+            result.missing.append(MissingGuarantee(.oneMoment, error.reason))
+        }
     }
 }
 

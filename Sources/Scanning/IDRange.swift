@@ -28,7 +28,9 @@ package struct IDRange: Hashable, Sendable {
         for part in 1..<count {
             let index = ids.count * part / count
             // A bound of MinKey or MaxKey would bound nothing, and equal bounds would make an empty range.
-            guard index < ids.count, ids[index] != .minKey, ids[index] != .maxKey else { continue }
+            // And the driver's cursors take no bound in which a field has no name.
+            guard index < ids.count, ids[index] != .minKey, ids[index] != .maxKey, !ids[index].hasNamelessField
+            else { continue }
             if let last = bounds.last, last.compared(to: ids[index]) == .equal { continue }
             bounds.append(ids[index])
         }

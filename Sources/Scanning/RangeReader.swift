@@ -10,6 +10,14 @@ package struct RangeReader {
     let isView: Bool
     /// How long after the first failure without a document in between it still tries.
     let patience: Duration
+    /// What a document must match, too.
+    var filter: BSONDocument = [:]
+    /// The session that the reads belong to, as an option.
+    var session: BSONDocument = [:]
+    /// Documents that the server sends at once.
+    var batchSize = 10_000
+    /// Asked before a lost cursor is tried again.
+    var isStopped: () -> Bool = { false }
 
     /// Reads `range` of `collection`.
     package init(
@@ -36,20 +44,22 @@ package struct RangeReader {
                 if last.advance() { failedAt = nil }
                 let start = failedAt ?? .now
                 failedAt = start
-                guard start.duration(to: .now) < patience else { throw error }
+                guard start.duration(to: .now) < patience, !isStopped() else { throw error }
                 sleep(1)
             }
         }
     }
 
     private func read(after last: inout LastID, _ body: (borrowing BSONView) throws -> Bool) throws {
-        let resumed = try last.value()
-        var options = BSONBuilder()
-        for (name, value) in try Self.options.elements() { options.append(name, value) }
-        if !isView { options.append("hint", ["_id": 1]) }
-        if let lower = resumed ?? range.lower { options.append("min", ["_id": lower]) }
-        if let upper = range.upper { options.append("max", ["_id": upper]) }
-        var cursor = collection.find(options: options.finish())
+        var resumed = try last.value()
+        // The driver's cursors refuse such a bound; its commands do not.
+        while let lower = resumed, lower.hasNamelessField {
+            guard try readBatch(from: lower, after: &last, body) else { return }
+            resumed = try last.value()
+        }
+        var options = BSONBuilder(continuing: bounds(from: resumed ?? range.lower))
+        for (name, value) in try self.options.elements() { options.append(name, value) }
+        var cursor = collection.find(filter, options: options.finish())
         var mayRepeat = resumed != nil
         while let view = try cursor.next() {
             if mayRepeat {
@@ -64,59 +74,44 @@ package struct RangeReader {
     /// Index bounds with `min` alone leave out an `_id` of MaxKey: those of an open range, and of one that was resumed.
     private func readMaxKey(after last: LastID, _ body: (borrowing BSONView) throws -> Bool) throws {
         guard range.upper == nil, !isView, try last.value() != .maxKey else { return }
-        var cursor = collection.find(["_id": ["$eq": .maxKey]], options: Self.options)
+        let isLast: BSONValue = ["_id": ["$eq": .maxKey]]
+        let filter = filter.isEmpty ? isLast.document ?? [:] : ["$and": [.object(filter), isLast]]
+        var cursor = collection.find(filter, options: options)
         if let view = try cursor.next() { _ = try body(view) }
     }
 
-    private static let options: BSONDocument = [
-        "batchSize": 10_000, "comment": "shipshape check", "readConcern": ["level": "majority"],
-    ]
-}
-
-/// The `_id` of the last document that was seen, kept without an allocation per document.
-struct LastID {
-    private var bytes: [UInt8] = []
-    private var marked: [UInt8] = []
-
-    /// Copies the document's `_id` element.
-    mutating func remember(_ view: borrowing BSONView) throws(BSONError) {
-        guard let element = try Self.id(of: view) else { return }
-        bytes.removeAll(keepingCapacity: true)
-        bytes.append(element.type.rawValue)
-        unsafe Self.content(element, of: view).withUnsafeBytes { unsafe bytes.append(contentsOf: $0) }
-    }
-
-    /// Whether the document is the one that was seen last; by bytes, because NaN is an `_id` too and equals nothing.
-    func isID(of view: borrowing BSONView) throws(BSONError) -> Bool {
-        guard let element = try Self.id(of: view), bytes.first == element.type.rawValue else { return false }
-        return unsafe Self.content(element, of: view).withUnsafeBytes { unsafe bytes.dropFirst().elementsEqual($0) }
-    }
-
-    /// The element's name and value.
-    @_lifetime(copy view)
-    private static func content(_ element: BSONElement, of view: BSONView) -> RawSpan {
-        view.bytes.extracting(element.nameOffset..<element.valueOffset + element.valueLength)
-    }
-
-    /// The `_id`; `nil` before the first document.
-    func value() throws(BSONError) -> BSONValue? {
-        guard !bytes.isEmpty else { return nil }
-        let length = UInt32(bytes.count + 5)
-        let header = (0..<4).map { UInt8(truncatingIfNeeded: length >> (8 * UInt32($0))) }
-        return try BSONDocument(bytes: header + bytes + [0])["_id"]
-    }
-
-    /// Whether a document was seen since the last call.
-    mutating func advance() -> Bool {
-        defer { marked = bytes }
-        return marked != bytes
-    }
-
-    private static func id(of view: borrowing BSONView) throws(BSONError) -> BSONElement? {
-        var position = view.firstPosition
-        while let element = try view.next(&position) {
-            if view.nameBytes(element).isEqual(to: "_id") { return element }
+    /// Reads a batch that begins after the document seen last.
+    /// - Returns: Whether there may be more.
+    private func readBatch(
+        from lower: BSONValue, after last: inout LastID, _ body: (borrowing BSONView) throws -> Bool
+    ) throws -> Bool {
+        var arguments = BSONBuilder(continuing: bounds(from: lower))
+        let others: BSONValue = ["_id": ["$ne": lower]]
+        arguments.append("filter", filter.isEmpty ? others : ["$and": [.object(filter), others]])
+        arguments.append("batchSize", .integer(batchSize))
+        let options: BSONDocument = ["readConcern": ["level": "majority"]]
+        let batch = try collection.findBatch(
+            arguments.finish(), options: BSONDocument(try options.elements() + session.elements()))
+        for document in batch {
+            try last.remember(document.view)
+            guard try body(document.view) else { return false }
         }
-        return nil
+        return !batch.isEmpty
+    }
+
+    private func bounds(from lower: BSONValue?) -> BSONDocument {
+        var bounds = BSONBuilder()
+        if !isView { bounds.append("hint", ["_id": 1]) }
+        if let lower { bounds.append("min", ["_id": lower]) }
+        if let upper = range.upper { bounds.append("max", ["_id": upper]) }
+        return bounds.finish()
+    }
+
+    private var options: BSONDocument {
+        var options = BSONBuilder(continuing: session)
+        options.append("batchSize", .integer(batchSize))
+        options.append("comment", "shipshape check")
+        options.append("readConcern", ["level": "majority"])
+        return options.finish()
     }
 }

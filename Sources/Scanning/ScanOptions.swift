@@ -1,3 +1,4 @@
+package import BSON
 package import Checking
 
 /// What a scan may use, and what it is asked for.
@@ -18,6 +19,17 @@ package struct ScanOptions: Sendable {
     /// Told of every document that fails or may fail, by every thread of the scan.
     package var onFailure: (@Sendable (FailingDocument) -> Void)?
 
+    /// What a document must match to be read; empty for all.
+    package var filter: BSONDocument = [:]
+    /// What proves a document good, so that the server need not send it; `nil` to read all.
+    package var prefilter: Prefilter?
+    /// How many documents to take at random instead of reading all.
+    package var sampleSize: Int?
+    /// The documents per second that all threads together may read.
+    package var rate: RateLimit?
+    /// The documents of which it is kept in memory what they added to the counts; of more, a temporary file tells.
+    package var seenInMemory = 1 << 20
+
     /// Asked now and then, from every thread of the scan; a yes ends it with ``ScanStopped``.
     package var isStopped: @Sendable () -> Bool = { false }
     /// Told now and then how many more documents were read, by every thread of the scan.
@@ -27,11 +39,23 @@ package struct ScanOptions: Sendable {
     package init() {}
 
     /// A tally of one thread, which has counted nothing.
-    func makeTally(_ schema: CompiledSchema) -> Tally {
-        var tally = Tally(schema, active: active, exceptions: exceptions, options: self.tally)
+    func makeTally(_ schema: CompiledSchema, keepingContributions: Bool = false) -> Tally {
+        var kept = self.tally
+        kept.keepsContributions = keepingContributions
+        var tally = Tally(schema, active: active, exceptions: exceptions, options: kept)
         tally.onFailure = onFailure
         return tally
     }
+
+    /// What a document must match to be sent.
+    var readFilter: BSONDocument {
+        guard let prefilter else { return filter }
+        let held: BSONValue = ["$nor": [.object(prefilter.proof)]]
+        return filter.isEmpty ? held.document ?? [:] : ["$and": [.object(filter), held]]
+    }
+
+    /// Documents of a batch: with a limit, what a thread may read in a second, so that no cursor idles for long.
+    var batchSize: Int { rate.map { max(1, min(10_000, $0.perSecond / threads)) } ?? 10_000 }
 }
 
 /// The scan was asked to stop before it had read everything.

@@ -28,9 +28,7 @@ extension TestDatabase {
         options.threads = threads
         options.isView = isView
         options.tally.sampleCount = .max
-        return try await CollectionScan(
-            schema, on: pool, options: options
-        ).run()
+        return try await CollectionScan(schema, on: pool, options: options).run().tally
     }
 
     /// The `_id`s that a scan of a collection reads, in no order.

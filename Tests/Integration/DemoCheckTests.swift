@@ -39,7 +39,7 @@ import Testing
         options.threads = 3
         let tally = try await CollectionScan(
             compiled, on: app.database.pool, options: options
-        ).run()
+        ).run().tally
         let levels = (0..<collection.count).map { index in
             collection.flaws(at: index, against: version).map(\.level)
         }

@@ -30,16 +30,16 @@ extension CheckRun {
                 collections.append(emptyCollection(compiled))
                 continue
             }
-            if let kind = target.derived {
-                notes.append(
-                    "\(collection.namespace) is a \(kind): should its cursor be lost, the check does not go on")
-            }
             var options = options(collection.namespace, index, progress)
             options.isView = target.derived != nil
             let scan = CollectionScan(compiled, on: pool, options: options)
-            let tally = try await stopping(progress) { try await scan.run() }
+            let result = try await stopping(progress) { try await scan.run() }
             try await checkIdentity(of: collection.namespace, target, on: pool)
-            collections.append(CheckReport.Collection(tally, estimatedCount: target.estimatedCount))
+            var part = CheckReport.Collection(result.tally, estimatedCount: target.estimatedCount)
+            part.reading.clusterTime = result.clusterTime
+            part.reading.changedCount = result.changedCount
+            part.reading.missing = result.missing
+            collections.append(part)
         }
         let removed = zip(removedNamespaces, try await find(removedNamespaces, on: pool)).map { namespace, target in
             RemovedCollection(namespace: namespace, documentCount: target.exists ? target.estimatedCount : 0)

@@ -52,7 +52,7 @@ struct CheckRun {
     }
 
     /// A check that was asked to stop has no report.
-    func stopping(_ progress: ProgressLine, _ body: () async throws -> Tally) async throws -> Tally {
+    func stopping<R>(_ progress: ProgressLine, _ body: () async throws -> R) async throws -> R {
         do {
             return try await body()
         } catch is ScanStopped {

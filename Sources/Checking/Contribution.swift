@@ -1,0 +1,48 @@
+/// What one document added to a tally, so that it can be taken back.
+struct Contribution: Hashable, Sendable {
+    var verdict: Verdict
+    /// How the document fares under the active schema; `nil` when there is none.
+    var active: Verdict?
+    var isInLedger = false
+    /// The worst that no exception covers.
+    var unexcepted = Verdict.fits
+    /// The groups that it is counted in.
+    var groups: [Int32] = []
+    /// Its findings that found no room among the groups.
+    var overflowCount = 0
+
+    /// Whether the document begins to fail, or to be one that may fail.
+    var isNew: Bool { active.map { VerdictChanges.isNew(from: $0, to: verdict) } ?? false }
+}
+
+/// Numbers the distinct contributions of a tally, of which there are few.
+struct ContributionTable: Sendable {
+    /// The distinct ones that are kept: the ways in which documents fail together.
+    static var maximumCount: Int { 50_000 }
+    /// The number of those that found no room.
+    static var unknown: UInt32 { .max }
+
+    private var numbers: [Contribution: UInt32] = [:]
+    private var contributions: [Contribution] = []
+
+    init() {
+        for active in [nil, Verdict.fits, .warning, .possible, .certain] {
+            contributions.append(Contribution(verdict: .fits, active: active))
+        }
+    }
+
+    /// The number of a document in which nothing is found: known without a look into the table.
+    @inline(__always)
+    static func numberOfFitting(active: Verdict?) -> UInt32 { active.map { UInt32($0.rawValue) + 1 } ?? 0 }
+
+    mutating func number(of contribution: Contribution) -> UInt32 {
+        if let known = numbers[contribution] { return known }
+        guard contributions.count < Self.maximumCount else { return Self.unknown }
+        let number = UInt32(contributions.count)
+        numbers[contribution] = number
+        contributions.append(contribution)
+        return number
+    }
+
+    subscript(number: UInt32) -> Contribution? { number == Self.unknown ? nil : contributions[Int(number)] }
+}

@@ -1,0 +1,179 @@
+import BSON
+import Checking
+import Glibc
+import Mongo
+import Synchronization
+
+/// Follows a collection's changes beside a scan, on a thread of its own, and notes whose they are.
+final class ChangeTracker: Sendable {
+    private struct State {
+        var changed = ChangedIDs()
+        /// How far the stream was read.
+        var time = ClusterTime(rawValue: 0)
+        /// How far somebody waits for it to be read.
+        var goal: ClusterTime?
+        var isClosed = false
+        var isOpen = false
+        /// Why the stream ended; `nil` while it goes on.
+        var failure: String?
+    }
+
+    /// The changes from here on are noted: no version from before it was read.
+    let start: ClusterTime
+    private let namespace: Namespace
+    private let pool: ClientPool
+    private let isStopped: @Sendable () -> Bool
+    private let state = Mutex(State())
+    private let news = Semaphore()
+
+    init(
+        _ namespace: Namespace, from start: ClusterTime, on pool: ClientPool, isStopped: @escaping @Sendable () -> Bool
+    ) {
+        self.namespace = namespace
+        self.start = start
+        self.pool = pool
+        self.isStopped = isStopped
+    }
+
+    /// Starts to follow; blocks until the server has answered.
+    /// - Throws: ``ChangesUnknown`` with the reason why it does not give the changes.
+    func open() throws(ChangesUnknown) {
+        Task { [self] in await onOwnedThread(name: "changes") { self.run() } }
+        try wait { $0.isOpen }
+    }
+
+    /// Blocks until the stream was read up to that time.
+    /// - Throws: ``ChangesUnknown`` when it was lost.
+    func wait(until time: ClusterTime) throws(ChangesUnknown) {
+        state.withLock { $0.goal = time }
+        try wait { $0.time >= time }
+    }
+
+    /// What has changed so far.
+    var changed: ChangedIDs { state.withLock { $0.changed } }
+
+    /// Ends the stream.
+    func close() { state.withLock { $0.isClosed = true } }
+
+    private func wait(_ isReached: (State) -> Bool) throws(ChangesUnknown) {
+        while true {
+            let (reached, failure) = state.withLock { (isReached($0), $0.failure) }
+            if let failure { throw ChangesUnknown(reason: failure) }
+            if reached { return }
+            news.wait()
+        }
+    }
+}
+
+/// The changes of a collection cannot be told.
+struct ChangesUnknown: Error {
+    /// Why, a clause.
+    let reason: String
+}
+
+// MARK: the thread
+
+extension ChangeTracker {
+    /// How long a lost stream is tried again, and how long it may stand still while somebody waits.
+    private static var patience: Duration { .seconds(60) }
+
+    private func run() {
+        var token: ResumeToken?
+        var failedAt: ContinuousClock.Instant?
+        while true {
+            do {
+                try follow(&token) { failedAt = nil }
+                return
+            } catch let error as MongoError {
+                let since = failedAt ?? .now
+                failedAt = since
+                guard error.isCursorLost, since.duration(to: .now) < Self.patience, !isStopped() else {
+                    return fail(reason(of: error))
+                }
+                sleep(1)
+            } catch let error as ChangesUnknown {
+                return fail(error.reason)
+            } catch {
+                return fail("an event of the change stream is damaged: \(error)")
+            }
+        }
+    }
+
+    private func follow(_ token: inout ResumeToken?, progressed: () -> Void) throws {
+        let client = try pool.client()
+        var stream = client.collection(namespace).watch(Self.pipeline, options: options(after: token))
+        var stoodStillAt = ContinuousClock.now
+        while !state.withLock({ $0.isClosed }) {
+            if isStopped() { throw ChangesUnknown(reason: "the scan was stopped") }
+            let time = try read(&stream)
+            token = stream.resumeToken ?? token
+            progressed()
+            guard let time = time ?? token?.time else {
+                throw ChangesUnknown(reason: "the server's resume tokens are of a form that is not known")
+            }
+            let (moved, isAwaited) = advance(to: time)
+            if moved || !isAwaited { stoodStillAt = .now }
+            guard stoodStillAt.duration(to: .now) < Self.patience else {
+                throw ChangesUnknown(reason: "the change stream stands still")
+            }
+        }
+    }
+
+    /// Notes one event and gives the time before which there are no more; `nil` when none came.
+    private func read(_ stream: inout ChangeStream) throws -> ClusterTime? {
+        guard let event = try stream.next() else { return nil }
+        guard let time = try event.find("clusterTime"), case .timestamp(let stamp) = try event.value(time) else {
+            throw ChangesUnknown(reason: "an event of the change stream has no cluster time")
+        }
+        guard let key = try event.find("documentKey"), key.type == .object else {
+            throw ChangesUnknown(reason: "the collection was dropped, renamed or replaced")
+        }
+        // What was written at the very start is what every read sees.
+        if stamp > start.rawValue {
+            let document = try event.document(key)
+            try state.withLock { state in try state.changed.insert(document) }
+        }
+        // Events of one transaction share their time: this one's is not over.
+        return ClusterTime(rawValue: stamp - 1)
+    }
+
+    private func advance(to time: ClusterTime) -> (moved: Bool, isAwaited: Bool) {
+        let (moved, isAwaited) = state.withLock { state in
+            let moved = time > state.time || !state.isOpen
+            state.time = max(state.time, time)
+            state.isOpen = true
+            return (moved, state.goal.map { state.time < $0 } ?? false)
+        }
+        if moved { news.signal() }
+        return (moved, isAwaited)
+    }
+
+    private func fail(_ reason: String) {
+        state.withLock { $0.failure = reason }
+        news.signal()
+    }
+
+    /// Only what is needed: the documents themselves are not sent.
+    private static var pipeline: [BSONDocument] {
+        [["$project": ["operationType": 1, "documentKey": 1, "clusterTime": 1]]]
+    }
+
+    private func options(after token: ResumeToken?) -> BSONDocument {
+        let place: (String, BSONValue) =
+            token.map { ("resumeAfter", .object($0.document)) } ?? ("startAtOperationTime", .timestamp(start.rawValue))
+        let others: [(String, BSONValue)] = [
+            ("maxAwaitTimeMS", 100), ("batchSize", 1_000), ("readConcern", ["level": "majority"]),
+            ("comment", "shipshape check"),
+        ]
+        return BSONDocument([place] + others)
+    }
+
+    private func reason(of error: MongoError) -> String {
+        switch error.code {
+        case _ where error.isAuthorization: "the user lacks the privilege changeStream on \(namespace)"
+        case .changeStreamsUnsupported: "the server is no member of a replica set, and so has no change streams"
+        case .changeStreamHistoryLost: "the oplog is too short: it lost changes before they were read"
+        default: "the change stream failed: \(error)"
+        }
+    }
+}

@@ -1,0 +1,45 @@
+import BSON
+import Checking
+
+/// What one thread of a scan counted, and which documents it saw.
+///
+/// @unchecked: one thread fills it and hands it over when it is done.
+final class ScanPart: @unchecked Sendable {
+    var tally: Tally
+    /// `nil` when no changes are followed, so that nothing is ever taken back.
+    let seen: SeenLog?
+    /// The latest moment of which the thread read something; 0 when it did not ask.
+    var readTime: UInt64 = 0
+
+    init(_ schema: CompiledSchema, options: ScanOptions, tracksChanges: Bool) {
+        tally = options.makeTally(schema, keepingContributions: tracksChanges)
+        seen = tracksChanges ? SeenLog(bound: options.seenInMemory / options.threads) : nil
+    }
+
+    func add(_ document: borrowing BSONView, ledger: LedgerIndex?) throws(BSONError) {
+        try tally.add(document, ledger: ledger)
+        guard let seen, let key = try DocumentKey(of: document) else { return }
+        seen.append(key, tally.lastContribution)
+    }
+
+    /// Takes back what the changed documents added.
+    /// - Throws: ``ChangesUnknown`` when it is not known what they added.
+    func takeBack(_ changed: ChangedIDs) throws(ChangesUnknown) {
+        guard let seen else { return }
+        if let failure = seen.failure { throw ChangesUnknown(reason: Self.reason(failure)) }
+        var unknown = 0
+        do {
+            try seen.forEach { key, contribution in
+                guard let id = changed[key] else { return }
+                if !tally.take(back: contribution, of: id) { unknown += 1 }
+            }
+        } catch {
+            throw ChangesUnknown(reason: Self.reason(error))
+        }
+        if unknown > 0 { throw ChangesUnknown(reason: "documents fail in too many ways to tell those that changed apart") }
+    }
+
+    private static func reason(_ error: any Error) -> String {
+        "the temporary file that says what was read failed: \(error) (TMPDIR names its folder)"
+    }
+}

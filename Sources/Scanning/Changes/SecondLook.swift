@@ -1,0 +1,114 @@
+import BSON
+import Checking
+import Glibc
+import Mongo
+
+/// Judges the documents that changed during a scan again, as they are at one moment after it.
+struct SecondLook {
+    let schema: CompiledSchema
+    let namespace: Namespace
+    let pool: ClientPool
+    let options: ScanOptions
+    let tracker: ChangeTracker
+
+    /// What the changed documents are at the moment.
+    struct Outcome {
+        var time: ClusterTime
+        var changed: ChangedIDs
+        var tally: Tally
+        /// Why the moment is not exactly one; `nil` when it is.
+        var blur: String?
+    }
+
+    private static var patience: Duration { .seconds(60) }
+
+    /// Looks; blocks.
+    /// - Parameter readTime: the latest moment of which the scan read something.
+    /// - Throws: ``ChangesUnknown``, ``ScanStopped``, ``MongoError`` when the deployment stays unreachable.
+    func look(after readTime: UInt64) throws -> Outcome {
+        let start = ContinuousClock.now
+        while true {
+            do {
+                return try lookOnce(after: readTime)
+            } catch let error as MongoError {
+                guard error.isCursorLost, start.duration(to: .now) < Self.patience else { throw error }
+                if options.isStopped() { throw ScanStopped() }
+                sleep(1)
+            }
+        }
+    }
+
+    private func lookOnce(after readTime: UInt64) throws -> Outcome {
+        let client = try pool.client()
+        let now = max(try Self.time(of: client), readTime)
+        // The stream may be far behind; a snapshot does not last that long.
+        try tracker.wait(until: ClusterTime(rawValue: now))
+        do {
+            if let outcome = try lookAtSnapshot(client, after: now) { return outcome }
+        } catch let error as MongoError {
+            guard !error.isCursorLost else { throw error }
+        }
+        return try lookByMajority(client, after: now)
+    }
+
+    /// Reads all of them at one cluster time; `nil` when the server's snapshots stay behind what the scan has read.
+    private func lookAtSnapshot(_ client: borrowing Client, after earliest: UInt64) throws -> Outcome? {
+        for _ in 0..<20 {
+            let session = try client.startSession(isSnapshot: true)
+            // The session's first read fixes the moment of all.
+            let reply = try client.runReadCommand(
+                ["find": .string(namespace.collection), "filter": ["_id": .null], "limit": 1, "projection": ["_id": 1]],
+                on: namespace.database, options: try session.options())
+            guard case .timestamp(let stamp)? = reply["cursor"]?.document?["atClusterTime"] else { return nil }
+            guard stamp >= earliest else {
+                usleep(50_000)
+                continue
+            }
+            let time = ClusterTime(rawValue: stamp)
+            try tracker.wait(until: time)
+            let changed = tracker.changed
+            let tally = try judge(changed, client, try session.options(adding: Self.comment))
+            return Outcome(time: time, changed: changed, tally: tally, blur: nil)
+        }
+        return nil
+    }
+
+    /// Reads them as they are a moment later: for servers that cannot read at a given moment.
+    private func lookByMajority(_ client: borrowing Client, after earliest: UInt64) throws -> Outcome {
+        let session = try client.startSession()
+        session.advance(to: earliest)
+        let changed = tracker.changed
+        let options: BSONDocument = ["readConcern": ["level": "majority"], "comment": "shipshape check"]
+        let tally = try judge(changed, client, try session.options(adding: options))
+        return Outcome(
+            time: ClusterTime(rawValue: earliest), changed: changed, tally: tally,
+            blur: "the server cannot read \(namespace) at a given moment, so the documents that changed during the "
+                + "scan were judged as they were a moment after it")
+    }
+
+    private func judge(_ changed: ChangedIDs, _ client: borrowing Client, _ commonOptions: BSONDocument) throws -> Tally {
+        var tally = options.makeTally(schema)
+        var judged: Set<DocumentKey> = []
+        let reader = IDReader(
+            collection: client.collection(namespace), filter: options.filter, options: commonOptions)
+        try reader.read(Array(changed.all)) { document in
+            // Two ids may be equal to the server and differ in their bytes, as 1 and 1.0 do: either finds the document.
+            guard let key = try DocumentKey(of: document), changed[key] != nil, judged.insert(key).inserted else {
+                return
+            }
+            try tally.add(document, ledger: options.ledger)
+            if options.isStopped() { throw ScanStopped() }
+        }
+        return tally
+    }
+
+    private static var comment: BSONDocument { ["comment": "shipshape check"] }
+
+    /// The deployment's time now; 0 of a server that has none.
+    static func time(of client: borrowing Client) throws(MongoError) -> UInt64 {
+        let session = try client.startSession()
+        try client.runCommand(
+            ["ping": 1], on: "admin", options: try session.options(), readPreference: ReadPreference(.primaryPreferred))
+        return session.operationTime
+    }
+}

@@ -1,0 +1,55 @@
+import Glibc
+import SystemPackage
+
+/// What one thread of a scan saw: of every document its key and the number of what it added to the tally.
+///
+/// Twelve bytes for each document. They stay in memory up to a bound, and then go to a file without a name in the
+/// folder for temporary files, from which they are read once at the end.
+final class SeenLog {
+    private var keys: [UInt64] = []
+    private var contributions: [UInt32] = []
+    private let bound: Int
+    private var file: FileDescriptor?
+    private var spilled: [Int] = []
+    /// Why not everything could be kept; `nil` when everything was.
+    private(set) var failure: Errno?
+
+    /// - Parameter bound: the documents that are kept in memory.
+    init(bound: Int) { self.bound = max(bound, 1) }
+
+    deinit { try? file?.close() }
+
+    func append(_ key: DocumentKey, _ contribution: UInt32) {
+        keys.append(key.hash)
+        contributions.append(contribution)
+        if keys.count >= bound { spill() }
+    }
+
+    private func spill() {
+        if failure == nil {
+            do throws(Errno) { try write() } catch { failure = error }
+        }
+        keys.removeAll(keepingCapacity: true)
+        contributions.removeAll(keepingCapacity: true)
+    }
+
+    private func write() throws(Errno) {
+        if file == nil { file = try UnnamedFile.open() }
+        guard let file else { return }
+        try UnnamedFile.write(keys, to: file)
+        try UnnamedFile.write(contributions, to: file)
+        spilled.append(keys.count)
+    }
+
+    /// Lends what was kept, in any order.
+    func forEach(_ body: (DocumentKey, UInt32) -> Void) throws(Errno) {
+        for index in keys.indices { body(DocumentKey(hash: keys[index]), contributions[index]) }
+        guard let file else { return }
+        var offset = 0
+        for count in spilled {
+            let keys = try UnnamedFile.read(UInt64.self, count, from: file, at: &offset)
+            let contributions = try UnnamedFile.read(UInt32.self, count, from: file, at: &offset)
+            for index in 0..<count { body(DocumentKey(hash: keys[index]), contributions[index]) }
+        }
+    }
+}

@@ -1,0 +1,54 @@
+import Glibc
+import SystemPackage
+
+/// A temporary file that no folder lists: it is gone when its descriptor is closed, however the process ends.
+enum UnnamedFile {
+    /// Opens one in `TMPDIR`, or in `/tmp`.
+    static func open() throws(Errno) -> FileDescriptor {
+        let folder = unsafe getenv("TMPDIR").map { unsafe String(cString: $0) } ?? "/tmp"
+        var path = Array((folder + "/shipshape-XXXXXX").utf8CString)
+        let descriptor = unsafe mkstemp(&path)
+        guard descriptor >= 0 else { throw Errno(rawValue: errno) }
+        _ = unsafe unlink(path)
+        return FileDescriptor(rawValue: descriptor)
+    }
+
+    /// Appends numbers in the machine's own order of bytes.
+    static func write<Number: FixedWidthInteger & BitwiseCopyable>(
+        _ numbers: [Number], to file: FileDescriptor
+    ) throws(Errno) {
+        let failure: Errno? = unsafe numbers.withUnsafeBytes { bytes in
+            var done = 0
+            while done < bytes.count {
+                let count = unsafe Glibc.write(file.rawValue, bytes.baseAddress?.advanced(by: done), bytes.count - done)
+                if count < 0, errno == EINTR { continue }
+                guard count > 0 else { return Errno(rawValue: errno) }
+                done += count
+            }
+            return nil
+        }
+        if let failure { throw failure }
+    }
+
+    /// Reads as many numbers as were written at that offset.
+    static func read<Number: FixedWidthInteger & BitwiseCopyable>(
+        _ type: Number.Type, _ count: Int, from file: FileDescriptor, at offset: inout Int
+    ) throws(Errno) -> [Number] {
+        var numbers = [Number](repeating: 0, count: count)
+        let start = offset
+        let failure: Errno? = unsafe numbers.withUnsafeMutableBytes { bytes in
+            var done = 0
+            while done < bytes.count {
+                let rest = unsafe bytes.baseAddress?.advanced(by: done)
+                let count = unsafe pread(file.rawValue, rest, bytes.count - done, off_t(start + done))
+                if count < 0, errno == EINTR { continue }
+                guard count > 0 else { return count == 0 ? .ioError : Errno(rawValue: errno) }
+                done += count
+            }
+            return nil
+        }
+        if let failure { throw failure }
+        offset += count * MemoryLayout<Number>.stride
+        return numbers
+    }
+}

@@ -1,0 +1,41 @@
+import BSON
+import Mongo
+
+/// Reads documents by their `_id`s.
+struct IDReader {
+    let collection: MongoCollection
+    /// What a document must match, too.
+    let filter: BSONDocument
+    /// Of every command: a session, a read concern.
+    let options: BSONDocument
+
+    /// Lends the documents that there are, in no order.
+    func read(_ ids: [BSONValue], _ body: (borrowing BSONView) throws -> Void) throws {
+        for slice in ids.filter({ !$0.hasNamelessField }).commandSlices(count: 1_000) {
+            var cursor = collection.find(matching(["$in": .array(of: slice)]), options: options)
+            while let document = try cursor.next() { try body(document) }
+        }
+        // The driver's cursors refuse a name that is empty; its commands do not.
+        for id in ids where id.hasNamelessField {
+            let found = try collection.findBatch(["filter": .object(matching(["$eq": id]))], options: options)
+            for document in found { try body(document.view) }
+        }
+    }
+
+    private func matching(_ id: BSONDocument) -> BSONDocument {
+        filter.isEmpty ? ["_id": .object(id)] : ["$and": [["_id": .object(id)], .object(filter)]]
+    }
+}
+
+extension BSONValue {
+    /// Whether a field somewhere in the value has no name.
+    var hasNamelessField: Bool {
+        switch self {
+        case .object(let document):
+            ((try? document.elements()) ?? []).contains { $0.name.isEmpty || $0.value.hasNamelessField }
+        case .array(let elements): elements.values.contains(where: \.hasNamelessField)
+        case .javascriptWithScope(_, let scope): BSONValue.object(scope).hasNamelessField
+        default: false
+        }
+    }
+}

@@ -1,0 +1,49 @@
+import BSON
+
+/// The `_id` of the last document that was seen, kept without an allocation per document.
+struct LastID {
+    private var bytes: [UInt8] = []
+    private var marked: [UInt8] = []
+
+    /// Copies the document's `_id` element.
+    mutating func remember(_ view: borrowing BSONView) throws(BSONError) {
+        guard let element = try Self.id(of: view) else { return }
+        bytes.removeAll(keepingCapacity: true)
+        bytes.append(element.type.rawValue)
+        unsafe Self.content(element, of: view).withUnsafeBytes { unsafe bytes.append(contentsOf: $0) }
+    }
+
+    /// Whether the document is the one that was seen last; by bytes, because NaN is an `_id` too and equals nothing.
+    func isID(of view: borrowing BSONView) throws(BSONError) -> Bool {
+        guard let element = try Self.id(of: view), bytes.first == element.type.rawValue else { return false }
+        return unsafe Self.content(element, of: view).withUnsafeBytes { unsafe bytes.dropFirst().elementsEqual($0) }
+    }
+
+    /// The element's name and value.
+    @_lifetime(copy view)
+    private static func content(_ element: BSONElement, of view: BSONView) -> RawSpan {
+        view.bytes.extracting(element.nameOffset..<element.valueOffset + element.valueLength)
+    }
+
+    /// The `_id`; `nil` before the first document.
+    func value() throws(BSONError) -> BSONValue? {
+        guard !bytes.isEmpty else { return nil }
+        let length = UInt32(bytes.count + 5)
+        let header = (0..<4).map { UInt8(truncatingIfNeeded: length >> (8 * UInt32($0))) }
+        return try BSONDocument(bytes: header + bytes + [0])["_id"]
+    }
+
+    /// Whether a document was seen since the last call.
+    mutating func advance() -> Bool {
+        defer { marked = bytes }
+        return marked != bytes
+    }
+
+    private static func id(of view: borrowing BSONView) throws(BSONError) -> BSONElement? {
+        var position = view.firstPosition
+        while let element = try view.next(&position) {
+            if view.nameBytes(element).isEqual(to: "_id") { return element }
+        }
+        return nil
+    }
+}

@@ -1,0 +1,61 @@
+import Glibc
+import Synchronization
+
+/// What a thread of a scan does now and then: tell how far it is, keep to the rate, and ask whether to stop.
+struct Pace {
+    private let options: ScanOptions
+    /// The documents between two looks.
+    private let step: Int
+    private var count = 0
+
+    init(_ options: ScanOptions) {
+        self.options = options
+        step = options.rate.map { max(1, min(1_000, $0.perSecond / options.threads / 10)) } ?? 1_000
+    }
+
+    /// Counts a document.
+    /// - Returns: Whether to go on.
+    mutating func goesOn() -> Bool {
+        count += 1
+        guard count == step else { return true }
+        finish()
+        options.rate?.take(step, isStopped: options.isStopped)
+        return !options.isStopped()
+    }
+
+    /// Tells of the documents that were not told of yet.
+    mutating func finish() {
+        if count > 0 { options.progress(count) }
+        count = 0
+    }
+}
+
+/// A number of documents per second that all threads of a scan share.
+package final class RateLimit: Sendable {
+    /// The number.
+    package let perSecond: Int
+    /// When what was taken so far is paid for.
+    private let paidUntil = Mutex<ContinuousClock.Instant?>(nil)
+
+    /// - Precondition: the number is at least 1.
+    package init(perSecond: Int) {
+        precondition(perSecond >= 1, "a rate of nothing would never end")
+        self.perSecond = perSecond
+    }
+
+    /// Waits until so many documents may have been read; a stop ends the wait within a tenth of a second.
+    func take(_ count: Int, isStopped: () -> Bool) {
+        let cost = Duration.seconds(1) * count / perSecond
+        let until = paidUntil.withLock { paid in
+            // Time in which nothing was read is not saved up.
+            let next = max(paid ?? .now, .now).advanced(by: cost)
+            paid = next
+            return next
+        }
+        while !isStopped() {
+            let rest = ContinuousClock.now.duration(to: until)
+            guard rest > .zero else { return }
+            usleep(UInt32(min(rest, .milliseconds(100)) / .microseconds(1)))
+        }
+    }
+}

@@ -1,0 +1,104 @@
+import BSON
+import Checking
+import Mongo
+import Scanning
+import TestSupport
+import Testing
+
+/// Documents that change while they are read are judged again: the counts are those of one moment.
+@Suite struct CheckChangesTests {
+    private static let changes: [ChangeKind] = ChangeKind.allCases
+
+    /// Of the documents that are read, those in the batch that was sent, and those that are not sent yet.
+    private static let places = [100, 5_000, 15_000, 24_000]
+
+    @Test(arguments: [(1, 1 << 20), (1, 1_000), (3, 1 << 20), (4, 500)])
+    func everyChangeIsSeen(_ threads: Int, _ seenInMemory: Int) async throws {
+        try await Mongod.shared.withDatabase { database in
+            let people = try await ChangingPeople(database)
+            var options = try people.options(threads: threads)
+            options.seenInMemory = seenInMemory
+            let result = try await people.scan(options) { collection in
+                for (number, change) in Self.changes.enumerated() {
+                    // From every kind of document to every other.
+                    for place in Self.places {
+                        for offset in 0..<49 { try change.apply(to: place + number * 49 + offset, collection) }
+                    }
+                }
+            }
+            let after = try await people.scan(try people.options())
+            #expect(TallyDigest(result.tally) == TallyDigest(after.tally))
+            #expect(result.clusterTime != nil)
+            #expect(result.missing == [])
+            #expect(result.changedCount > 1_000)
+            #expect(after.changedCount == 0)
+        }
+    }
+
+    @Test func samplesAreOfDocumentsThatStillFail() async throws {
+        try await Mongod.shared.withDatabase { database in
+            let people = try await ChangingPeople(database)
+            let result = try await people.scan(try people.options()) { collection in
+                try collection.update([
+                    UpdateStatement(
+                        ["_id": ["$lt": 900]], ["$set": ["name": "Ada"], "$unset": ["age": 1, "tags": 1]], isMulti: true
+                    )
+                ])
+            }
+            #expect(result.changedCount > 0)
+            for group in result.tally.violationGroups {
+                #expect(group.sampleIDs.allSatisfy { ($0.integer ?? 0) >= 900 })
+            }
+        }
+    }
+
+    @Test func whatFitsOneMomentIsExactWhileWritesGoOn() async throws {
+        let mongod = try await Mongod.shared
+        try await mongod.withDatabase { database in
+            let people = try await ChangingPeople(database)
+            let history = ChangeHistory(people)
+            let result = try await history.scanWhileWriting(try people.options(threads: 3))
+            let time = try #require(result.clusterTime)
+            let (expected, passed, later) = try history.tally(at: time, try people.options())
+            #expect(TallyDigest(result.tally) == TallyDigest(expected))
+            #expect(passed > 0)
+            #expect(later > 0, "writes went on after the moment")
+        }
+    }
+
+    @Test func aLostStreamIsResumed() async throws {
+        let mongod = try await Mongod.shared
+        try await mongod.withDatabase { database in
+            let people = try await ChangingPeople(database)
+            for code in [43, 91] {
+                var point = FailPoint.error(code, "getMore", appName: database.appName, mode: .times(4))
+                point.errorLabels = code == 91 ? ["ResumableChangeStreamError"] : []
+                let result = try await mongod.failing(point) {
+                    try await people.scan(try people.options()) { collection in
+                        for id in 0..<50 { try ChangeKind.delete.apply(to: id + code, collection) }
+                    }
+                }
+                let after = try await people.scan(try people.options())
+                #expect(TallyDigest(result.tally) == TallyDigest(after.tally))
+                #expect(result.missing == [])
+            }
+        }
+    }
+
+    @Test func withoutSnapshotsTheMomentIsNotStated() async throws {
+        try await Mongod.shared.withDatabase { database in
+            // A capped collection has no snapshots in 6.0; what is found in it is the same.
+            try await database.run(["create": "person", "capped": true, "size": 4_000_000])
+            let people = try await ChangingPeople(database, count: 5_000)
+            let result = try await people.scan(try people.options()) { collection in
+                _ = try collection.insertMany([ChangingPeople.person(90_000, kind: 3)])
+            }
+            let after = try await people.scan(try people.options())
+            #expect(TallyDigest(result.tally) == TallyDigest(after.tally))
+            if result.clusterTime == nil {
+                #expect(result.missing.map(\.guarantee) == [.oneMoment])
+                #expect(result.missing.first?.reason.contains("cannot read") == true)
+            }
+        }
+    }
+}
