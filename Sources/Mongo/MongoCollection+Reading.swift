@@ -26,7 +26,8 @@ extension MongoCollection {
     ///   - arguments: of the `find` command, its name aside.
     ///   - options: what the driver adds to the command, and `sessionId`.
     /// - Throws: ``MongoError``.
-    package func findBatch(_ arguments: BSONDocument, options: BSONDocument = [:]) throws(MongoError) -> [BSONDocument] {
+    package func findBatch(_ arguments: BSONDocument, options: BSONDocument = [:]) throws(MongoError) -> [BSONDocument]
+    {
         var command = BSONBuilder()
         command.append("find", .string(namespace.collection))
         for (name, value) in (try? arguments.elements()) ?? [] { command.append(name, value) }

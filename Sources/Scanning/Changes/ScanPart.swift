@@ -36,7 +36,9 @@ final class ScanPart: @unchecked Sendable {
         } catch {
             throw ChangesUnknown(reason: Self.reason(error))
         }
-        if unknown > 0 { throw ChangesUnknown(reason: "documents fail in too many ways to tell those that changed apart") }
+        if unknown > 0 {
+            throw ChangesUnknown(reason: "documents fail in too many ways to tell those that changed apart")
+        }
     }
 
     private static func reason(_ error: any Error) -> String {

@@ -57,7 +57,10 @@ struct SecondLook {
             let session = try client.startSession(isSnapshot: true)
             // The session's first read fixes the moment of all.
             let reply = try client.runReadCommand(
-                ["find": .string(namespace.collection), "filter": ["_id": .null], "limit": 1, "projection": ["_id": 1]],
+                [
+                    "find": .string(namespace.collection), "filter": ["_id": .null], "limit": 1,
+                    "projection": ["_id": 1],
+                ],
                 on: namespace.database, options: try session.options())
             guard case .timestamp(let stamp)? = reply["cursor"]?.document?["atClusterTime"] else { return nil }
             guard stamp >= earliest else {
@@ -86,7 +89,8 @@ struct SecondLook {
                 + "scan were judged as they were a moment after it")
     }
 
-    private func judge(_ changed: ChangedIDs, _ client: borrowing Client, _ commonOptions: BSONDocument) throws -> Tally {
+    private func judge(_ changed: ChangedIDs, _ client: borrowing Client, _ commonOptions: BSONDocument) throws -> Tally
+    {
         var tally = options.makeTally(schema)
         var judged: Set<DocumentKey> = []
         let reader = IDReader(
