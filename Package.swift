@@ -42,7 +42,9 @@ let package = Package(
         .target(
             name: "Backfill",
             dependencies: ["Scanning", "Checking", "SchemaChange", "ServerSchema", "Mongo", "BSON", .yams]),
-        .target(name: "Reporting", dependencies: ["CCrypto", "Checking", "ServerSchema", "Backfill", "BSON", .rainbow, .textTable]),
+        .target(
+            name: "Reporting",
+            dependencies: ["CCrypto", "Checking", "ServerSchema", "Backfill", "BSON", .rainbow, .textTable]),
         .executableTarget(
             name: "ShipshapeCLI",
             dependencies: [

@@ -7,6 +7,8 @@ public struct CheckOptions: Hashable, Sendable {
     ///
     /// Sync itself accepts such a null. Source: `semantics.md`, sections 2.5 and 5.3 of the project's reference.
     public var refusesNulls = false
+    /// Whether the documents of collections that clients only write to count in the verdict.
+    public var countsAsymmetric = false
 
     /// The defaults.
     public init() {}

@@ -1,4 +1,5 @@
 public import BSON
+public import ServerSchema
 
 extension CheckReport {
     /// What was found in one collection.
@@ -17,6 +18,10 @@ extension CheckReport {
         public var unevaluatedKeywords: [CompiledSchema.UnevaluatedKeyword]
         /// Whether the active schema covers it, too; `nil` when there is none to compare with.
         public var isInActive: Bool?
+        /// How much it has to do with sync.
+        public var scope = SyncScope.synced
+        /// Whether its documents count in the verdict.
+        public var isCounted = true
         /// How the documents were read.
         public var reading = Reading()
 
@@ -42,6 +47,8 @@ extension CheckReport {
                 groups: tally.violationGroups, overflowCount: tally.overflowCount,
                 unevaluatedKeywords: tally.schema.unevaluatedKeywords,
                 isInActive: tally.isInActive)
+            scope = tally.schema.scope
+            isCounted = tally.schema.isCounted
         }
     }
 }

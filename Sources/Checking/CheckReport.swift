@@ -33,15 +33,25 @@ public struct CheckReport: Hashable, Sendable {
         self.exceptions = exceptions
         self.notes = notes
         self.duration = duration
-        let total = collections.reduce(into: DocumentCounts()) { $0 += $1.counts }
+        let total = collections.filter(\.isCounted).reduce(into: DocumentCounts()) { $0 += $1.counts }
         verdict = DeployVerdict(
             ledgerCount: ledgerCount, newCertain: total.newCertain, newPossible: total.newPossible,
             newlyFailing: total.changes?.newlyFailing, limit: limit)
         verdict.isPartial = isPartial
     }
 
-    /// The counts of all collections together.
-    public var total: DocumentCounts { collections.reduce(into: DocumentCounts()) { $0 += $1.counts } }
+    /// The counts of all collections together that count in the verdict.
+    public var total: DocumentCounts {
+        collections.filter(\.isCounted).reduce(into: DocumentCounts()) { $0 += $1.counts }
+    }
+
+    /// The documents read of all collections.
+    public var readCount: Int { collections.reduce(0) { $0 + $1.counts.read } }
+
+    /// Lets what may stop syncing weigh as what does, save in the projection, which tells the two apart.
+    public mutating func countPossible() {
+        verdict.possiblyStopping = total.changes?.newlyPossible ?? total.newPossible
+    }
 
     /// The documents of the removed collections, as far as they could be counted.
     public var removedDocuments: Int { removed.reduce(0) { $0 + ($1.documentCount ?? 0) } }

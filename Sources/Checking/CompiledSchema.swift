@@ -9,6 +9,8 @@ public struct CompiledSchema: Sendable {
     public let namespace: Namespace
     /// What the check assumes about the app.
     public let options: CheckOptions
+    /// How much the collection has to do with sync.
+    public let scope: SyncScope
     /// The keywords that the schema uses and that no rule judges, with the places of the values that they restrict.
     public let unevaluatedKeywords: [UnevaluatedKeyword]
 
@@ -24,6 +26,9 @@ public struct CompiledSchema: Sendable {
     /// Whether those are all that there are.
     let knowsReferences: Bool
     let links: [Link]
+
+    /// Whether what fails in the collection counts in the verdict: its documents are of no account to sync otherwise.
+    public var isCounted: Bool { scope == .synced || scope == .asymmetric && options.countsAsymmetric }
     /// One per node: its place.
     let paths: [SchemaPath]
     /// One per node: what the schema wants there, in words.
@@ -62,6 +67,7 @@ public struct CompiledSchema: Sendable {
         compiler.compileReferences(from: schema.namespace)
         namespace = schema.namespace
         self.options = options
+        scope = app?.scope(of: schema) ?? .synced
         unevaluatedKeywords = compiler.unevaluated
         nodes = compiler.nodes
         fields = compiler.fields

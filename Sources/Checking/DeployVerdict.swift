@@ -30,6 +30,10 @@ public struct DeployVerdict: Hashable, Sendable {
     ///
     /// Never a part of the projection: a resync records those that fail already, too.
     public var newlyFailing: Int?
+    /// The documents that may stop syncing, where the operator wants them to weigh as if they did; else 0.
+    ///
+    /// Never a part of ``projected``: that they do stop is not certain.
+    public var possiblyStopping = 0
     /// The entries at which the sync engine stops.
     public var limit: Int
     /// Whether documents were left out on purpose, so that their absence from the counts proves nothing.
@@ -60,7 +64,7 @@ public struct DeployVerdict: Hashable, Sendable {
     public var band: Band {
         if projected >= limit { return .syncWillStop }
         if pessimistic >= limit { return .atRisk }
-        if stopping > 0 { return .documentsWillStop }
+        if stopping + possiblyStopping > 0 { return .documentsWillStop }
         return isPartial ? .unproven : .safe
     }
 }

@@ -159,6 +159,15 @@ public struct Tally: Sendable {
         return isExcepted
     }
 
+    /// Counts a finding of a document that was counted before.
+    mutating func count(_ located: FindingCollector.Located, of id: BSONValue) {
+        guard let group = group(for: located) else { return }
+        groups[group].count += 1
+        if groups[group].samples.count < options.sampleCount, id.isSmall {
+            groups[group].samples.append(Sample(id: id, value: nil))
+        }
+    }
+
     private mutating func group(for key: FindingCollector.Located) -> Int? {
         if let known = index[key] { return known }
         guard groups.count < options.maximumGroupCount, key.isSmall else {

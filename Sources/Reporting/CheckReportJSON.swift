@@ -1,5 +1,6 @@
 import BSON
 public import Checking
+import ServerSchema
 
 /// A check's report for machines: one JSON object, whose keys always stand in the same order, the verdict last.
 public struct CheckReportJSON: Sendable {
@@ -39,6 +40,8 @@ public struct CheckReportJSON: Sendable {
         return .object([
             ("database", .string(collection.namespace.database)),
             ("collection", .string(collection.namespace.collection)),
+            ("sync", .string(collection.scope.rawValue)),
+            ("in_verdict", .bool(collection.isCounted)),
             ("documents_read", .integer(counts.read)),
             ("documents_estimated", collection.estimatedCount.map { .integer($0) } ?? .null),
             ("in_active", collection.isInActive.map { .bool($0) } ?? .null),
@@ -83,6 +86,7 @@ public struct CheckReportJSON: Sendable {
             ("newly_failing", verdict.newlyFailing.map { .integer($0) } ?? .null),
             ("certain_new", .integer(verdict.newCertain)),
             ("possible_new", .integer(verdict.newPossible)),
+            ("possible_counted", .integer(verdict.possiblyStopping)),
             ("projected", .integer(verdict.projected)),
             ("pessimistic", .integer(verdict.pessimistic)),
             ("headroom", .integer(verdict.headroom)),

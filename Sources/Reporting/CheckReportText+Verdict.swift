@@ -12,7 +12,7 @@ extension CheckReportText {
             case .safe: paint.green("Safe to deploy: 0 documents would stop syncing.")
             case .unproven:
                 paint.yellow("Nothing found, but not every document was read: this does not say that it is safe.")
-            case .documentsWillStop: paint.yellow("\(verdict.stopping.documents) would stop syncing\(excepted).")
+            case .documentsWillStop: paint.yellow("\(stopping)\(excepted).")
             case .atRisk: paint.red("At risk: if all possible findings hold, sync itself stops (limit \(limit)).")
             case .syncWillStop: paint.red("Sync itself will stop: the limit of \(limit) is reached.")
             }
@@ -20,6 +20,14 @@ extension CheckReportText {
         let sum = "\(ledger), \(verdict.newCertain.grouped) certain, \(verdict.newPossible.grouped) possible"
         let projection = "projected \(verdict.projected.grouped), at worst \(verdict.pessimistic.grouped)"
         return "\(headline)\n\(sum): \(projection), headroom \(verdict.headroom.grouped) of \(limit)"
+    }
+
+    /// The documents that stop syncing, and those that may where that counts as much.
+    private var stopping: String {
+        let (certain, possible) = (report.verdict.stopping, report.verdict.possiblyStopping)
+        if possible == 0 { return "\(certain.documents) would stop syncing" }
+        if certain == 0 { return "\(possible.documents) may stop syncing" }
+        return "\(certain.documents) would stop syncing, and \(possible.grouped) more may"
     }
 
     /// How many of the documents in the headline the operator has accepted.

@@ -1,5 +1,6 @@
 import BSON
 public import Checking
+import ServerSchema
 
 /// A check's report for a person: the verdict first, then what is wrong where, then the filters to look closer.
 public struct CheckReportText: Sendable {
@@ -31,7 +32,7 @@ public struct CheckReportText: Sendable {
     }
 
     private var footer: String {
-        "\(report.total.read.documents) of \(report.source) read in \(report.duration.seconds)."
+        "\(report.readCount.documents) of \(report.source) read in \(report.duration.seconds)."
     }
 
     private func collection(_ collection: CheckReport.Collection) -> String {
@@ -67,6 +68,7 @@ public struct CheckReportText: Sendable {
         var name = paint.bold("\(collection.namespace)")
         if let source = collection.reading.namespace { name += " (read from \(source))" }
         if collection.isInActive == false { name += " (not in \(report.active ?? "the active schema"))" }
+        if !collection.isCounted { name += " (\(collection.scope.reason): not in the verdict)" }
         if counts.read == 0 { return "\(name): \(read)" }
         let excepted = counts.excepted > 0 ? ", \(counts.excepted.grouped) excepted" : ""
         return "\(name): \(read), \(failing.isEmpty ? "all fit" : failing.joined(separator: ", "))\(excepted)"
@@ -75,5 +77,16 @@ public struct CheckReportText: Sendable {
     private func failing(_ count: Int, _ new: Int, _ consequence: String) -> String? {
         guard count > 0 else { return nil }
         return "\(count.grouped) \(consequence) (\(new.grouped) not in the ledger)"
+    }
+}
+
+extension SyncScope {
+    /// Why the documents of such a collection do not count.
+    fileprivate var reason: String {
+        switch self {
+        case .synced: "synced"
+        case .asymmetric: "clients only write to it"
+        case .outside: "outside the synced data source"
+        }
     }
 }

@@ -77,14 +77,18 @@ package struct CollectionScan: Sendable {
         _ queue: RangeQueue, into part: ScanPart, _ client: borrowing Client, _ session: BSONDocument
     ) throws {
         let collection = client.collection(namespace)
+        var follower: LinkFollower?
+        if let targets = options.linkTargets { follower = LinkFollower(schema, targets: targets, on: client) }
         var pace = Pace(options)
         defer { pace.finish() }
         while let range = queue.next() {
             try lend(range, of: collection, session) { document in
                 try part.add(document, ledger: options.ledger)
+                try follower?.add(document, to: &part.tally)
                 return pace.goesOn() && !queue.isClosed
             }
             if options.isStopped() { throw ScanStopped() }
+            try follower?.flush(into: &part.tally)
         }
     }
 

@@ -14,6 +14,8 @@ package struct ScanOptions: Sendable {
     package var ledger: LedgerIndex?
     /// The schema that is live now, to compare with.
     package var active = ActiveSchema.notAsked
+    /// The schemas of the collections that links lead to, where they are known; `nil` leaves links unfollowed.
+    package var linkTargets: [Namespace: CompiledSchema]?
     /// The findings that do not fail the check.
     package var exceptions: [FindingException] = []
     /// Told of every document that fails or may fail, by every thread of the scan.
@@ -49,7 +51,8 @@ package struct ScanOptions: Sendable {
 
     /// What a document must match to be sent.
     var readFilter: BSONDocument {
-        guard let prefilter else { return filter }
+        // Links are followed of documents that fit, too.
+        guard let prefilter, linkTargets == nil else { return filter }
         let held: BSONValue = ["$nor": [.object(prefilter.proof)]]
         return filter.isEmpty ? held.document ?? [:] : ["$and": [.object(filter), held]]
     }

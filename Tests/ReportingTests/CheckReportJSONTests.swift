@@ -17,6 +17,8 @@ import Testing
                     {
                       "database": "app",
                       "collection": "Person",
+                      "sync": "synced",
+                      "in_verdict": true,
                       "documents_read": 200000,
                       "documents_estimated": 200010,
                       "in_active": null,
@@ -88,6 +90,8 @@ import Testing
                     {
                       "database": "app",
                       "collection": "Pet",
+                      "sync": "synced",
+                      "in_verdict": true,
                       "documents_read": 1500,
                       "documents_estimated": null,
                       "in_active": null,
@@ -129,6 +133,7 @@ import Testing
                     "newly_failing": null,
                     "certain_new": 1000,
                     "possible_new": 5,
+                    "possible_counted": 0,
                     "projected": 100000,
                     "pessimistic": 100005,
                     "headroom": 999,

@@ -45,12 +45,16 @@ struct CheckCommand: AsyncParsableCommand {
     var threads = 2
 
     @OptionGroup var comparison: ComparisonFlags
+    @OptionGroup var dialect: DialectFlags
     @OptionGroup var ledger: LedgerFlags
     @OptionGroup var connection: ConnectionFlags
     @OptionGroup var output: OutputFlags
 
     func validate() throws {
         guard threads >= 1, threads <= 64 else { throw ValidationError("--threads must be from 1 to 64") }
+        guard source == nil || !dialect.followLinks else {
+            throw ValidationError("--follow-links needs a live deployment: what a dump's links lead to has no index")
+        }
         guard limit >= 1 else { throw ValidationError("--limit must be at least 1") }
         if let collection, Namespace(collection) == nil {
             throw ValidationError("--collection: \"\(collection)\" is not DATABASE.COLLECTION")
@@ -67,15 +71,18 @@ struct CheckCommand: AsyncParsableCommand {
         var run = CheckRun(
             schema: serverSchema, limit: limit, threads: threads, showsProgress: output.showsProgress, stop: stop)
         run.includesInfo = info
+        run.assumptions = dialect.assumptions
+        run.followsLinks = dialect.followLinks
         run.active = activeSchema
         run.activePath = comparison.active
-        let report =
+        var report =
             if let source {
                 try await run.check(
                     dump: source, connection: try ledgerPool(), ledger: ledger.location, ledger.appId)
             } else {
                 try await run.check(live: try connection.pool(), ledger: ledger.location, appID: ledger.appId)
             }
+        if comparison.policy(isStrict: strict).includesPossible { report.countPossible() }
         try show(report)
     }
 

@@ -16,14 +16,30 @@ struct CheckRun {
     let showsProgress: Bool
     let stop: StopSignal
     var includesInfo = false
+    /// What is assumed about the app.
+    var assumptions = CheckOptions()
+    /// Whether the documents that links lead to are looked up.
+    var followsLinks = false
 
     /// A schema in the form that documents are checked against.
-    func compile(_ collection: CollectionSchema) -> CompiledSchema { CompiledSchema(collection) }
+    func compile(_ collection: CollectionSchema) -> CompiledSchema { compile(collection, of: schema) }
+
+    private func compile(_ collection: CollectionSchema, of app: ServerSchema) -> CompiledSchema {
+        CompiledSchema(collection, of: app, options: assumptions)
+    }
 
     /// What is known of a collection's active schema.
     func active(for namespace: Namespace) -> ActiveSchema {
         guard let active else { return .notAsked }
-        return active[namespace].map { .covered(compile($0)) } ?? .notCovered
+        return active[namespace].map { .covered(compile($0, of: active)) } ?? .notCovered
+    }
+
+    /// The schemas of the collections that a collection's links lead to; `nil` when they are not followed.
+    private func linkTargets(of namespace: Namespace) -> [Namespace: CompiledSchema]? {
+        guard followsLinks else { return nil }
+        let targets = Set(schema[namespace]?.relationships.map(\.target) ?? [])
+        let collections = (schema.collections + schema.neighbours).filter { targets.contains($0.namespace) }
+        return Dictionary(collections.map { ($0.namespace, compile($0)) }) { first, _ in first }
     }
 
     /// The collections that lose their schema.
@@ -37,6 +53,7 @@ struct CheckRun {
         options.active = active(for: namespace)
         options.threads = threads
         options.tally.includesInfo = includesInfo
+        options.linkTargets = linkTargets(of: namespace)
         options.ledger = ledger
         options.isStopped = { [stop] in stop.isRaised }
         options.progress = { progress.add($0) }

@@ -1,0 +1,130 @@
+import BSON
+import Checking
+import Glibc
+import Mongo
+
+/// Looks up what the links of documents lead to, many at a time.
+///
+/// What it holds is bounded: the keys of a thousand links or of one document, whichever is more.
+struct LinkFollower {
+    private let schema: CompiledSchema
+    /// One per link.
+    private let collections: [MongoCollection]
+    /// The schemas of the collections that links lead to, where they are known.
+    private let targets: [Namespace: CompiledSchema]
+    private let patience = Duration.seconds(60)
+    private var pending: [Source] = []
+    private var pendingCount = 0
+
+    private struct Source {
+        var id: BSONValue
+        var keys: [LinkedKey]
+    }
+
+    init(_ schema: CompiledSchema, targets: [Namespace: CompiledSchema], on client: borrowing Client) {
+        self.schema = schema
+        self.targets = targets
+        var collections: [MongoCollection] = []
+        for target in schema.linkTargets { collections.append(client.collection(target)) }
+        self.collections = collections
+    }
+
+    /// Takes a document's links, and looks them up when there are enough.
+    /// - Throws: ``MongoError``, or ``BSONError`` for a damaged document.
+    mutating func add(_ document: borrowing BSONView, to tally: inout Tally) throws {
+        let keys = try schema.linkedKeys(of: document)
+        guard !keys.isEmpty, let id = try document.find("_id") else { return }
+        pending.append(Source(id: try document.value(id), keys: keys))
+        pendingCount += keys.count
+        if pendingCount >= 1_000 { try flush(into: &tally) }
+    }
+
+    /// Looks up what was taken.
+    /// - Throws: ``MongoError``, or ``BSONError`` for a damaged document.
+    mutating func flush(into tally: inout Tally) throws {
+        guard !pending.isEmpty else { return }
+        var found: [Namespace: Found] = [:]
+        for (target, keys) in keysByTarget() { found[target] = try lookUp(keys, in: target) }
+        for source in pending {
+            var findings: Set<LinkFinding> = []
+            for linked in source.keys {
+                let target = found[schema.linkTargets[linked.link]]
+                let key = IDKey(linked.key)
+                if target?.all.contains(key) != true {
+                    findings.insert(LinkFinding(.dangling, link: linked.link, type: linked.key.type))
+                } else if target?.unsyncable.contains(key) == true {
+                    findings.insert(LinkFinding(.targetUnsyncable, link: linked.link, type: linked.key.type))
+                }
+            }
+            if !findings.isEmpty { tally.add(findings, of: source.id) }
+        }
+        pending.removeAll(keepingCapacity: true)
+        pendingCount = 0
+    }
+
+    private func keysByTarget() -> [Namespace: Set<IDKey>] {
+        var keys: [Namespace: Set<IDKey>] = [:]
+        for source in pending {
+            for linked in source.keys { keys[schema.linkTargets[linked.link], default: []].insert(IDKey(linked.key)) }
+        }
+        return keys
+    }
+}
+
+// MARK: reading
+
+extension LinkFollower {
+    private struct Found {
+        var all: Set<IDKey> = []
+        var unsyncable: Set<IDKey> = []
+    }
+
+    private func lookUp(_ keys: Set<IDKey>, in target: Namespace) throws -> Found {
+        guard let number = schema.linkTargets.firstIndex(of: target) else { return Found() }
+        var found = Found()
+        for slice in keys.map(\.value).commandSlices(count: 1_000) {
+            let start = ContinuousClock.now
+            while true {
+                do {
+                    try read(slice, of: collections[number], schema: targets[target], into: &found)
+                    break
+                } catch let error as MongoError where error.isCursorLost {
+                    guard start.duration(to: .now) < patience else { throw error }
+                    sleep(1)
+                }
+            }
+        }
+        return found
+    }
+
+    private func read(
+        _ keys: [BSONValue], of collection: MongoCollection, schema: CompiledSchema?, into found: inout Found
+    ) throws {
+        var options: BSONDocument = ["readConcern": ["level": "majority"], "comment": "shipshape check links"]
+        // Only a document that is judged has to be sent whole.
+        if schema == nil { options = options.appending("projection", ["_id": 1]) }
+        var cursor = collection.find(["_id": ["$in": .array(of: keys)]], options: options)
+        while let document = try cursor.next() {
+            guard let element = try document.find("_id") else { continue }
+            let key = IDKey(try document.value(element))
+            found.all.insert(key)
+            if let schema, try schema.check(document) == .certain { found.unsyncable.insert(key) }
+        }
+    }
+}
+
+/// An `_id` as the server compares them: whole numbers are equal across their types.
+///
+/// Compared here again, because a collection's collation may let the server find more than what was asked for.
+private struct IDKey: Hashable {
+    let value: BSONValue
+
+    init(_ value: BSONValue) {
+        self.value =
+            switch value {
+            case .int(let number): .long(Int64(number))
+            case .double(let number): Int64(exactly: number).map { .long($0) } ?? value
+            default: value
+            }
+    }
+}
