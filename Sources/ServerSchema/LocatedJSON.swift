@@ -47,6 +47,11 @@ extension LocatedJSON {
         if case .string(let text) = value { text } else { nil }
     }
 
+    /// The elements of an array.
+    package var elements: [LocatedJSON]? {
+        if case .array(let elements) = value { elements } else { nil }
+    }
+
     /// The members of an object.
     package var members: [Member]? {
         if case .object(let members) = value { members } else { nil }

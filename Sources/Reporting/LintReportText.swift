@@ -1,0 +1,69 @@
+import BSON
+public import ServerSchema
+
+/// A lint's report for a person: the counts first, then the findings of each file, the worst first.
+public struct LintReportText: Sendable {
+    private let report: LintReport
+    private let paint: Paint
+
+    /// - Parameter isColored: Whether to use a terminal's colours.
+    public init(_ report: LintReport, isColored: Bool = false) {
+        self.report = report
+        paint = Paint(isOn: isColored)
+    }
+
+    /// The text, which ends with a line break.
+    public var text: String { ([headline] + files.map(block)).joined(separator: "\n\n") + "\n" }
+
+    private var headline: String {
+        let schemas = "\(report.collections.count.counted("schema")) of \(report.source)"
+        let counts = [
+            (LintFinding.Level.error, "error"), (.warning, "warning"), (.info, "info"),
+        ].map { ($0, report.count(of: $0), $1) }.filter { $0.1 > 0 }
+        guard let worst = counts.first else { return paint.green("Nothing found in \(schemas).") }
+        let words = counts.map { $0.1.counted($0.2) }.joined(separator: ", ")
+        return paint(worst.0, "\(words) in \(schemas).")
+    }
+
+    private func paint(_ level: LintFinding.Level, _ text: String) -> String {
+        switch level {
+        case .error: paint.red(text)
+        case .warning: paint.yellow(text)
+        case .info: text
+        }
+    }
+
+    /// The findings of each file, the file with the worst one first.
+    private var files: [[LintFinding]] {
+        Dictionary(grouping: report.findings, by: \.location.file).values.map { $0.sorted() }.sorted { left, right in
+            guard let first = left.first, let other = right.first else { return false }
+            return (first.level, first.location.file) < (other.level, other.location.file)
+        }
+    }
+
+    private func block(_ findings: [LintFinding]) -> String {
+        guard let first = findings.first else { return "" }
+        let namespaces = Set(findings.compactMap(\.namespace)).sorted().map(\.description)
+        let title =
+            paint.bold(first.location.file) + (namespaces.isEmpty ? "" : " (\(namespaces.joined(separator: ", ")))")
+        let places = findings.map(place)
+        let placeWidth = places.map(\.count).max() ?? 0
+        let codeWidth = findings.map(\.code.rawValue.count).max() ?? 0
+        let lines = zip(findings, places).map { finding, place in
+            let level = paint(finding.level, finding.level.rawValue.padded(to: 7))
+            let code = finding.code.rawValue.padded(to: codeWidth)
+            let path = finding.path.isRoot ? "" : "\(finding.path): "
+            let remedy = finding.remedy.map { " (\($0))" } ?? ""
+            return "  \(level) \(place.padded(to: placeWidth)) \(code) \(path)\(finding.message)\(remedy)"
+        }
+        return ([title] + lines).joined(separator: "\n")
+    }
+
+    private func place(_ finding: LintFinding) -> String {
+        finding.location.line == 0 ? "" : "\(finding.location.line):\(finding.location.column)"
+    }
+}
+
+extension String {
+    fileprivate func padded(to width: Int) -> String { self + String(repeating: " ", count: max(0, width - count)) }
+}

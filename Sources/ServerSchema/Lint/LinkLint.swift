@@ -1,0 +1,123 @@
+internal import BSON
+
+/// Links: `link-required`, `link-source-id`, `link-foreign-key`, `link-ref-unresolved`, `link-type`,
+/// `link-cross-partition`.
+struct LinkLint {
+    private let link: Relationship
+    private let source: CollectionSchema
+    private let context: LintContext
+
+    static func findings(in context: LintContext) -> [LintFinding] {
+        context.synced.flatMap { source in
+            source.relationships.flatMap { LinkLint(link: $0, source: source, context: context).findings }
+        }
+    }
+
+    private var findings: [LintFinding] {
+        var findings = start
+        if link.foreignKey != "_id" {
+            findings.append(
+                finding(
+                    .linkForeignKey, "the link goes to \(link.foreignKey), and under Sync links go to _id",
+                    remedy: "write foreign_key \"_id\""))
+        }
+        guard let target = context.schema[link.target] else {
+            // One file tells nothing of other collections.
+            return findings + (context.schema.isOneFile ? [] : [unresolved])
+        }
+        if let wanted = link.service, let service = target.service, wanted != service {
+            findings.append(
+                finding(
+                    .linkRefUnresolved, "the link names the data source \(wanted), and \(link.target) is in \(service)",
+                    remedy: "name \(service)"))
+        } else if let own = source.service, let service = target.service, own != service {
+            findings.append(
+                finding(
+                    .linkRefUnresolved, "\(link.target) is in \(service), and Sync covers one data source",
+                    remedy: "link within \(own)"))
+        }
+        return findings + ends(target)
+    }
+
+    private var start: [LintFinding] {
+        guard case .field(let name) = link.source.steps.last else { return [] }
+        if link.source.steps.count == 1, name == "_id" {
+            return [finding(.linkSourceID, "the primary key cannot be a link", remedy: "link from another field")]
+        }
+        let holder = source.root.node(at: SchemaPath(link.source.steps.dropLast()))
+        guard holder?.requires(name) ?? false else { return [] }
+        return [finding(.linkRequired, "a link cannot be required", remedy: "leave the field out of required")]
+    }
+
+    private var unresolved: LintFinding {
+        let names = context.schema.collections.map(\.namespace.description)
+        return finding(
+            .linkRefUnresolved, "the link goes to \(link.target), which has no schema",
+            remedy: Spelling.hint(for: link.target.description, among: names) ?? "give it one, or remove the link")
+    }
+
+    /// What the two ends must have in common.
+    private func ends(_ target: CollectionSchema) -> [LintFinding] {
+        var findings: [LintFinding] = []
+        if let node = source.root.node(at: link.source) { findings += types(of: node, target) }
+        if case .partition(let key) = context.schema.sync?.mode {
+            let (own, other) = (source.root.property(key.field) != nil, target.root.property(key.field) != nil)
+            if own != other {
+                findings.append(
+                    finding(
+                        .linkCrossPartition, level: .warning,
+                        "\(own ? link.target : source.namespace) has no \(key.field): both ends of a link lie in one "
+                            + "partition", remedy: "define the partition key in both"))
+            }
+        }
+        return findings
+    }
+
+    private func types(of node: SchemaNode, _ target: CollectionSchema) -> [LintFinding] {
+        let isHeld: Bool = if case .field = link.source.steps.last { false } else { true }
+        let isCollection = node.types == [.array] || node.isDictionary
+        guard isHeld || isCollection == link.isList else {
+            return [
+                finding(
+                    .linkType,
+                    "the field is \(isCollection ? "a collection" : "one value"), and is_list \(link.isList)",
+                    remedy: "write is_list \(isCollection)")
+            ]
+        }
+        let key = isCollection ? node.held : node
+        guard let foreign = target.root.property(link.foreignKey) else {
+            // Of an undefined primary key another rule tells.
+            guard link.foreignKey != "_id" else { return [] }
+            return [finding(.linkRefUnresolved, "\(link.target) has no property \(link.foreignKey)")]
+        }
+        guard let own = key?.keyType, let other = foreign.keyType, own != other else { return [] }
+        return [
+            finding(
+                .linkType,
+                "the link is of type \(own.rawValue), and \(link.foreignKey) of \(link.target) of type \(other.rawValue)",
+                remedy: "make the types equal")
+        ]
+    }
+
+    private func finding(
+        _ code: LintFinding.Code, level: LintFinding.Level = .error, _ message: String, remedy: String? = nil
+    ) -> LintFinding {
+        LintFinding(
+            code, level, namespace: source.namespace, path: link.source, at: link.location, message, remedy: remedy)
+    }
+}
+
+extension SchemaNode {
+    /// What an array or a dictionary holds.
+    fileprivate var held: SchemaNode? {
+        if case .each(let element) = items { return element }
+        return dictionaryValue
+    }
+
+    /// The type that a key of this schema has, int as long, which clients do not tell apart; `nil` when it is not one.
+    fileprivate var keyType: SchemaType? {
+        let types = types.filter { $0 != .null }
+        guard types.count == 1 else { return nil }
+        return types[0] == .int ? .long : types[0]
+    }
+}

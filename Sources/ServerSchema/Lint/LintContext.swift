@@ -1,0 +1,30 @@
+internal import BSON
+
+/// What the rules that look at more than one place share.
+struct LintContext {
+    let schema: ServerSchema
+    /// The collections of the data source that syncs.
+    let synced: [CollectionSchema]
+    /// Every schema in those collections.
+    let places: [LintPlace]
+
+    private let links: [Namespace: Set<SchemaPath>]
+
+    init(_ schema: ServerSchema) {
+        self.schema = schema
+        synced = schema.collections.filter { schema.sync?.covers($0) ?? true }
+        places = synced.flatMap { LintPlace.all(of: $0) }
+        links = Dictionary(
+            synced.map { ($0.namespace, Set($0.relationships.map(\.source))) }, uniquingKeysWith: { $0.union($1) })
+    }
+
+    /// Whether what a dictionary or an array holds is the key of another document.
+    func isLink(_ place: LintPlace) -> Bool {
+        guard let links = links[place.namespace] else { return false }
+        return links.contains(place.path) || links.contains(SchemaPath(place.path.steps.dropLast()))
+    }
+}
+
+extension SchemaPath {
+    init(_ steps: some Sequence<Step>) { self.init(Array(steps)) }
+}

@@ -1,0 +1,20 @@
+/// What the reader noticed, as findings.
+enum NoteLint {
+    static func findings(in schema: ServerSchema) -> [LintFinding] {
+        schema.notes.compactMap { note in
+            guard let rule = rules[note.code] else { return nil }
+            return LintFinding(
+                rule.code, rule.level, namespace: note.namespace, path: note.path, at: note.location, note.message,
+                remedy: rule.remedy)
+        }
+    }
+
+    private static let rules: [SchemaNote.Code: (code: LintFinding.Code, level: LintFinding.Level, remedy: String?)] = [
+        .unknownKeyword: (.unknownKeyword, .warning, nil),
+        .jsonTypeUsed: (.jsonTypeUsed, .warning, nil),
+        .typeSpelling: (.typeSpelling, .warning, nil),
+        .placeholder: (.schemaMissing, .info, nil),
+        .defaultNull: (.defaultNull, .warning, "leave the default out"),
+        .linkUnresolved: (.linkRefUnresolved, .error, nil),
+    ]
+}

@@ -1,0 +1,123 @@
+internal import BSON
+
+/// The fields that Flexible Sync queries by: `queryable-unknown`, `queryable-ambiguous`, `queryable-type`,
+/// `queryable-none`, `property-name-reserved`.
+struct QueryableLint {
+    private let context: LintContext
+    private let sync: SyncConfiguration
+    private let collections: [CollectionSchema]
+
+    static func findings(in context: LintContext) -> [LintFinding] {
+        guard let sync = context.schema.sync, sync.mode == .flexible else { return [] }
+        let collections = context.synced.filter { !sync.isAsymmetric($0) }
+        return QueryableLint(context: context, sync: sync, collections: collections).findings
+    }
+
+    private var findings: [LintFinding] {
+        let global = sync.queryableFields.flatMap { field in
+            check(field, in: collections, at: "queryable_fields_names.\(field)")
+        }
+        let own = sync.collectionQueryableFields.sorted { $0.key < $1.key }.flatMap { name, fields in
+            collection(name) + fields.flatMap { check($0, in: collections.filter { $0.isNamed(name) }, of: name) }
+        }
+        return global + own + collections.compactMap { none($0) }
+    }
+
+    private func check(_ field: String, in collections: [CollectionSchema], of name: String) -> [LintFinding] {
+        collections.isEmpty
+            ? [] : check(field, in: collections, at: "collection_queryable_fields_names.\(name).\(field)")
+    }
+
+    /// One field, over the collections that it may be queried in.
+    private func check(_ field: String, in collections: [CollectionSchema], at key: String) -> [LintFinding] {
+        var findings = reserved(field, at: key)
+        let holders = collections.filter { $0.root.property(field) != nil }
+        findings += holders.compactMap { type(of: field, in: $0) }
+        guard holders.isEmpty, field != "_id" else { return findings }
+        if let first = field.split(separator: ".").first.map(String.init), first != field,
+            collections.contains(where: { $0.root.property(first) != nil })
+        {
+            return findings + [
+                finding(
+                    .queryableType, .error, at: key,
+                    "\(field) is a field of an embedded object, which cannot be queried",
+                    remedy: "query by a field of the root")
+            ]
+        }
+        let names = collections.flatMap { $0.root.properties.map(\.name) }
+        return findings + [
+            finding(
+                .queryableUnknown, .warning, at: key, "no schema has the queryable field \(field)",
+                remedy: Spelling.hint(for: field, among: names) ?? "define it, or leave it out")
+        ]
+    }
+
+    private func reserved(_ field: String, at key: String) -> [LintFinding] {
+        guard QueryWord.isReserved(field) else { return [] }
+        return [
+            finding(
+                .propertyNameReserved, .error, at: key,
+                "\(field) is a word of the query language, so no query can name it",
+                remedy: "rename the field, or leave it out")
+        ]
+    }
+
+    private func type(of field: String, in collection: CollectionSchema) -> LintFinding? {
+        guard let node = collection.root.property(field), !node.isQueryable else { return nil }
+        return LintFinding(
+            .queryableType, .error, namespace: collection.namespace, path: SchemaPath([.field(field)]),
+            at: node.location, "a queryable field must be a scalar or an array of scalars",
+            remedy: "leave it out of the queryable fields")
+    }
+
+    private func collection(_ name: String) -> [LintFinding] {
+        let key = "collection_queryable_fields_names.\(name)"
+        let matches = context.schema.collections.filter { $0.isNamed(name) }
+        if matches.isEmpty {
+            let names = context.schema.collections.flatMap { [$0.namespace.collection, $0.root.title ?? ""] }
+            return [
+                finding(
+                    .queryableUnknown, .warning, at: key, "no schema is of a collection or a type \"\(name)\"",
+                    remedy: Spelling.hint(for: name, among: names))
+            ]
+        }
+        guard matches.count > 1 else { return [] }
+        return [
+            finding(
+                .queryableAmbiguous, .warning, at: key,
+                "\"\(name)\" names \(matches.map(\.namespace.description).joined(separator: " and ")): some exports name "
+                    + "collections here, others types")
+        ]
+    }
+
+    private func none(_ collection: CollectionSchema) -> LintFinding? {
+        let fields = sync.queryableFields(of: collection).filter { $0 != "_id" }
+        guard !fields.contains(where: { collection.root.property($0) != nil }) else { return nil }
+        return LintFinding(
+            .queryableNone, .info, namespace: collection.namespace, at: collection.root.location,
+            "clients can query it by _id alone", remedy: "name a queryable field")
+    }
+
+    private func finding(
+        _ code: LintFinding.Code, _ level: LintFinding.Level, at key: String, _ message: String, remedy: String? = nil
+    ) -> LintFinding {
+        LintFinding(code, level, at: sync.place(of: key), message, remedy: remedy)
+    }
+}
+
+extension SyncConfiguration {
+    /// The fields that clients can query a collection by, `_id` among them.
+    func queryableFields(of collection: CollectionSchema) -> [String] {
+        let own = collectionQueryableFields.filter { collection.isNamed($0.key) }.flatMap(\.value)
+        return ["_id"] + queryableFields + own
+    }
+}
+
+extension SchemaNode {
+    /// Whether queries can compare it.
+    fileprivate var isQueryable: Bool {
+        guard types == [.array] else { return !types.contains(.object) && !types.contains(.array) }
+        guard case .each(let element) = items else { return false }
+        return !element.types.contains(.object) && !element.types.contains(.array)
+    }
+}

@@ -1,0 +1,17 @@
+/// Names in `required`: `required-undefined`.
+enum RequiredLint {
+    static func findings(at place: LintPlace) -> [LintFinding] {
+        // Of an undefined primary key another rule tells.
+        place.node.undefinedRequired.filter { place.holder != nil || $0 != "_id" }.map { name in
+            place.finding(
+                .requiredUndefined, .error,
+                "required names \"\(name)\", which no property is: clients can never write it",
+                remedy: Spelling.hint(for: name, among: place.node.properties.map(\.name)) ?? "define it in properties")
+        }
+    }
+}
+
+extension SchemaNode {
+    /// The names in `required` that `properties` does not have.
+    var undefinedRequired: [String] { required.filter { property($0) == nil } }
+}

@@ -1,0 +1,114 @@
+internal import BSON
+
+/// The names of types: `title-missing`, `title-duplicate`, `title-conflict-embedded`, `embedded-title-missing`,
+/// `title-too-long`, `title-charset`.
+enum TitleLint {
+    /// The most characters that a title can have.
+    static let maximumLength = 57
+
+    static func findings(in context: LintContext) -> [LintFinding] {
+        context.places.flatMap { title(of: $0) } + duplicates(in: context) + conflicts(in: context)
+    }
+
+    private static func title(of place: LintPlace) -> [LintFinding] {
+        guard place.holder == nil || place.isEmbedded else { return [] }
+        guard let title = place.node.typeName else {
+            return [
+                place.holder == nil
+                    ? place.finding(
+                        .titleMissing, .error, "the schema has no title, the name of the clients' type",
+                        remedy: "write its title")
+                    : place.finding(
+                        .embeddedTitleMissing, .warning,
+                        "the embedded object has no title: its type gets a made-up name",
+                        remedy: "write its title")
+            ]
+        }
+        var findings: [LintFinding] = []
+        if let level = LintLength.level(of: title, maximum: maximumLength) {
+            findings.append(
+                place.finding(
+                    .titleTooLong, level, "the title has \(LintLength.words(title)), and \(maximumLength) are allowed",
+                    remedy: "shorten it"))
+        }
+        if !isIdentifier(title) {
+            findings.append(
+                place.finding(
+                    .titleCharset, .warning, "the title \"\(title)\" is no identifier, which a client's class needs",
+                    remedy: "use letters, digits and _, a letter first"))
+        }
+        return findings
+    }
+
+    private static func isIdentifier(_ title: String) -> Bool {
+        guard let first = title.first, first.isASCII, first.isLetter else { return false }
+        return title.allSatisfy { $0.isASCII && ($0.isLetter || $0.isNumber || $0 == "_") }
+    }
+
+    private static func duplicates(in context: LintContext) -> [LintFinding] {
+        var owners: [TitleOwner: Namespace] = [:]
+        return context.synced.compactMap { collection in
+            guard let title = collection.root.typeName else { return nil }
+            let owner = TitleOwner(title: title, service: collection.service)
+            guard let first = owners[owner] else {
+                owners[owner] = collection.namespace
+                return nil
+            }
+            return LintFinding(
+                .titleDuplicate, .error, namespace: collection.namespace, at: collection.root.location,
+                "\(first) has the title \(title), too: titles are unique over all databases of a data source",
+                remedy: "rename one")
+        }
+    }
+
+    /// One title of embedded objects stands for one shape everywhere, and for no collection's type.
+    private static func conflicts(in context: LintContext) -> [LintFinding] {
+        let roots = Dictionary(
+            context.synced.compactMap { collection in collection.root.typeName.map { ($0, collection.namespace) } },
+            uniquingKeysWith: { first, _ in first })
+        var shapes: [String: (shape: String, first: LintPlace)] = [:]
+        return context.places.compactMap { place in
+            guard place.isEmbedded, let title = place.node.typeName else { return nil }
+            if let root = roots[title] {
+                return place.finding(
+                    .titleConflictEmbedded, .warning, "the embedded type \(title) has the title of \(root)",
+                    remedy: "rename it")
+            }
+            let shape = place.node.shapeText
+            guard let known = shapes[title] else {
+                shapes[title] = (shape, place)
+                return nil
+            }
+            guard known.shape != shape else { return nil }
+            return place.finding(
+                .titleConflictEmbedded, .warning,
+                "the embedded type \(title) has another shape than at \(known.first.path) of \(known.first.namespace)",
+                remedy: "make them the same, or rename one")
+        }
+    }
+}
+
+/// Titles are unique within a data source.
+private struct TitleOwner: Hashable {
+    let title: String
+    let service: String?
+}
+
+extension SchemaNode {
+    /// The title, unless it is empty.
+    fileprivate var typeName: String? { title.flatMap { $0.isEmpty ? nil : $0 } }
+
+    /// A text that two schemas share when they describe the same client type.
+    fileprivate var shapeText: String {
+        var text = types.map(\.rawValue).sorted().joined(separator: "|") + (uniqueItems ? "!" : "")
+        let fields = properties.sorted { $0.name < $1.name }
+        text += fields.map { "\($0.name)\(requires($0.name) ? "" : "?"):\($0.node.shapeText)" }.joined(separator: ",")
+        switch items {
+        case .each(let element): text += "[\(element.shapeText)]"
+        case .tuple(let elements): text += "[\(elements.map(\.shapeText).joined(separator: ","))]"
+        case nil: break
+        }
+        if case .schema(let value) = additionalProperties { text += "{\(value.shapeText)}" }
+        return "(\(text))"
+    }
+}

@@ -1,0 +1,37 @@
+/// The types of values: `type-missing`, `type-multiple`, `type-unsupported`.
+enum TypeLint {
+    /// What clients have.
+    static let syncable: Set<SchemaType> = [
+        .bool, .int, .long, .double, .string, .date, .decimal, .objectId, .uuid, .binData, .mixed, .array, .object,
+    ]
+
+    static func findings(at place: LintPlace) -> [LintFinding] {
+        guard place.holder != nil else { return [] }
+        let types = place.node.types
+        if types.isEmpty {
+            return [
+                place.finding(
+                    .typeMissing, .error, "no client property fits a value without a type",
+                    remedy: place.node.hasProperties ? "write bsonType \"object\"" : "write its bsonType, or \"mixed\"")
+            ]
+        }
+        if types.count > 1 {
+            // What a collection holds has a rule of its own for null.
+            if place.isHeld, types.contains(.null) { return [] }
+            let names = types.map(\.rawValue).joined(separator: ", ")
+            let isNullable = types.count == 2 && types.contains(.null)
+            let other = place.path == SchemaPath([.field("_id")]) ? "keep one" : "keep one, or write \"mixed\""
+            return [
+                place.finding(
+                    .typeMultiple, .error, "one type is allowed, and it lists \(names)",
+                    remedy: isNullable ? "leave null out, and the field out of required" : other)
+            ]
+        }
+        guard !syncable.contains(types[0]) else { return [] }
+        return [
+            place.finding(
+                .typeUnsupported, .error, "clients have no type \(types[0].rawValue)",
+                remedy: types[0] == .number ? "write int, long, double or decimal" : "use another type, or \"mixed\"")
+        ]
+    }
+}

@@ -1,0 +1,40 @@
+internal import BSON
+
+/// What in MongoDB's own validator gets into the way of sync.
+///
+/// Source: App Services documentation, "Sync Best Practices": no `required` inside embedded objects, as Sync splits writes,
+/// and no rule that tells a missing value, null and an empty collection apart.
+enum ValidatorTrouble {
+    static func of(_ validator: BSONDocument) -> [String] {
+        var troubles: [String] = []
+        keywords(of: validator, isInside: false, into: &troubles)
+        return troubles
+    }
+
+    private static let tellingApart: Set<String> = ["$exists", "$size", "minItems", "minProperties"]
+
+    /// Looks at a schema or a query, whose names are keywords and operators.
+    /// - Parameter isInside: whether it describes something inside the document.
+    private static func keywords(of document: BSONDocument, isInside: Bool, into troubles: inout [String]) {
+        for (name, value) in (try? document.elements()) ?? [] {
+            if name == "required", isInside {
+                add("its validator requires fields inside embedded objects, and Sync splits writes", to: &troubles)
+            }
+            if tellingApart.contains(name) {
+                add("its validator tells missing, null and empty values apart by \(name)", to: &troubles)
+            }
+            guard let inner = value.document else { continue }
+            if ["properties", "patternProperties"].contains(name) {
+                for schema in inner.values.compactMap(\.document) {
+                    keywords(of: schema, isInside: true, into: &troubles)
+                }
+            } else {
+                keywords(of: inner, isInside: isInside || name == "items", into: &troubles)
+            }
+        }
+    }
+
+    private static func add(_ trouble: String, to troubles: inout [String]) {
+        if !troubles.contains(trouble) { troubles.append(trouble) }
+    }
+}

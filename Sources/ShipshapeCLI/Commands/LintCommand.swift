@@ -1,0 +1,65 @@
+internal import ArgumentParser
+internal import BSON
+internal import Mongo
+internal import Reporting
+internal import ServerSchema
+
+/// `shipshape lint SCHEMA`.
+struct LintCommand: AsyncParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "lint",
+        abstract: "Says what keeps a schema itself from syncing, and what is likely to give trouble.",
+        discussion: """
+            SCHEMA is an App Services app folder or one schema.json. No document is read. With --uri the deployment that \
+            is to sync is judged, too: its kind and version, time series and validators; SHIPSHAPE_URI alone does not \
+            count here. Ends with 1 when there are errors.
+            """)
+
+    @Argument(help: "The schema to judge: an app folder, or one schema.json.")
+    var schema: String
+
+    @Option(
+        help: ArgumentHelp(
+            "The collection that a single schema.json is for; of an app folder, the only one to report.",
+            valueName: "db.collection"))
+    var collection: String?
+
+    @Flag(help: "Let warnings fail the lint, too.")
+    var strict = false
+
+    @OptionGroup var connection: ConnectionFlags
+    @OptionGroup var output: OutputFlags
+
+    func validate() throws {
+        if let collection, Namespace(collection) == nil {
+            throw ValidationError("--collection: \"\(collection)\" is not DATABASE.COLLECTION")
+        }
+    }
+
+    func run() async throws {
+        try output.prepare()
+        let only = collection.flatMap { Namespace($0) }
+        let serverSchema = try ServerSchema.readForLint(at: schema, namespace: only)
+        let facts = connection.uri == nil ? nil : try await facts(of: serverSchema)
+        let report = LintReport(
+            source: schema, schema: serverSchema,
+            findings: SchemaLint.findings(in: serverSchema, deployment: facts), only: only)
+        try output.show { form, color in
+            switch form {
+            case .text: LintReportText(report, isColored: color).text
+            case .json: LintReportJSON(report).text
+            }
+        }
+        guard report.count(of: .error) == 0, !strict || report.count(of: .warning) == 0 else {
+            throw ExitStatus.findings
+        }
+    }
+
+    private func facts(of schema: ServerSchema) async throws -> DeploymentFacts {
+        let pool = try connection.pool()
+        let namespaces = schema.collections.map(\.namespace)
+        return try await onOwnedThread(name: "facts") { () throws in
+            try DeploymentFacts.gather(namespaces, on: try pool.client(), source: pool.redactedURI)
+        }
+    }
+}
