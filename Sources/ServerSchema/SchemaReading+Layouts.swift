@@ -49,8 +49,9 @@ extension SchemaReading {
     private mutating func readServices(in folder: String) throws(SchemaError) {
         for service in try files.folders(in: folder) {
             let source = try dataSource(in: service)
-            try readDatabases(in: service, service: source?.name ?? files.name(of: service))
-            try readRules("\(service)/default_rule.json", of: nil, service: source?.name)
+            let name = source?.name ?? files.name(of: service)
+            try readDatabases(in: service, service: name)
+            try readRules("\(service)/default_rule.json", of: nil, service: name)
         }
     }
 

@@ -16,7 +16,9 @@ enum KeywordLint {
 
 extension SchemaNode {
     /// The keywords that restrict values on the server alone, with their places.
-    fileprivate var serverKeywords: [(String, SourceLocation)] { unevaluated.map { ($0.keyword, $0.location) } }
+    fileprivate var serverKeywords: [(String, SourceLocation)] {
+        unevaluated.map { ($0.keyword, $0.location) } + constraints.keywords.map { ($0, location) }
+    }
 }
 
 extension Keyword {

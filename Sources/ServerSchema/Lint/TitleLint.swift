@@ -68,7 +68,10 @@ enum TitleLint {
             uniquingKeysWith: { first, _ in first })
         var shapes: [String: (shape: String, first: LintPlace)] = [:]
         return context.places.compactMap { place in
-            guard place.isEmbedded, let title = place.node.typeName else { return nil }
+            // Of a type inside itself another rule tells.
+            guard place.isEmbedded, let title = place.node.typeName, !place.titlesAround.contains(title) else {
+                return nil
+            }
             if let root = roots[title] {
                 return place.finding(
                     .titleConflictEmbedded, .warning, "the embedded type \(title) has the title of \(root)",

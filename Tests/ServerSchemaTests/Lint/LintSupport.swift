@@ -1,0 +1,59 @@
+import BSON
+import ServerSchema
+
+/// What lint says of one schema, short enough to compare: `code level path`.
+enum Lint {
+    /// A schema of `shop.Pet` that nothing is wrong with, but for what the arguments put in.
+    static func pet(
+        _ properties: String = "", required: [String] = [], id: String = #"{"bsonType": "objectId"}"#,
+        title: String = "Pet", more: String = ""
+    ) -> String {
+        let names = (["_id"] + required).map { "\"\($0)\"" }.joined(separator: ", ")
+        return """
+            {"title": "\(title)", "bsonType": "object", "required": [\(names)], \(more)
+             "properties": {"_id": \(id)\(properties.isEmpty ? "" : ", ")\(properties)}}
+            """
+    }
+
+    static func schema(_ text: String) throws(SchemaError) -> ServerSchema {
+        try ServerSchema.read(text: text, file: "s", namespace: pets)
+    }
+
+    static func codes(_ text: String) throws(SchemaError) -> [String] {
+        short(SchemaLint.findings(in: try schema(text)))
+    }
+
+    static func short(_ findings: [LintFinding]) -> [String] {
+        findings.map { "\($0.code) \($0.level.rawValue) \($0.path)" }
+    }
+}
+
+extension AppFolder {
+    /// What lint says of the folder.
+    func codes() throws -> [String] { Lint.short(SchemaLint.findings(in: try readForLint())) }
+
+    /// The findings of one kind, with their places below the folder.
+    func findings(_ code: LintFinding.Code) throws -> [String] {
+        SchemaLint.findings(in: try readForLint()).filter { $0.code == code }.map { below($0.description) }
+    }
+}
+
+/// One rule: properties that break it, and near ones that do not.
+struct LintCase: Sendable, CustomStringConvertible {
+    var bad: String
+    var badRequired: [String] = []
+    var good: String
+    var goodRequired: [String] = []
+    var finding: String
+
+    var description: String { finding }
+
+    /// - Parameter required: the properties that both schemas require.
+    init(_ finding: String, _ bad: String, good: String, required: [String] = [], goodRequired: [String]? = nil) {
+        self.finding = finding
+        self.bad = bad
+        self.good = good
+        badRequired = required
+        self.goodRequired = goodRequired ?? required
+    }
+}
