@@ -1,8 +1,8 @@
-import ServerSchema
+package import ServerSchema
 
 extension SchemaNode {
     /// Whether the schema is that of a point: a required string `type` and an array of double `coordinates`, no more.
-    var isGeoPoint: Bool {
+    package var isGeoPoint: Bool {
         guard types == [.object], properties.count == 2, required.contains("type"),
             let type = properties.first(where: { $0.name == "type" })?.node, type.types == [.string],
             let coordinates = properties.first(where: { $0.name == "coordinates" })?.node,

@@ -1,4 +1,5 @@
 import BSON
+import Checking
 import ServerSchema
 import Testing
 
@@ -15,6 +16,7 @@ import Testing
             "closed": .object(["city": .of(.string)], further: .forbidden),
             "values": .object([:], further: .schema(.of(.int))), "keyToo": .of(.string), "number": .of(.number),
             "outer": .object(["open": .object(["city": .of(.string)])]), "anyWith": anyWithX, "anyValues": anyValues,
+            "spot": .object(["type": .of(.string), "coordinates": coordinates, "name": .of(.string)]),
             "place": .object(["type": .of(.string), "coordinates": coordinates], required: ["type"]),
         ], required: ["key", "keyToo"])
 
@@ -53,6 +55,7 @@ import Testing
             ("id", .binary(subtype: 4, bytes: []), false), ("new", 1, true), ("open.new", 1, true),
             ("closed.new", 1, false), ("values.new", "", false), ("text.new", 1, false), ("new.deep", 1, true),
             ("anyValues.new", 1, false), ("anyWith.x", 1, false), ("place.type", "Point", false),
+            ("spot.type", "Point", true),
             ("place", ["type": "Point", "coordinates": [1.0, 2.0]], true), ("place", ["type": "Point"], false),
         ] as [(String, BSONValue, Bool)])
     func aDefault(_ field: String, _ value: BSONValue, _ expected: Bool) throws {
@@ -81,6 +84,37 @@ import Testing
     func aConversion(_ field: String, _ to: SchemaType, _ into: String?, _ expected: Bool) throws {
         let step = Step.convert(field: try FieldPath(field), to: to, into: try into.map { try FieldPath($0) })
         #expect(isHarmless(step) == expected)
+    }
+
+    /// What is written to a key is judged by more than the field's own schema.
+    @Test(arguments: [
+        ("key", false), ("text", true), ("_partition", false), ("owner", false), ("open", false), ("open.city", false),
+        ("openToo.city", true), ("list", false), ("listToo", true),
+    ]) func keysAreNeverProven(_ field: String, _ expected: Bool) throws {
+        var collection = CollectionSchema(
+            namespace: Namespace(database: "app", collection: "Person"), root: Self.schema)
+        let sources: [SchemaPath] = [
+            SchemaPath([.field("key")]), SchemaPath([.field("open"), .field("city")]),
+            SchemaPath([.field("list"), .elements]), SchemaPath([.field("owner")]),
+        ]
+        collection.relationships = sources.map {
+            Relationship(source: $0, target: collection.namespace, location: SchemaNode.nowhere)
+        }
+        var app = ServerSchema(dialect: .appServices, collections: [collection])
+        let key = SyncConfiguration.PartitionKey(field: "_partition", type: .string)
+        app.sync = SyncConfiguration(mode: .partition(key), location: SchemaNode.nowhere)
+        let value: BSONValue = field.hasPrefix("list") ? [] : field == "open" ? [:] : ""
+        let step = Step.default(field: try FieldPath(field), value: value, nullsToo: false)
+        #expect(Harmlessness.holds(step, under: collection, of: app) == expected)
+        #expect(isHarmless(step))
+    }
+
+    @Test func whatIsAssumedOfMixedValues() throws {
+        let step = Step.default(field: try FieldPath("any"), value: [1], nullsToo: false)
+        var assumptions = CheckOptions()
+        #expect(Harmlessness.holds(step, under: Self.schema, assuming: assumptions))
+        assumptions.allowsMixedCollections = false
+        #expect(!Harmlessness.holds(step, under: Self.schema, assuming: assumptions))
     }
 
     @Test func aRootThatForbidsFurtherFields() throws {

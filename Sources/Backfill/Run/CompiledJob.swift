@@ -24,8 +24,11 @@ package struct CompiledJob: Sendable {
     let harmlessSteps: [CompiledStep]
 
     /// Fits the job's steps to its schemas and compiles both.
+    /// - Parameter assumptions: What is assumed about the app.
     /// - Throws: ``JobError`` when a step and a schema do not fit together.
-    package init(_ job: Job, active: ServerSchema?, next: ServerSchema?) throws(JobError) {
+    package init(
+        _ job: Job, active: ServerSchema?, next: ServerSchema?, assuming assumptions: CheckOptions = CheckOptions()
+    ) throws(JobError) {
         let activeCollection = try active?.collection(of: job, role: "active")
         let nextCollection = try next?.collection(of: job, role: "next")
         try Self.checkOrder(job.steps)
@@ -37,8 +40,8 @@ package struct CompiledJob: Sendable {
         self.job = job
         let parents = job.steps.flatMap { $0.step.target.parents }
         steps = job.steps.map { CompiledStep($0.step, amongParents: parents) }
-        self.active = activeCollection.map { CompiledSchema($0) }
-        self.next = nextCollection.map { CompiledSchema($0) }
+        self.active = activeCollection.map { CompiledSchema($0, of: active, options: assumptions) }
+        self.next = nextCollection.map { CompiledSchema($0, of: next, options: assumptions) }
         changes =
             if let activeCollection, let nextCollection {
                 SchemaDiff.changes(from: activeCollection, to: nextCollection)
@@ -48,7 +51,8 @@ package struct CompiledJob: Sendable {
         sources =
             (active?.sources ?? []).map { ("active", $0) } + (next?.sources ?? []).map { ("next", $0) }
         let isRisky = { (step: CompiledStep) in
-            activeCollection.map { !Harmlessness.holds(step.step, under: $0.root) } ?? false
+            guard let active, let activeCollection else { return false }
+            return !Harmlessness.holds(step.step, under: activeCollection, of: active, assuming: assumptions)
         }
         riskySteps = steps.filter(isRisky)
         harmlessSteps = steps.filter { !isRisky($0) }

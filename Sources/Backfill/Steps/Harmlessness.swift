@@ -8,7 +8,18 @@ import ServerSchema
 /// step leaves syncing another may take as its start. Only what is certain counts, so `false` means "cannot be told", and
 /// the documents themselves are asked.
 enum Harmlessness {
-    static func holds(_ step: Step, under schema: SchemaNode) -> Bool {
+    /// - Parameter app: The app that the collection belongs to: what it says of partitions and links makes a key's harm
+    ///   depend on more than its own schema, so that a step that writes one is never proven harmless.
+    static func holds(
+        _ step: Step, under collection: CollectionSchema, of app: ServerSchema,
+        assuming assumptions: CheckOptions = CheckOptions()
+    ) -> Bool {
+        !collection.holdsKey(at: step.target, in: app) && holds(step, under: collection.root, assuming: assumptions)
+    }
+
+    static func holds(
+        _ step: Step, under schema: SchemaNode, assuming assumptions: CheckOptions = CheckOptions()
+    ) -> Bool {
         guard schema.leadsThroughObjects(to: step.target) else { return false }
         guard let target = schema.property(at: step.target) else {
             // Sync ignores a field that the schema does not declare, where its parent takes further fields.
@@ -17,7 +28,7 @@ enum Harmlessness {
         switch step {
         case .default(_, let value, _):
             // The whole field is that constant then, whatever the document is.
-            return schema.fits(value, at: step.target)
+            return schema.fits(value, at: step.target, assuming: assumptions)
         case .copy(let from, _):
             guard let source = schema.property(at: from), schema.leadsThroughObjects(to: from) else { return false }
             // The same value under the same rules; null fits only where the field is not required.
@@ -26,6 +37,18 @@ enum Harmlessness {
         case .convert(_, let to, _):
             // Whatever was there, what is written has that type.
             return target.types.contains { $0 == to || $0 == .mixed || ($0 == .number && to.isNumeric) }
+        }
+    }
+}
+
+extension CollectionSchema {
+    /// Whether a partition key or a link stands at a path, above it, or below it.
+    fileprivate func holdsKey(at path: FieldPath, in app: ServerSchema) -> Bool {
+        if case .partition(let key) = app.sync?.mode, path.components.first == key.field { return true }
+        return relationships.contains { link in
+            // Whatever the link's way into arrays and dictionaries is, their field is what a step names.
+            let names = link.source.steps.prefix { if case .field = $0 { true } else { false } }
+            return zip(names, path.components).allSatisfy { $0 == .field($1) }
         }
     }
 }
@@ -40,7 +63,7 @@ extension SchemaNode {
             node = child
             guard node.types.isEmpty || node.isObject else { return false }
         }
-        return node.property("coordinates") == nil || node.property("type") == nil
+        return !node.isGeoPoint
     }
 
     /// Whether a field that is not declared is not judged.
@@ -63,7 +86,7 @@ extension SchemaNode {
     }
 
     /// Whether a document of that one field fits, as far as the field is concerned.
-    fileprivate func fits(_ value: BSONValue, at path: FieldPath) -> Bool {
+    fileprivate func fits(_ value: BSONValue, at path: FieldPath, assuming assumptions: CheckOptions) -> Bool {
         guard let node = property(at: path), let name = path.components.last else { return false }
         var parent = SchemaNode(location: location)
         parent.types = [.object]
@@ -78,7 +101,7 @@ extension SchemaNode {
             document = ["parent": .object(document)]
         }
         let namespace = Namespace(database: "none", collection: "none")
-        let schema = CompiledSchema(CollectionSchema(namespace: namespace, root: root))
+        let schema = CompiledSchema(CollectionSchema(namespace: namespace, root: root), options: assumptions)
         return (try? schema.check(document.view) != .certain) ?? false
     }
 

@@ -50,6 +50,7 @@ struct BackfillCommand: AsyncParsableCommand {
     @Flag(help: "Show the values of a few documents before and after (a dry run).")
     var showValues = false
 
+    @OptionGroup var app: AppFlags
     @OptionGroup var ledger: LedgerFlags
     @OptionGroup var connection: ConnectionFlags
     @OptionGroup var output: OutputFlags
@@ -74,7 +75,8 @@ struct BackfillCommand: AsyncParsableCommand {
         try output.prepare()
         let file = try JobFile.read(at: job)
         let compiled = try CompiledJob(
-            file, active: try schema(file.activeSchema, of: file), next: try schema(file.nextSchema, of: file))
+            file, active: try schema(file.activeSchema, of: file), next: try schema(file.nextSchema, of: file),
+            assuming: app.assumptions)
         let pool = try connection.pool(readsFromPrimary: !dryRun)
         let options = try options()
         let interruption = Interruption()

@@ -1,25 +1,16 @@
 internal import ArgumentParser
 internal import Checking
 
-/// What no export says about the app, and what the operator therefore has to.
+/// What a check assumes about the app, and what it looks into beside the documents.
 struct DialectFlags: ParsableArguments {
-    /// A switch whose position the operator knows.
-    enum Switch: String, ExpressibleByArgument, CaseIterable {
-        case on, off
-    }
-
-    @Option(
-        help: ArgumentHelp(
-            "Whether mixed values may be arrays and objects: off for apps created before 2024-05-28.",
-            valueName: "on|off"))
-    var mixedCollections = Switch.on
+    @OptionGroup var app: AppFlags
 
     @Option(
         help: ArgumentHelp(
             "Also ask what data-access validation says of null in optional fields, given the app's null-type switch: off "
                 + "makes it a possible failure, on allows it. Sync itself allows it, which is what is checked without "
                 + "this option.", valueName: "on|off"))
-    var nullTypes: Switch?
+    var nullTypes: AppFlags.Switch?
 
     @Flag(
         help: ArgumentHelp(
@@ -34,8 +25,7 @@ struct DialectFlags: ParsableArguments {
 
     /// What the check assumes.
     var assumptions: CheckOptions {
-        var options = CheckOptions()
-        options.allowsMixedCollections = mixedCollections == .on
+        var options = app.assumptions
         options.refusesNulls = nullTypes == .off
         options.countsAsymmetric = includeAsymmetric
         return options
