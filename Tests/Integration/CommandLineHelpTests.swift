@@ -13,6 +13,7 @@ import Testing
         let text = try await help("--help")
         #expect(text.hasPrefix("OVERVIEW: Make your documents shipshape before you ship a schema."))
         #expect(text.contains("\n  check  "))
+        #expect(text.contains("\n  lint  "))
         #expect(text.contains("\n  backfill  "))
         for code in ["0", "1", "64", "65", "69", "70", "73", "75", "76", "77", "78"] {
             #expect(text.split(whereSeparator: { ";: \n".contains($0) }).contains(Substring(code)))
@@ -35,6 +36,17 @@ import Testing
         #expect(text.contains("(default: 10s)"))
     }
 
+    @Test func lintNamesItsOptions() async throws {
+        let text = try await help("lint", "--help")
+        #expect(text.contains("USAGE: shipshape lint [<options>] <schema>"))
+        for line in [
+            "--collection <db.collection>", "--strict", "--uri <mongodb://…>", "-o, --output <output>",
+            "--report <file>",
+        ] {
+            #expect(text.contains("  \(line)"), "\(line)")
+        }
+    }
+
     @Test func backfillNamesItsOptions() async throws {
         let text = try await help("backfill", "--help")
         #expect(text.contains("USAGE: shipshape backfill [<options>] <job>"))
@@ -52,6 +64,8 @@ import Testing
 
     @Test(arguments: [
         (["check"], "Missing expected argument '<schema>'"),
+        (["lint"], "Missing expected argument '<schema>'"),
+        (["lint", "schema.json", "--collection", "person"], "\"person\" is not DATABASE.COLLECTION"),
         (["backfill"], "Missing expected argument '<job>'"),
         (["chekc"], "Unexpected argument 'chekc'"),
         (["check", "schema.json", "--nope"], "Unknown option '--nope'"),

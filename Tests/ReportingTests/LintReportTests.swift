@@ -1,0 +1,96 @@
+import BSON
+import Reporting
+import ServerSchema
+import Testing
+
+@Suite struct LintReportTests {
+    private static let pet = Namespace(database: "shop", collection: "Pet")
+
+    private func report(_ findings: [LintFinding], only: Namespace? = nil) throws -> LintReport {
+        let text = #"{"title": "Pet", "properties": {"_id": {"bsonType": "int"}}}"#
+        return LintReport(
+            source: "app", schema: try ServerSchema.read(text: text, namespace: Self.pet), findings: findings,
+            only: only)
+    }
+
+    private static let findings = [
+        LintFinding(
+            .idNotRequired, .warning, namespace: pet, path: SchemaPath([.field("_id")]),
+            at: SourceLocation(file: "app/Pet.json", line: 1, column: 40), "the primary key is optional",
+            remedy: "list _id in required"),
+        LintFinding(
+            .developmentMode, .warning, at: SourceLocation(file: "app/sync.json", line: 12, column: 3),
+            "clients may change the schemas"),
+        LintFinding(.mongodbVersion, .error, at: SourceLocation(whole: "mongodb://host"), "MongoDB 4.2 is too old"),
+    ]
+
+    @Test func theWorstFileComesFirst() throws {
+        #expect(
+            LintReportText(try report(Self.findings)).text == """
+                1 error, 2 warnings in 1 schema of app.
+
+                mongodb://host
+                  error    mongodb-version MongoDB 4.2 is too old
+
+                app/Pet.json (shop.Pet)
+                  warning 1:40 id-not-required _id: the primary key is optional (list _id in required)
+
+                app/sync.json
+                  warning 12:3 development-mode clients may change the schemas
+
+                """)
+        #expect(LintReportText(try report([])).text == "Nothing found in 1 schema of app.\n")
+        #expect(LintReportText(try report([]), isColored: true).text.hasPrefix("\u{1B}["))
+    }
+
+    @Test func oneCollectionIsReportedAlone() throws {
+        #expect(try report(Self.findings, only: Self.pet).findings.map(\.code) == [.idNotRequired])
+        #expect(try report(Self.findings, only: Self.pet).count(of: .warning) == 1)
+    }
+
+    @Test func machinesGetTheSame() throws {
+        #expect(
+            LintReportJSON(try report([Self.findings[0], Self.findings[2]])).text == """
+                {
+                  "schema_version": 1,
+                  "command": "lint",
+                  "source": "app",
+                  "collections": [
+                    "shop.Pet"
+                  ],
+                  "findings": [
+                    {
+                      "level": "warning",
+                      "code": "id-not-required",
+                      "database": "shop",
+                      "collection": "Pet",
+                      "path": "_id",
+                      "file": "app/Pet.json",
+                      "line": 1,
+                      "column": 40,
+                      "message": "the primary key is optional",
+                      "remedy": "list _id in required"
+                    },
+                    {
+                      "level": "error",
+                      "code": "mongodb-version",
+                      "database": null,
+                      "collection": null,
+                      "path": "(root)",
+                      "file": "mongodb://host",
+                      "line": null,
+                      "column": null,
+                      "message": "MongoDB 4.2 is too old",
+                      "remedy": null
+                    }
+                  ],
+                  "counts": {
+                    "error": 1,
+                    "warning": 1,
+                    "info": 0
+                  }
+                }
+
+                """)
+    }
+}
