@@ -7,6 +7,10 @@ extension CompiledSchema {
     /// Allocates nothing, save for a set of more than 1,024 elements.
     /// - Throws: ``BSONError`` when the bytes are damaged at a place that the schema makes the walk look at.
     public func check(_ document: borrowing BSONView) throws(BSONError) -> Verdict {
+        if let jsonSchema {
+            var sink = QuickSink()
+            return try JSONWalker(jsonSchema).object(document, node: 0, depth: 0, into: &sink) ? .fits : .certain
+        }
         var sink = VerdictSink()
         try Walker(self).document(document, into: &sink)
         return sink.verdict
@@ -25,7 +29,11 @@ extension CompiledSchema {
     }
 
     func collect(_ document: borrowing BSONView, into collector: inout FindingCollector) throws(BSONError) {
-        try Walker(self).document(document, into: &collector)
+        if let jsonSchema {
+            _ = try JSONWalker(jsonSchema).object(document, node: 0, depth: 0, into: &collector)
+        } else {
+            try Walker(self).document(document, into: &collector)
+        }
     }
 
     /// Puts a finding in words.
@@ -33,8 +41,13 @@ extension CompiledSchema {
         let finding = located.finding
         return Violation(
             path: path(of: located), rule: finding.rule.code, level: finding.level,
-            expected: finding.rule.expectation ?? expectations[Int(finding.node)],
+            expected: expectation(of: finding),
             found: finding.found.description)
+    }
+
+    private func expectation(of finding: Finding) -> String {
+        if let jsonSchema { return jsonSchema.expectation(of: finding) }
+        return finding.rule.expectation ?? expectations[Int(finding.node)]
     }
 
     func path(of located: FindingCollector.Located) -> SchemaPath {

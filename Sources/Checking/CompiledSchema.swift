@@ -14,6 +14,8 @@ public struct CompiledSchema: Sendable {
     /// The keywords that the schema uses and that no rule judges, with the places of the values that they restrict.
     public let unevaluatedKeywords: [UnevaluatedKeyword]
 
+    /// The plan of a schema of the `jsonschema` dialect, which stands for all of the rest.
+    let jsonSchema: JSONSchemaPlan?
     var nodes: [Node]
     var fields: [Field]
     /// One per field: its name.
@@ -56,13 +58,15 @@ public struct CompiledSchema: Sendable {
         }
     }
 
-    /// Compiles a schema of the App Services dialect.
+    /// Compiles a schema, for the dialect that it was read in.
     /// - Parameter app: The app that the collection belongs to, which says how its documents are partitioned and what its
     ///   links lead to; without it those are not judged.
     public init(_ schema: CollectionSchema, of app: ServerSchema? = nil, options: CheckOptions = CheckOptions()) {
+        let plan = schema.dialect == .jsonSchema ? JSONSchemaCompiler(root: schema.root).plan : nil
+        jsonSchema = plan
         let surroundings = Surroundings(of: schema, in: app)
         var compiler = SchemaCompiler(surroundings)
-        compiler.compile(root: schema.root)
+        if plan == nil { compiler.compile(root: schema.root) }
         compiler.compileLinks(of: schema)
         compiler.compileReferences(from: schema.namespace)
         namespace = schema.namespace
@@ -74,7 +78,7 @@ public struct CompiledSchema: Sendable {
         keys = compiler.keys
         slots = compiler.slots
         nameBytes = compiler.nameBytes
-        paths = compiler.paths
+        paths = plan?.origins.map(\.path) ?? compiler.paths
         expectations = compiler.expectations
         references = compiler.references
         knowsReferences = surroundings.synced != nil

@@ -12,6 +12,14 @@ struct DecimalParts: Sendable, BitwiseCopyable {
     private(set) var coefficient: UInt128 = 0
     private(set) var exponent = 0
 
+    init(kind: Kind, isNegative: Bool, coefficient: UInt128 = 0, exponent: Int = 0) {
+        self.kind = kind
+        self.isNegative = isNegative
+        self.coefficient = coefficient
+        self.exponent = exponent
+        normalize()
+    }
+
     init(_ bits: Decimal128) {
         isNegative = bits.high >> 63 == 1
         let combination = (bits.high >> 58) & 0x1F

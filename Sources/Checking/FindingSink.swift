@@ -5,6 +5,8 @@ import ServerSchema
 ///
 /// The walk is generic over it, so that the fast pass is compiled to a few comparisons per element.
 protocol FindingSink {
+    /// Whether the walk may end at the first finding.
+    static var stopsAtFirst: Bool { get }
     /// Takes a finding at its node's place, or below it as far as ``enter(_:)`` went.
     mutating func report(_ finding: Finding)
     /// Takes a finding at a field that the schema does not name, below the finding's node.
@@ -15,6 +17,30 @@ protocol FindingSink {
     mutating func leave()
     /// Notes the value that is judged next, one whose type does not settle the matter.
     mutating func look(at element: BSONElement, of view: borrowing BSONView)
+}
+
+extension FindingSink {
+    static var stopsAtFirst: Bool { false }
+}
+
+/// Keeps nothing, for a walk that tells itself whether the document fits.
+struct QuickSink: FindingSink {
+    static var stopsAtFirst: Bool { true }
+
+    @inline(__always)
+    mutating func report(_ finding: Finding) {}
+
+    @inline(__always)
+    mutating func report(_ finding: Finding, extra element: BSONElement, of view: borrowing BSONView) {}
+
+    @inline(__always)
+    mutating func enter(_ step: SchemaPath.Step) {}
+
+    @inline(__always)
+    mutating func leave() {}
+
+    @inline(__always)
+    mutating func look(at element: BSONElement, of view: borrowing BSONView) {}
 }
 
 /// Keeps nothing but the worst level.
@@ -109,7 +135,7 @@ extension Found {
             true
         case .missing, .unusableDefault, .emptyKey, .dollarKey, .dottedKey, .equalElements, .tooDeep, .noCoordinates,
             .fewCoordinates, .coordinateType, .coordinateRange, .unsyncedReference, .referenceIDType,
-            .tooLarge:
+            .tooLarge, .noneFits, .severalFit:
             false
         }
     }

@@ -11,6 +11,7 @@ struct Found: Hashable, Sendable, BitwiseCopyable {
         case sixteenBytes, otherLength
         case emptyKey, dollarKey, dottedKey
         case equalElements, tooDeep
+        case noneFits, severalFit
         case noCoordinates, fewCoordinates, coordinateType, coordinateRange
         case unsyncedReference, referenceIDType, tooLarge
     }
@@ -49,6 +50,8 @@ extension Found: CustomStringConvertible {
         case .dottedKey: "key with a dot"
         case .equalElements: "equal elements"
         case .tooDeep: "more than 100 levels"
+        case .noneFits: "\(type) that none fits"
+        case .severalFit: "\(type) that several fit"
         case .noCoordinates: "no coordinates"
         case .fewCoordinates: "fewer than two coordinates"
         case .coordinateType: "coordinate that is no double"

@@ -6,6 +6,9 @@ enum Rule: UInt8, Hashable, Sendable, BitwiseCopyable, CaseIterable {
         dictionaryValueNull, dictionaryKey, mixedType, mixedDepth, mixedCollection, binarySubtype, uuidSubtype,
         undefinedValue, geoPoint, reservedField, extraField, additionalProperty, partitionMissing, partitionType,
         linkType, linkNullItem, linkDangling, linkTargetUnsyncable, mixedDBRef, valueTooLarge
+    case belowMinimum, aboveMaximum, notMultipleOf, tooShort, tooLong, patternMismatch, notInEnum, tooFewItems,
+        tooManyItems, itemsNotUnique, additionalItem, tooFewProperties, tooManyProperties, dependencyMissing,
+        dependencySchema, allOf, anyOf, oneOf, not, encryptMismatch
 
     /// The public name.
     var code: RuleCode {
@@ -48,6 +51,26 @@ enum Rule: UInt8, Hashable, Sendable, BitwiseCopyable, CaseIterable {
         case .linkTargetUnsyncable: .linkTargetUnsyncable
         case .mixedDBRef: .mixedDBRef
         case .valueTooLarge: .valueTooLarge
+        case .belowMinimum: .belowMinimum
+        case .aboveMaximum: .aboveMaximum
+        case .notMultipleOf: .notMultipleOf
+        case .tooShort: .tooShort
+        case .tooLong: .tooLong
+        case .patternMismatch: .patternMismatch
+        case .notInEnum: .notInEnum
+        case .tooFewItems: .tooFewItems
+        case .tooManyItems: .tooManyItems
+        case .itemsNotUnique: .itemsNotUnique
+        case .additionalItem: .additionalItem
+        case .tooFewProperties: .tooFewProperties
+        case .tooManyProperties: .tooManyProperties
+        case .dependencyMissing: .dependencyMissing
+        case .dependencySchema: .dependencySchema
+        case .allOf: .allOf
+        case .anyOf: .anyOf
+        case .oneOf: .oneOf
+        case .not: .not
+        case .encryptMismatch: .encryptMismatch
         }
     }
 

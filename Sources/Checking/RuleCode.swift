@@ -106,7 +106,24 @@ extension RuleCode {
             .arrayItemNull, .dictionaryValueType, .dictionaryValueNull, .uuidSubtype, .undefinedValue, .partitionType,
             .linkType, .linkNullItem:
             "invalid_type"
-        case .setDuplicate: "unique"
+        case .setDuplicate, .itemsNotUnique: "unique"
+        case .belowMinimum: "number_gte"
+        case .aboveMaximum: "number_lte"
+        case .notMultipleOf: "multiple_of"
+        case .tooShort: "string_gte"
+        case .tooLong: "string_lte"
+        case .patternMismatch: "pattern"
+        case .notInEnum: "enum"
+        case .tooFewItems: "array_min_items"
+        case .tooManyItems: "array_max_items"
+        case .additionalItem: "array_no_additional_items"
+        case .tooFewProperties: "array_min_properties"
+        case .tooManyProperties: "array_max_properties"
+        case .dependencyMissing, .dependencySchema: "missing_dependency"
+        case .allOf: "number_all_of"
+        case .anyOf: "number_any_of"
+        case .oneOf: "number_one_of"
+        case .not: "number_not"
         case .additionalProperty: "additional_property_not_allowed"
         default: nil
         }

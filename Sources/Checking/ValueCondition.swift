@@ -52,7 +52,7 @@ struct ValueCondition {
     func holds(for value: BSONValue) -> BSONValue {
         let isOfType = Expression.type(value, is: "\(found.type)")
         switch found.detail {
-        case .none: return isOfType
+        case .none, .noneFits, .severalFit: return isOfType
         case .missing, .unusableDefault: return Expression.type(value, is: "missing")
         case .sixteenBytes: return Expression.guarded(isOfType, subtypeOfSixteenBytes(value))
         case .otherLength:

@@ -68,7 +68,7 @@ public struct Constraints: Sendable {
         public var nodes: [SchemaNode]
 
         /// How schemas are combined, as the keyword is spelled.
-        public enum Kind: String, Hashable, Sendable {
+        public enum Kind: String, Hashable, Sendable, BitwiseCopyable {
             case allOf, anyOf, oneOf, not
         }
     }

@@ -14,6 +14,8 @@ public struct CollectionSchema: Sendable {
     public var namespace: Namespace
     /// What each document must be.
     public var root: SchemaNode
+    /// Whose rules it was read by.
+    public var dialect = Dialect.appServices
     /// The data source that holds the collection; `nil` when the schema's place does not tell.
     public var service: String?
     /// The links of its documents to those of other collections.

@@ -1,0 +1,99 @@
+import BSON
+
+/// The names of an object's fields, and where in a ``FieldTable`` they stand.
+struct FieldRange: Sendable, BitwiseCopyable {
+    var first: Int32 = 0
+    var count: Int32 = 0
+    /// The hash table of the names, when there are many; its size is a power of two.
+    var firstSlot: Int32 = 0
+    var slotMask: Int32 = -1
+}
+
+/// The field names of all objects of a plan, in a form that is searched without a String.
+struct FieldTable: Sendable {
+    /// One per field: its name.
+    private(set) var keys: [FieldKey] = []
+    /// The hash tables of large objects: an index into the object's fields, or -1.
+    private(set) var slots: [Int32] = []
+    private(set) var nameBytes: [UInt8] = []
+
+    /// Adds the names of one object, side by side.
+    mutating func append(_ names: [String]) -> FieldRange {
+        var range = FieldRange(first: Int32(keys.count), count: Int32(names.count))
+        for name in names {
+            let start = nameBytes.count
+            nameBytes.append(contentsOf: name.utf8)
+            keys.append(unsafe FieldKey(nameBytes.span.bytes, at: start, length: name.utf8.count))
+        }
+        appendSlots(of: &range)
+        return range
+    }
+
+    /// Hashes the names of an object that has many, so that fields in an unexpected order stay cheap.
+    private mutating func appendSlots(of range: inout FieldRange) {
+        guard range.count > 8 else { return }
+        var size = 32
+        while size < Int(range.count) * 2 { size *= 2 }
+        range.firstSlot = Int32(slots.count)
+        range.slotMask = Int32(size - 1)
+        slots.append(contentsOf: repeatElement(-1, count: size))
+        for offset in 0..<Int(range.count) {
+            var slot = keys[Int(range.first) + offset].hash & (size - 1)
+            while slots[Int(range.firstSlot) + slot] >= 0 { slot = (slot + 1) & (size - 1) }
+            slots[Int(range.firstSlot) + slot] = Int32(offset)
+        }
+    }
+
+    /// The name of a field.
+    func name(_ field: Int) -> String {
+        let start = Int(keys[field].start)
+        return String(decoding: nameBytes[start..<start + Int(keys[field].length)], as: UTF8.self)
+    }
+}
+
+/// Finds a document's fields in a ``FieldTable``, which it borrows.
+struct FieldLookup: ~Escapable {
+    let keys: Span<FieldKey>
+    let slots: Span<Int32>
+    let names: RawSpan
+
+    @_lifetime(borrow table)
+    init(_ table: borrowing FieldTable) {
+        keys = table.keys.span
+        slots = table.slots.span
+        names = unsafe table.nameBytes.span.bytes
+    }
+
+    /// The position among the object's fields of the one that the element names; -1 when there is none.
+    ///
+    /// Documents mostly keep the schema's order, so the field after the last one found is tried first.
+    @inline(__always)
+    func position(
+        of element: BSONElement, in view: borrowing BSONView, among range: FieldRange, expected: Int
+    ) -> Int {
+        let key = FieldKey(view.bytes, at: element.nameOffset, length: element.nameLength)
+        if expected < Int(range.count),
+            key.matches(keys[Int(range.first) &+ expected], in: view.bytes, names: names)
+        {
+            return expected
+        }
+        return search(key, in: view.bytes, among: range)
+    }
+
+    @inline(never)
+    private func search(_ key: FieldKey, in bytes: RawSpan, among range: FieldRange) -> Int {
+        let first = Int(range.first)
+        guard range.slotMask >= 0 else {
+            for offset in 0..<Int(range.count) where key.matches(keys[first &+ offset], in: bytes, names: names) {
+                return offset
+            }
+            return -1
+        }
+        var slot = key.hash & Int(range.slotMask)
+        while true {
+            let offset = Int(slots[Int(range.firstSlot) &+ slot])
+            if offset < 0 || key.matches(keys[first &+ offset], in: bytes, names: names) { return offset }
+            slot = (slot &+ 1) & Int(range.slotMask)
+        }
+    }
+}

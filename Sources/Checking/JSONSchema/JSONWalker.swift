@@ -1,0 +1,147 @@
+import BSON
+import Patterns
+
+/// Judges a document by a ``JSONSchemaPlan`` in one walk, and tells a sink what does not fit.
+///
+/// The arrays of the plan are borrowed as spans, so that the walk neither retains nor releases them. A sink that needs
+/// only the verdict ends the walk at the first finding.
+struct JSONWalker: ~Escapable {
+    let nodes: Span<JSONSchemaPlan.Node>
+    let fields: Span<JSONSchemaPlan.Field>
+    let lookup: FieldLookup
+    let numberRules: Span<NumberRule>
+    let stringRules: Span<JSONSchemaPlan.StringRule>
+    let arrayRules: Span<JSONSchemaPlan.ArrayRule>
+    let objectRules: Span<JSONSchemaPlan.ObjectRule>
+    let valueRules: Span<JSONSchemaPlan.ValueRule>
+    let patterns: Span<Pattern>
+    let patternFields: Span<JSONSchemaPlan.PatternField>
+    let paths: Span<JSONSchemaPlan.PathField>
+    let dependencies: Span<JSONSchemaPlan.Dependency>
+    let combinations: Span<JSONSchemaPlan.Combination>
+    let allowedValues: Span<BSONDocument>
+
+    @_lifetime(borrow plan)
+    init(_ plan: borrowing JSONSchemaPlan) {
+        nodes = plan.nodes.span
+        fields = plan.fields.span
+        lookup = FieldLookup(plan.table)
+        numberRules = plan.numberRules.span
+        stringRules = plan.stringRules.span
+        arrayRules = plan.arrayRules.span
+        objectRules = plan.objectRules.span
+        valueRules = plan.valueRules.span
+        patterns = plan.patterns.span
+        patternFields = plan.patternFields.span
+        paths = plan.paths.span
+        dependencies = plan.dependencies.span
+        combinations = plan.combinations.span
+        allowedValues = plan.allowedValues.span
+    }
+
+    /// Judges one value; `false` when it does not fit.
+    @inline(__always)
+    func value<Sink: FindingSink>(
+        _ element: BSONElement, of view: borrowing BSONView, node index: Int, depth: Int, into sink: inout Sink
+    ) throws(BSONError) -> Bool {
+        if nodes[index].plain.contains(TypeMask(element.type)) { return true }
+        return try closeLook(element, of: view, node: index, depth: depth, into: &sink)
+    }
+
+    func closeLook<Sink: FindingSink>(
+        _ element: BSONElement, of view: borrowing BSONView, node index: Int, depth: Int, into sink: inout Sink
+    ) throws(BSONError) -> Bool {
+        let node = nodes[index]
+        let type = TypeMask(element.type)
+        sink.look(at: element, of: view)
+        guard node.accepts.contains(type) else {
+            let rule: Rule = node.values >= 0 && valueRules[Int(node.values)].isEncrypted ? .encryptMismatch : .typeMismatch
+            return fail(rule, node: index, Found(element.type), into: &sink)
+        }
+        var fits = true
+        if type == .object {
+            let content = try view.document(element)
+            fits = try fields(of: content, node: index, depth: depth &+ 1, into: &sink)
+        } else if type == .array, node.arrays >= 0 {
+            fits = try array(try view.document(element), node: index, depth: depth &+ 1, into: &sink)
+        } else if type == .string, node.strings >= 0 {
+            fits = try string(element, of: view, node: index, into: &sink)
+        } else if node.numbers >= 0, let number = view.number(element) {
+            fits = self.number(number, Found(element.type), node: index, into: &sink)
+        }
+        guard node.values >= 0, fits || !Sink.stopsAtFirst else { return fits }
+        return try values(.element(element), of: view, node: index, depth: depth, into: &sink) && fits
+    }
+
+    /// Judges a document, or the object around the field that a schema is named for.
+    func object<Sink: FindingSink>(
+        _ view: borrowing BSONView, node index: Int, depth: Int, into sink: inout Sink
+    ) throws(BSONError) -> Bool {
+        let node = nodes[index]
+        guard node.accepts.contains(.object) else {
+            return fail(.typeMismatch, node: index, Found(.object), into: &sink)
+        }
+        let fits = try fields(of: view, node: index, depth: depth, into: &sink)
+        guard node.values >= 0, fits || !Sink.stopsAtFirst else { return fits }
+        return try values(.whole, of: view, node: index, depth: depth, into: &sink) && fits
+    }
+
+    /// Reports a finding, and gives `false`.
+    @inline(__always)
+    func fail<Sink: FindingSink>(_ rule: Rule, node: Int, _ found: Found, into sink: inout Sink) -> Bool {
+        sink.report(Finding(rule, .certain, node: node, found))
+        return false
+    }
+}
+
+// MARK: scalars
+
+extension JSONWalker {
+    func number<Sink: FindingSink>(
+        _ number: BSONNumber, _ found: Found, node index: Int, into sink: inout Sink
+    ) -> Bool {
+        let rule = numberRules[Int(nodes[index].numbers)]
+        var fits = true
+        if !rule.isAtLeastMinimum(number) { fits = fail(.belowMinimum, node: index, found, into: &sink) }
+        if !rule.isAtMostMaximum(number) { fits = fail(.aboveMaximum, node: index, found, into: &sink) }
+        if !rule.isMultiple(number) { fits = fail(.notMultipleOf, node: index, found, into: &sink) }
+        return fits
+    }
+
+    func string<Sink: FindingSink>(
+        _ element: BSONElement, of view: borrowing BSONView, node index: Int, into sink: inout Sink
+    ) throws(BSONError) -> Bool {
+        let rule = stringRules[Int(nodes[index].strings)]
+        let found = Found(element.type)
+        var fits = true
+        if rule.minimum > 0 || rule.maximum < .max {
+            let length = Self.length(of: element, in: view)
+            if length < rule.minimum { fits = fail(.tooShort, node: index, found, into: &sink) }
+            if length > rule.maximum { fits = fail(.tooLong, node: index, found, into: &sink) }
+        }
+        guard rule.pattern >= 0, fits || !Sink.stopsAtFirst else { return fits }
+        let matches = try matches(
+            Int(rule.pattern), view, at: element.valueOffset &+ 4, length: element.valueLength &- 5)
+        return matches ? fits : fail(.patternMismatch, node: index, found, into: &sink)
+    }
+
+    /// The code points: the bytes that do not continue one.
+    static func length(of element: BSONElement, in view: borrowing BSONView) -> Int64 {
+        var count: Int64 = 0
+        for offset in element.valueOffset &+ 4..<element.valueOffset &+ element.valueLength &- 1 {
+            let byte = unsafe view.bytes.unsafeLoadUnaligned(fromByteOffset: offset, as: UInt8.self)
+            if byte & 0xC0 != 0x80 { count &+= 1 }
+        }
+        return count
+    }
+
+    func matches(
+        _ pattern: Int, _ view: borrowing BSONView, at start: Int, length: Int
+    ) throws(BSONError) -> Bool {
+        do throws(PatternError) {
+            return try patterns[pattern].matches(view.bytes, at: start, length: length)
+        } catch {
+            throw BSONError(.undecided, at: start, detail: "the pattern \"\(patterns[pattern].text)\": \(error)")
+        }
+    }
+}

@@ -1,0 +1,88 @@
+import BSON
+
+/// `minimum`, `maximum`, `multipleOf`.
+struct NumberRule: Sendable, BitwiseCopyable {
+    var minimum: BSONNumber?
+    var isMinimumExclusive = false
+    var maximum: BSONNumber?
+    var isMaximumExclusive = false
+    var divisor: Divisor?
+
+    @inline(__always)
+    func isAtLeastMinimum(_ number: BSONNumber) -> Bool {
+        guard let minimum else { return true }
+        return Self.isInOrder(minimum, number, strictly: isMinimumExclusive)
+    }
+
+    @inline(__always)
+    func isAtMostMaximum(_ number: BSONNumber) -> Bool {
+        guard let maximum else { return true }
+        return Self.isInOrder(number, maximum, strictly: isMaximumExclusive)
+    }
+
+    @inline(__always)
+    func isMultiple(_ number: BSONNumber) -> Bool { divisor?.divides(number) ?? true }
+
+    /// NaN is at most NaN, and in no other order with anything.
+    @inline(__always)
+    private static func isInOrder(_ left: BSONNumber, _ right: BSONNumber, strictly: Bool) -> Bool {
+        if left.isNaN || right.isNaN { return !strictly && left.isNaN && right.isNaN }
+        let order = left.compared(to: right)
+        return order == .less || order == .equal && !strictly
+    }
+}
+
+extension BSONNumber {
+    @inline(__always)
+    fileprivate var isNaN: Bool {
+        switch self {
+        case .integer: false
+        case .double(let value): value.isNaN
+        case .decimal(let value): value.isNaN
+        }
+    }
+}
+
+/// The number of `multipleOf`.
+///
+/// mongod divides decimals: a double counts as the 15 digits that it rounds to. Source: `Decimal128::modulo` and the
+/// conversion from double in mongod 6.0.
+struct Divisor: Sendable, BitwiseCopyable {
+    private let integer: Int64?
+    private let parts: DecimalParts
+
+    /// - Precondition: the number is positive and finite.
+    init(_ number: BSONNumber) {
+        parts = DecimalParts(fifteenDigitsOf: number)
+        integer = parts.exactInt64
+    }
+
+    /// Whether the number is a multiple; NaN and the infinities are none.
+    @inline(__always)
+    func divides(_ number: BSONNumber) -> Bool {
+        if case .integer(let value) = number, let integer { return value % integer == 0 }
+        return divides(DecimalParts(fifteenDigitsOf: number))
+    }
+
+    private func divides(_ number: DecimalParts) -> Bool {
+        guard number.kind == .finite else { return false }
+        if number.coefficient == 0 { return true }
+        // Neither coefficient ends in a zero, so that a smaller power of ten cannot be made up for.
+        guard number.exponent >= parts.exponent else { return false }
+        let rest = parts.coefficient
+        var remainder = number.coefficient % rest
+        var power = number.exponent - parts.exponent
+        while power > 0, remainder != 0 {
+            let step = min(power, 18)
+            remainder = Self.product(remainder, DecimalParts.powerOfTen(step), modulo: rest)
+            power -= step
+        }
+        return remainder == 0
+    }
+
+    /// The remainder of the product, both factors being smaller than 128 bits.
+    private static func product(_ left: UInt128, _ right: UInt128, modulo divisor: UInt128) -> UInt128 {
+        let product = left.multipliedFullWidth(by: right % divisor)
+        return divisor.dividingFullWidth((product.high % divisor, product.low)).remainder
+    }
+}
