@@ -56,6 +56,12 @@ let package = Package(
         .executableTarget(
             name: "demo-data", dependencies: ["DemoData", "Mongo", "BSON", .argumentParser, .system],
             path: "Tests/DemoLoader"),
+        .target(
+            name: "Conformance", dependencies: ["Checking", "ServerSchema", "Mongo", "BSON"], path: "Tests/Conformance"),
+        .executableTarget(
+            name: "conformance",
+            dependencies: ["Conformance", "ServerSchema", "Mongo", "BSON", .argumentParser, .system],
+            path: "Tests/ConformanceTool"),
         .target(name: "TestSupport", dependencies: ["Mongo", "BSON", .subprocess, .system], path: "Tests/Support"),
         .testTarget(name: "PatternsTests", dependencies: ["Patterns"]),
         .testTarget(name: "BSONTests", dependencies: ["BSON", .system]),

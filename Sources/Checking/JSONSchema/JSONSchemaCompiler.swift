@@ -207,7 +207,9 @@ extension JSONSchemaCompiler {
                 step: .property(name))
             if name.contains(".") {
                 others.append(
-                    .init(components: Self.components(name), node: -1, place: place, isRequired: true, judgesWhole: false))
+                    .init(
+                        components: Self.components(name), node: -1, place: place, isRequired: true, judgesWhole: false)
+                )
             } else {
                 names.append(name)
                 fields.append(.init(node: -1, place: place, isRequired: true, isDeclared: false))
@@ -232,7 +234,8 @@ extension JSONSchemaCompiler {
     }
 
     private mutating func compileDependencies(
-        _ dependencies: [Constraints.Dependency], of index: Int, into rule: inout JSONSchemaPlan.ObjectRule, isWhole: Bool
+        _ dependencies: [Constraints.Dependency], of index: Int, into rule: inout JSONSchemaPlan.ObjectRule,
+        isWhole: Bool
     ) {
         let path = plan.origins[index].path
         let compiled = dependencies.map { dependency in

@@ -8,8 +8,10 @@ extension JSONSchemaPlan {
         let constraints = schema.constraints
         func text(_ value: BSONValue?) -> String { value.flatMap { try? $0.extendedJSON(.relaxed) } ?? "a number" }
         switch finding.rule {
-        case .belowMinimum: return (constraints.isMinimumExclusive ? "more than " : "at least ") + text(constraints.minimum)
-        case .aboveMaximum: return (constraints.isMaximumExclusive ? "less than " : "at most ") + text(constraints.maximum)
+        case .belowMinimum:
+            return (constraints.isMinimumExclusive ? "more than " : "at least ") + text(constraints.minimum)
+        case .aboveMaximum:
+            return (constraints.isMaximumExclusive ? "less than " : "at most ") + text(constraints.maximum)
         case .notMultipleOf: return "a multiple of \(text(constraints.multipleOf))"
         case .tooShort: return "at least \(constraints.minLength ?? 0) characters"
         case .tooLong: return "at most \(constraints.maxLength ?? 0) characters"

@@ -117,7 +117,8 @@ extension JSONWalker {
         }
         guard !isNamed, rule.additional.isRestricted else { return fits }
         if rule.additional.isForbidden {
-            sink.report(Finding(.additionalProperty, .certain, node: index, Found(element.type)), extra: element, of: view)
+            sink.report(
+                Finding(.additionalProperty, .certain, node: index, Found(element.type)), extra: element, of: view)
             return false
         }
         return try value(element, of: view, node: Int(rule.additional.node), depth: depth, into: &sink) && fits

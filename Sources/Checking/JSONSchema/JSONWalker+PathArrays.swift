@@ -16,7 +16,9 @@ extension JSONWalker {
             while let child = try array.next(&position) {
                 var quiet = QuickSink()
                 if rule.items >= 0 {
-                    if try !value(child, of: array, node: Int(rule.items), depth: depth, into: &quiet) { allFit = false }
+                    if try !value(child, of: array, node: Int(rule.items), depth: depth, into: &quiet) {
+                        allFit = false
+                    }
                 } else if count < tuple.count {
                     let entry = Int(rule.firstInTuple) + count
                     if try value(child, of: array, node: entry, depth: depth, into: &quiet) { tuple[count] = true }

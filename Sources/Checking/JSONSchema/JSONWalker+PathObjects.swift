@@ -45,7 +45,9 @@ extension JSONWalker {
             let field = fields[Int(rule.range.first) + offset]
             guard field.node >= 0 else { continue }
             if let element = try first(offset, in: view, rule) {
-                guard try value(element, of: view, node: Int(field.node), depth: depth, into: &quiet) else { return false }
+                guard try value(element, of: view, node: Int(field.node), depth: depth, into: &quiet) else {
+                    return false
+                }
             } else if field.isRequired {
                 guard try path(PathValues(), of: view, node: Int(field.node), depth: depth, into: &quiet) else {
                     return false

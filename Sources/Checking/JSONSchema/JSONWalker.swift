@@ -55,7 +55,8 @@ struct JSONWalker: ~Escapable {
         let type = TypeMask(element.type)
         sink.look(at: element, of: view)
         guard node.accepts.contains(type) else {
-            let rule: Rule = node.values >= 0 && valueRules[Int(node.values)].isEncrypted ? .encryptMismatch : .typeMismatch
+            let rule: Rule =
+                node.values >= 0 && valueRules[Int(node.values)].isEncrypted ? .encryptMismatch : .typeMismatch
             return fail(rule, node: index, Found(element.type), into: &sink)
         }
         var fits = true

@@ -30,11 +30,16 @@ struct PathValues {
         if element.type == .object, !isLast {
             try followObject(view.document(element), from: index + 1)
         } else if element.type == .array {
-            if isLast { return try addArray(element, of: view) }
+            if endsInArray(after: index) { return try addArray(element, of: view) }
             try followArray(view.document(element), from: index + 1)
         } else if isLast {
             add(element)
         }
+    }
+
+    /// Whether an array at that component ends the path: a dot at the path's very end does not lead on.
+    private func endsInArray(after index: Int) -> Bool {
+        index + 1 == components.count || index + 2 == components.count && components[index + 1].isEmpty
     }
 
     private mutating func followArray(_ array: borrowing BSONView, from index: Int) throws(BSONError) {
@@ -51,7 +56,12 @@ struct PathValues {
             } else if element.type == .object {
                 try followObject(array.document(element), from: index + 1)
             } else if element.type == .array {
-                try followArray(array.document(element), from: index + 1)
+                if endsInArray(after: index) {
+                    try addElements(of: array.document(element))
+                    add(element)
+                } else {
+                    try followArray(array.document(element), from: index + 1)
+                }
             }
         }
     }
@@ -59,6 +69,11 @@ struct PathValues {
     private mutating func add(_ element: BSONElement) {
         whole.append(element)
         traversed.append(element)
+    }
+
+    private mutating func addElements(of array: borrowing BSONView) throws(BSONError) {
+        var position = array.firstPosition
+        while let element = try array.next(&position) { add(element) }
     }
 
     private mutating func addArray(_ element: BSONElement, of view: borrowing BSONView) throws(BSONError) {

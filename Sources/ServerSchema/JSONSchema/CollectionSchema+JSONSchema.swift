@@ -1,0 +1,28 @@
+public import BSON
+
+extension CollectionSchema {
+    /// Reads the value of `$jsonSchema`, as a server holds it.
+    /// - Parameters:
+    ///   - jsonSchema: the schema.
+    ///   - namespace: the collection that it covers.
+    ///   - place: what errors name.
+    /// - Throws: ``SchemaError`` where mongod refuses the schema.
+    public init(
+        jsonSchema: BSONDocument, namespace: Namespace, place: SourceLocation = SourceLocation(whole: "$jsonSchema")
+    ) throws(SchemaError) {
+        let located: LocatedBSON
+        do throws(BSONError) {
+            located = try LocatedBSON(.object(jsonSchema), at: place)
+        } catch {
+            throw SchemaError(.wrongValue, at: place, "the schema's bytes are damaged: \(error)")
+        }
+        try self.init(jsonSchema: located, namespace: namespace)
+    }
+
+    /// Reads the value of `$jsonSchema`, as a file holds it.
+    /// - Throws: ``SchemaError`` where mongod refuses the schema.
+    package init(jsonSchema: LocatedBSON, namespace: Namespace) throws(SchemaError) {
+        self.init(namespace: namespace, root: try JSONSchemaReader().root(jsonSchema))
+        dialect = .jsonSchema
+    }
+}

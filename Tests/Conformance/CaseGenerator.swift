@@ -1,0 +1,44 @@
+package import BSON
+
+/// A schema and documents to judge by it.
+package struct CaseGroup: Sendable {
+    /// The value of `$jsonSchema`.
+    package let schema: BSONDocument
+    /// The documents, whose `_id`s are different numbers.
+    package let documents: [BSONDocument]
+
+    /// Joins the two.
+    package init(schema: BSONDocument, documents: [BSONDocument]) {
+        self.schema = schema
+        self.documents = documents
+    }
+}
+
+/// Makes random cases; a seed determines them.
+package struct CaseGenerator: Sendable {
+    private var random: Randomness
+    private var lastID: Int32 = 0
+    private let documentCount: Int
+
+    /// - Parameter documentCount: how many documents each schema judges.
+    package init(seed: UInt64, documentCount: Int = 20) {
+        random = Randomness(seed: seed)
+        self.documentCount = documentCount
+    }
+
+    /// The next schema with its documents; a schema that is meant to be refused has only one.
+    package mutating func next() -> CaseGroup {
+        var schemas = SchemaGenerator(random: Randomness(seed: random.next()))
+        let isBroken = random.percent(15)
+        if isBroken { schemas.defectChance = 40 }
+        let schema = schemas.schema(depth: 1 + random.below(4), isRoot: random.percent(90))
+        var instances = InstanceGenerator(random: Randomness(seed: random.next()))
+        var documents: [BSONDocument] = []
+        for _ in 0..<(isBroken ? 1 : documentCount) {
+            lastID += 1
+            let id = random.pick([BSONValue.int(lastID), .int(lastID), .long(Int64(lastID)), .double(Double(lastID))])
+            documents.append(instances.document(for: schema, id: id))
+        }
+        return CaseGroup(schema: schema, documents: documents)
+    }
+}

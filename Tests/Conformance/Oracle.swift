@@ -1,0 +1,100 @@
+package import BSON
+package import Mongo
+
+/// Asks a mongod for its own verdicts.
+///
+/// Documents are stored and found with `$jsonSchema`; never through a validator, whose error messages make mongod 6.0.5
+/// abort for some schemas.
+package struct Oracle: ~Copyable {
+    private let client: Client
+    private let namespace: Namespace
+
+    /// - Parameter namespace: a collection of its own, which ``finish()`` drops.
+    package init(_ client: consuming Client, namespace: Namespace) {
+        self.client = client
+        self.namespace = namespace
+    }
+
+    /// The verdicts on the documents of each group, in their order.
+    /// - Throws: ``MongoError`` when the deployment fails; a refused schema is an answer.
+    package func answers(for groups: [CaseGroup]) throws -> [[ConformanceAnswer]] {
+        let stored = try store(groups.flatMap(\.documents))
+        var answers: [[ConformanceAnswer]] = []
+        for group in groups {
+            var verdicts: [ConformanceAnswer]
+            do {
+                let found = try find(group.documents, matching: ["$jsonSchema": .object(group.schema)])
+                verdicts = group.documents.map { .judged(found.contains($0.number)) }
+            } catch let error as MongoError {
+                guard error.domain == .server else { throw error }
+                verdicts = group.documents.map { _ in
+                    error.message.contains("Executor error") ? .none(error.message) : .refused(error.message)
+                }
+            }
+            for (index, document) in group.documents.enumerated() {
+                if !stored.contains(document.number) {
+                    verdicts[index] = .none("mongod does not store the document")
+                } else if document.values.contains(.timestamp(0)) {
+                    verdicts[index] = .none("mongod stores the time in the place of an empty timestamp")
+                }
+            }
+            answers.append(verdicts)
+        }
+        return answers
+    }
+
+    /// Drops the collection.
+    package func finish() throws {
+        _ = try client.runCommand(["drop": .string(namespace.collection)], on: namespace.database)
+    }
+
+    /// Stores documents, and gives the numbers of those that mongod takes.
+    private func store(_ documents: [BSONDocument]) throws -> Set<Double> {
+        var stored: Set<Double> = []
+        var rest = documents[...]
+        while !rest.isEmpty {
+            let part = Array(rest.prefix(1_000))
+            rest = rest.dropFirst(part.count)
+            do {
+                try client.runCommand(
+                    [
+                        "insert": .string(namespace.collection), "documents": .array(of: part.map { .object($0) }),
+                        "ordered": false, "writeConcern": ["w": 1, "j": false],
+                    ], on: namespace.database)
+            } catch {
+                // Some documents are refused; which, the next command tells.
+                guard error.domain == .server else { throw error }
+            }
+            stored.formUnion(try find(part, matching: [:]))
+        }
+        return stored
+    }
+
+    private func find(_ documents: [BSONDocument], matching filter: BSONDocument) throws -> Set<Double> {
+        let numbers = documents.map(\.number)
+        let range: BSONDocument = ["$gte": .double(numbers.min() ?? 0), "$lte": .double(numbers.max() ?? 0)]
+        let reply = try client.runCommand(
+            [
+                "find": .string(namespace.collection), "filter": ["$and": [["_id": .object(range)], .object(filter)]],
+                "projection": ["_id": 1], "batchSize": 10_000, "singleBatch": true,
+            ], on: namespace.database)
+        guard case .object(let cursor)? = reply["cursor"], case .array(let batch)? = cursor["firstBatch"] else {
+            return []
+        }
+        var found: Set<Double> = []
+        for case .object(let document) in batch.values { found.insert(document.number) }
+        return found
+    }
+}
+
+extension BSONDocument {
+    /// The `_id`, a number of any type.
+    fileprivate var number: Double {
+        switch self["_id"] {
+        case .int(let value)?: Double(value)
+        case .long(let value)?: Double(value)
+        case .double(let value)?: value
+        default: .nan
+        }
+    }
+}

@@ -1,0 +1,24 @@
+/// A sequence of random numbers that a seed determines: SplitMix64.
+package struct Randomness: RandomNumberGenerator, Sendable {
+    private var state: UInt64
+
+    /// Starts the sequence of a seed.
+    package init(seed: UInt64) { state = seed }
+
+    package mutating func next() -> UInt64 {
+        state &+= 0x9E37_79B9_7F4A_7C15
+        var word = state
+        word = (word ^ (word >> 30)) &* 0xBF58_476D_1CE4_E5B9
+        word = (word ^ (word >> 27)) &* 0x94D0_49BB_1331_11EB
+        return word ^ (word >> 31)
+    }
+
+    /// A number from 0 up to and without `bound`.
+    mutating func below(_ bound: Int) -> Int { Int.random(in: 0..<bound, using: &self) }
+
+    /// True with that probability in percent.
+    mutating func percent(_ chance: Int) -> Bool { below(100) < chance }
+
+    /// One of the elements.
+    mutating func pick<Element>(_ elements: [Element]) -> Element { elements[below(elements.count)] }
+}

@@ -1,0 +1,99 @@
+import BSON
+import Conformance
+import ServerSchema
+import SystemPackage
+
+/// Where cases come from.
+protocol CaseSource: Sendable {
+    /// Some more cases with what they expect, an answer per document; `nil` when there are none.
+    mutating func next() throws -> [(CaseGroup, [ConformanceAnswer])]?
+}
+
+/// Random cases, which expect nothing.
+struct GeneratedCases: CaseSource {
+    private var generator: CaseGenerator
+    private var rest: Int
+
+    init(count: Int, seed: UInt64) {
+        generator = CaseGenerator(seed: seed)
+        rest = count
+    }
+
+    mutating func next() -> [(CaseGroup, [ConformanceAnswer])]? {
+        guard rest > 0 else { return nil }
+        var batch: [(CaseGroup, [ConformanceAnswer])] = []
+        var count = 0
+        while count < 1_000, rest > 0 {
+            let group = generator.next()
+            batch.append((group, []))
+            count += group.documents.count
+            rest -= group.documents.count
+        }
+        return batch
+    }
+}
+
+/// The cases of a file, one on a line.
+struct CaseFile: CaseSource {
+    private let name: String
+    private var lines: ArraySlice<ArraySlice<UInt8>>
+    private var number = 0
+
+    init(_ path: String) throws {
+        name = path == "-" ? "standard input" : path
+        let descriptor = path == "-" ? FileDescriptor.standardInput : try FileDescriptor.open(FilePath(path), .readOnly)
+        var bytes: [UInt8] = []
+        var block = [UInt8](repeating: 0, count: 1 << 20)
+        while case let count = try unsafe block.withUnsafeMutableBytes({ unsafe try descriptor.read(into: $0) }),
+            count > 0
+        {
+            bytes.append(contentsOf: block[..<count])
+        }
+        lines = bytes.split(separator: UInt8(ascii: "\n"), omittingEmptySubsequences: false)[...]
+    }
+
+    mutating func next() throws -> [(CaseGroup, [ConformanceAnswer])]? {
+        var batch: [(CaseGroup, [ConformanceAnswer])] = []
+        while batch.count < 200, let line = lines.popFirst() {
+            number += 1
+            let isBlank = line.allSatisfy { [UInt8(ascii: " "), UInt8(ascii: "\t"), UInt8(ascii: "\r")].contains($0) }
+            if isBlank { continue }
+            batch.append(try ConformanceLine(Array(line), place: "\(name), line \(number)").caseAndAnswer)
+        }
+        return batch.isEmpty ? nil : batch
+    }
+}
+
+/// One line of a file of cases.
+struct ConformanceLine {
+    let caseAndAnswer: (CaseGroup, [ConformanceAnswer])
+
+    init(_ bytes: [UInt8], place: String) throws {
+        let json = try JSONParser.parse(bytes, file: place)
+        guard let schema = json["schema"], let document = json["document"] else {
+            throw CaseError(description: "\(place): a case has a schema and a document")
+        }
+        let expected: ConformanceAnswer =
+            switch json["expected"]?.value {
+            case .bool(let fits): .judged(fits)
+            case .null where json["schema_error"].map { $0.members != nil } ?? false:
+                .refused(json["schema_error"]?["message"]?.text ?? "")
+            default: .none("nothing is expected")
+            }
+        let group = CaseGroup(
+            schema: try Self.document(schema, place), documents: [try Self.document(document, place)])
+        caseAndAnswer = (group, [expected])
+    }
+
+    private static func document(_ json: LocatedJSON, _ place: String) throws -> BSONDocument {
+        guard case .object(let document) = try LocatedBSON(json).bson else {
+            throw CaseError(description: "\(place): schema and document are objects")
+        }
+        return document
+    }
+}
+
+/// Why a file of cases cannot be read.
+struct CaseError: Error, CustomStringConvertible {
+    let description: String
+}

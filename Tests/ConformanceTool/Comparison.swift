@@ -1,0 +1,65 @@
+import BSON
+import Conformance
+import Mongo
+
+/// Counts agreements, and prints disagreements whole.
+struct Comparison: Sendable {
+    /// How many disagreements are printed.
+    let shownCount: Int
+    private(set) var agreedCount = 0
+    private(set) var disagreedCount = 0
+    /// Cases on which mongod gave no verdict: documents that it does not store, for instance.
+    private(set) var unansweredCount = 0
+    private(set) var fittingCount = 0
+    private(set) var refusedCount = 0
+
+    init(shownCount: Int) { self.shownCount = shownCount }
+
+    /// Compares all cases; blocks.
+    mutating func run(_ source: any CaseSource, oracle uri: String?) throws {
+        var source = source
+        guard let uri else {
+            while let batch = try source.next() {
+                for (group, expected) in batch { compare(group, with: expected) }
+            }
+            return
+        }
+        let pool = try ClientPool.open(ConnectionOptions(uri: uri))
+        let oracle = Oracle(
+            try pool.client(), namespace: Namespace(database: "shipshape_conformance", collection: "cases"))
+        while let batch = try source.next() {
+            let answers = try oracle.answers(for: batch.map(\.0))
+            for ((group, _), answers) in zip(batch, answers) { compare(group, with: answers) }
+        }
+        try oracle.finish()
+    }
+
+    private mutating func compare(_ group: CaseGroup, with expected: [ConformanceAnswer]) {
+        let schema = JudgingSchema(group.schema)
+        for (document, expected) in zip(group.documents, expected) {
+            if case .none = expected {
+                unansweredCount += 1
+                continue
+            }
+            let answer = schema.answer(for: document)
+            if answer.agrees(with: expected) {
+                agreedCount += 1
+                if case .judged(true) = answer { fittingCount += 1 }
+                if case .refused = answer { refusedCount += 1 }
+            } else {
+                disagreedCount += 1
+                if disagreedCount <= shownCount { show(group.schema, document, expected, answer) }
+            }
+        }
+    }
+
+    private func show(
+        _ schema: BSONDocument, _ document: BSONDocument, _ expected: ConformanceAnswer, _ answer: ConformanceAnswer
+    ) {
+        print("disagreement \(disagreedCount)")
+        print("  schema:   \((try? schema.extendedJSON()) ?? "\(schema.bytes)")")
+        print("  document: \((try? document.extendedJSON()) ?? "\(document.bytes)")")
+        print("  expected: \(expected)")
+        print("  got:      \(answer)")
+    }
+}

@@ -1,0 +1,60 @@
+import ArgumentParser
+import BSON
+import Conformance
+import Mongo
+import SystemPackage
+
+/// Compares the verdicts of the `jsonschema` dialect with mongod's.
+@main
+struct ConformanceCommand: AsyncParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "conformance",
+        abstract: "Compares the verdicts of the jsonschema dialect with mongod's.",
+        discussion: """
+            CASES holds a JSON object on each line, in extended JSON: {"schema": …, "document": …, "expected": \
+            true|false|null, "schema_error": null|{"code": …, "message": …}}. Where expected is null and schema_error is \
+            set, the schema must be refused. Ends with 1 when there is a disagreement.
+            """)
+
+    @Argument(help: "A file of cases, one on a line; - for standard input.")
+    var cases: String?
+
+    @Option(help: "Asks this deployment for the verdicts, whatever the cases expect.")
+    var oracle: String?
+
+    @Option(help: "How many random cases to make.")
+    var generate: Int?
+
+    @Option(help: "What determines the random cases.")
+    var seed: UInt64 = 1
+
+    @Option(help: "How many disagreements to print.")
+    var show = 100
+
+    func validate() throws {
+        guard (cases == nil) != (generate == nil) else {
+            throw ValidationError("give a file of cases, or --generate")
+        }
+        if generate != nil, oracle == nil {
+            throw ValidationError("--generate needs --oracle: nothing else knows the verdicts")
+        }
+    }
+
+    func run() async throws {
+        let source: any CaseSource =
+            try generate.map { GeneratedCases(count: $0, seed: seed) } ?? CaseFile(cases ?? "-")
+        let (oracle, show) = (oracle, show)
+        let comparison = try await onOwnedThread(name: "conformance") {
+            var comparison = Comparison(shownCount: show)
+            try comparison.run(source, oracle: oracle)
+            return comparison
+        }
+        print(
+            "\(comparison.agreedCount) agreed, \(comparison.disagreedCount) disagreed, \(comparison.unansweredCount) without an answer"
+        )
+        if generate != nil {
+            print("seed \(seed): \(comparison.fittingCount) fit, \(comparison.refusedCount) schemas refused")
+        }
+        if comparison.disagreedCount > 0 { throw ExitCode(1) }
+    }
+}
