@@ -46,6 +46,7 @@ struct FilterBuilder {
 
     /// The filter, and whether it matches those documents and no others.
     func filter(for located: FindingCollector.Located) -> (document: BSONDocument, isExact: Bool) {
+        if let plan = schema.jsonSchema { return SchemaSlice(plan: plan).filter(for: located) }
         let finding = located.finding
         let condition = ValueCondition(finding, in: schema)
         let steps = schema.path(of: located).steps

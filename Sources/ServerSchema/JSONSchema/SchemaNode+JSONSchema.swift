@@ -1,0 +1,96 @@
+public import BSON
+
+extension SchemaNode {
+    /// The schema as MongoDB's `$jsonSchema` spells it, for a node that was read in that dialect.
+    ///
+    /// Titles and descriptions are left out: they say nothing of a document.
+    public var jsonSchema: BSONDocument {
+        var keywords: [(String, BSONValue)] = []
+        if constraints.encryption == nil, !types.isEmpty {
+            let names = types.map { BSONValue.string($0.rawValue) }
+            keywords.append(("bsonType", names.count == 1 ? names[0] : .array(of: names)))
+        }
+        if !required.isEmpty { keywords.append(("required", .array(of: required.map { .string($0) }))) }
+        if !properties.isEmpty {
+            keywords.append(("properties", .object(BSONDocument(properties.map { ($0.name, $0.node.asValue) }))))
+        }
+        if hasAdditionalProperties { keywords.append(("additionalProperties", additionalProperties.asValue)) }
+        switch items {
+        case nil: break
+        case .each(let node)?: keywords.append(("items", node.asValue))
+        case .tuple(let nodes)?: keywords.append(("items", .array(of: nodes.map(\.asValue))))
+        }
+        if uniqueItems { keywords.append(("uniqueItems", true)) }
+        return BSONDocument(keywords + constraints.asKeywords)
+    }
+
+    fileprivate var asValue: BSONValue { .object(jsonSchema) }
+}
+
+extension SchemaNode.AdditionalProperties {
+    fileprivate var asValue: BSONValue {
+        switch self {
+        case .allowed: true
+        case .forbidden: false
+        case .schema(let node): .object(node.jsonSchema)
+        }
+    }
+}
+
+extension Constraints {
+    /// The keywords with their values, as `$jsonSchema` spells them.
+    fileprivate var asKeywords: [(String, BSONValue)] { ofScalars + ofCollections + combined }
+
+    private var ofScalars: [(String, BSONValue)] {
+        var result: [(String, BSONValue)] = []
+        if let minimum { result.append(("minimum", minimum)) }
+        if isMinimumExclusive { result.append(("exclusiveMinimum", true)) }
+        if let maximum { result.append(("maximum", maximum)) }
+        if isMaximumExclusive { result.append(("exclusiveMaximum", true)) }
+        if let multipleOf { result.append(("multipleOf", multipleOf)) }
+        if let minLength { result.append(("minLength", .long(minLength))) }
+        if let maxLength { result.append(("maxLength", .long(maxLength))) }
+        if let pattern { result.append(("pattern", .string(pattern))) }
+        if let allowedValues { result.append(("enum", .array(of: allowedValues))) }
+        return result
+    }
+
+    private var ofCollections: [(String, BSONValue)] {
+        var result: [(String, BSONValue)] = []
+        if let minItems { result.append(("minItems", .long(minItems))) }
+        if let maxItems { result.append(("maxItems", .long(maxItems))) }
+        if let additionalItems { result.append(("additionalItems", additionalItems.asValue)) }
+        if let minProperties { result.append(("minProperties", .long(minProperties))) }
+        if let maxProperties { result.append(("maxProperties", .long(maxProperties))) }
+        if !patternProperties.isEmpty {
+            let members = patternProperties.map { ($0.pattern, $0.node.asValue) }
+            result.append(("patternProperties", .object(BSONDocument(members))))
+        }
+        if !dependencies.isEmpty {
+            result.append(("dependencies", .object(BSONDocument(dependencies.map { ($0.field, $0.demand.asValue) }))))
+        }
+        return result
+    }
+
+    private var combined: [(String, BSONValue)] {
+        var result = combinations.compactMap { combination -> (String, BSONValue)? in
+            let nodes = combination.nodes.map(\.asValue)
+            if combination.kind == .not { return nodes.first.map { (combination.kind.rawValue, $0) } }
+            return (combination.kind.rawValue, .array(of: nodes))
+        }
+        if let encryption {
+            let types = encryption.types.map { $0.map { BSONValue.string($0.rawValue) } }
+            result.append(("encrypt", types.map { ["bsonType": .array(of: $0)] } ?? [:]))
+        }
+        return result
+    }
+}
+
+extension Constraints.Dependency.Demand {
+    fileprivate var asValue: BSONValue {
+        switch self {
+        case .fields(let names): .array(of: names.map { .string($0) })
+        case .schema(let node): .object(node.jsonSchema)
+        }
+    }
+}
