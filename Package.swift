@@ -31,8 +31,9 @@ let package = Package(
         .systemLibrary(name: "CBSON", pkgConfig: "libbson-1.0", providers: [.apt(["libbson-dev"])]),
         .systemLibrary(
             name: "CMongoC", pkgConfig: "libmongoc-1.0", providers: [.apt(["libmongoc-dev", "libbson-dev"])]),
+        .systemLibrary(name: "CZlib", pkgConfig: "zlib", providers: [.apt(["zlib1g-dev"])]),
 
-        .target(name: "BSON", dependencies: ["CBSON", .system]),
+        .target(name: "BSON", dependencies: ["CBSON", "CZlib", .system]),
         .target(name: "Mongo", dependencies: ["CMongoC", "BSON"]),
         .target(name: "Patterns", dependencies: ["CPCRE2"]),
         .target(name: "ServerSchema", dependencies: ["Patterns", "BSON", .system]),
@@ -62,9 +63,10 @@ let package = Package(
             name: "conformance",
             dependencies: ["Conformance", "ServerSchema", "Mongo", "BSON", .argumentParser, .system],
             path: "Tests/ConformanceTool"),
+        .target(name: "DumpWriter", dependencies: ["CZlib", "BSON"], path: "Tests/DumpWriter"),
         .target(name: "TestSupport", dependencies: ["Mongo", "BSON", .subprocess, .system], path: "Tests/Support"),
         .testTarget(name: "PatternsTests", dependencies: ["Patterns"]),
-        .testTarget(name: "BSONTests", dependencies: ["BSON", .system]),
+        .testTarget(name: "BSONTests", dependencies: ["BSON", "DumpWriter", .system]),
         .testTarget(
             name: "ServerSchemaTests", dependencies: ["ServerSchema", "BSON", .system], exclude: ["Fixtures"]),
         .testTarget(name: "SchemaChangeTests", dependencies: ["SchemaChange", "ServerSchema", "BSON"]),
@@ -78,7 +80,7 @@ let package = Package(
             name: "Integration",
             dependencies: [
                 "ShipshapeCLI", "Reporting", "Backfill", "Scanning", "Checking", "ServerSchema", "Mongo", "BSON",
-                "TestSupport", "DemoData", .subprocess, .system,
+                "TestSupport", "DemoData", "DumpWriter", .subprocess, .system,
             ]),
     ],
     swiftLanguageModes: [.v6]

@@ -47,7 +47,16 @@ extension BSONDocument {
     /// - Parameter prefix: the bytes before those that the caller was given, so that positions are told in those.
     fileprivate init(extendedJSON text: String, prefix: Int) throws(BSONError) {
         try JSONObjectScanner.checkOneObject(text, prefix: prefix)
-        switch LibBSON.parse(text) {
+        try self.init(LibBSON.parse(text), prefix: prefix)
+    }
+
+    /// Reads one document from the UTF-8 text of one object, whose end is known.
+    init(extendedJSON object: RawSpan) throws(BSONError) {
+        try self.init(unsafe object.withUnsafeBytes { unsafe LibBSON.parse($0) }, prefix: 0)
+    }
+
+    private init(_ parsed: Result<[UInt8], LibBSON.Message>, prefix: Int) throws(BSONError) {
+        switch parsed {
         case .success(let bytes):
             self.init(trusted: bytes)
             try view.checkReadByLibBSON(isArray: false)

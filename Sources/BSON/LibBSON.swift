@@ -21,12 +21,16 @@ enum LibBSON {
     /// Parses one document, by `bson_new_from_json`.
     static func parse(_ text: String) -> Result<[UInt8], Message> {
         var text = text
+        return text.withUTF8 { unsafe parse(UnsafeRawBufferPointer($0)) }
+    }
+
+    /// Parses one document, by `bson_new_from_json`.
+    static func parse(_ utf8: UnsafeRawBufferPointer) -> Result<[UInt8], Message> {
         var length: UInt32 = 0
         var error = bson_error_t()
-        let bytes = text.withUTF8 { utf8 in
-            // A buffer of no bytes may have no address; libbson then asks for more and finds the text empty.
-            unsafe cbson_from_json(utf8.baseAddress, utf8.count, &length, &error)
-        }
+        // A buffer of no bytes may have no address; libbson then asks for more and finds the text empty.
+        let start = unsafe utf8.baseAddress?.assumingMemoryBound(to: UInt8.self)
+        let bytes = unsafe cbson_from_json(start, utf8.count, &length, &error)
         guard let bytes = unsafe bytes else { return .failure(Message(text: message(of: error))) }
         defer { unsafe bson_free(bytes) }
         return .success(unsafe Array(UnsafeBufferPointer(start: bytes, count: Int(length))))

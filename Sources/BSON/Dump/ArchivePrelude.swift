@@ -1,0 +1,75 @@
+/// What an archive of mongodump says at its start.
+public struct ArchivePrelude: Hashable, Sendable {
+    /// One collection that the archive holds.
+    public struct Collection: Hashable, Sendable {
+        /// Which; the oplog has a database without a name.
+        public let namespace: Namespace
+        /// What it is.
+        public let kind: DumpMetadata.Kind
+    }
+
+    /// The version of the server that the dump was made of, as mongodump wrote it.
+    public let serverVersion: String?
+    /// The version of mongodump.
+    public let toolVersion: String?
+    /// The collections, in the archive's order.
+    public private(set) var collections: [Collection] = []
+
+    /// Reads the magic number, the header and a document per collection, up to the first terminator.
+    init(reading input: inout DumpInput) throws(DumpError) {
+        try input.fill(4)
+        guard input.isArchive else { throw input.archiveFailure("no archive begins so") }
+        input.drop(4)
+        let header = try input.archiveDocument()
+        guard let header else { throw input.archiveFailure("the header is missing") }
+        serverVersion = header["server_version"]?.text
+        toolVersion = header["tool_version"]?.text
+        while let document = try input.archiveDocument() {
+            guard let collection = Collection(document) else {
+                throw input.archiveFailure("a collection without a name")
+            }
+            collections.append(collection)
+        }
+    }
+}
+
+extension ArchivePrelude.Collection {
+    init?(_ document: BSONDocument) {
+        guard let namespace = Namespace(ofArchive: document) else { return nil }
+        self.namespace = namespace
+        let metadata = document["metadata"]?.text.flatMap { try? DumpMetadata(json: $0) }
+        kind = DumpMetadata.Kind(type: document["type"]?.text, options: metadata?.options ?? BSONDocument())
+    }
+}
+
+extension Namespace {
+    /// The fields `db` and `collection` of a document of an archive.
+    init?(ofArchive document: BSONDocument) {
+        guard let collection = document["collection"]?.text, !collection.isEmpty else { return nil }
+        self.init(database: document["db"]?.text ?? "", collection: collection)
+    }
+}
+
+extension DumpInput {
+    /// Whether a terminator comes next, which is passed over then.
+    mutating func takeTerminator() throws(DumpError) -> Bool {
+        try fill(4)
+        guard pending.count >= 4 else { throw failure(.unfinished, ahead: pending.count) }
+        guard int32() == -1 else { return false }
+        drop(4)
+        return true
+    }
+
+    /// The next document of the archive itself, one about documents; `nil` at a terminator.
+    mutating func archiveDocument() throws(DumpError) -> BSONDocument? {
+        if try takeTerminator() { return nil }
+        let length = try fillDocument(validating: true)
+        drop(length)
+        return BSONDocument(copying: givenDocument(length))
+    }
+
+    /// The error for an archive that is not put together as it must be.
+    func archiveFailure(_ detail: String, _ code: DumpError.Code = .invalidArchive) -> DumpError {
+        DumpError(code, path: path, offset: offset, documents: documents, detail: detail)
+    }
+}

@@ -1,0 +1,90 @@
+public import SystemPackage
+
+/// Reads documents one after the other: a `.bson` file, as mongodump writes it, or the same from a pipe.
+///
+/// What is compressed with gzip is undone on the way; every offset is one of the bytes behind that.
+public struct BSONFileReader: ~Copyable {
+    /// The largest document that is read: 16 MiB and 16 KiB.
+    ///
+    /// That is mongod's `BSONObjMaxInternalSize`: users may store 16 MiB, and the server's own collections, which a
+    /// dump also holds, a little more.
+    public static var maximumDocumentSize: Int { 16 << 20 + 16 << 10 }
+
+    /// The byte of the file where the document that was given last begins.
+    public private(set) var documentOffset: Int64 = 0
+
+    private var input: DumpInput
+    private let isValidating: Bool
+
+    /// Opens a file.
+    ///
+    /// - Parameters:
+    ///   - path: the file.
+    ///   - validating: whether each document is checked at every depth before it is given.
+    ///   - bufferSize: the bytes that are asked of the system at once.
+    /// - Throws: ``DumpError`` when the system refuses.
+    public init(_ path: FilePath, validating: Bool = false, bufferSize: Int = 1 << 20) throws(DumpError) {
+        self.init(try DumpInput(path, bufferSize: bufferSize), validating: validating)
+    }
+
+    /// Reads what was opened already.
+    public init(_ input: consuming DumpInput, validating: Bool = false) {
+        self.input = input
+        isValidating = validating
+    }
+
+    /// The file.
+    public var path: FilePath { input.path }
+    /// The file's size in bytes when it was opened; `nil` when it has none, as a pipe.
+    public var fileSize: Int64? { input.fileSize }
+    /// The documents that were given so far.
+    public var documents: Int { input.documents }
+    /// The bytes of the file up to and with the document that was given last: what a progress bar shows.
+    public var bytesRead: Int64 { input.offset }
+
+    /// Gives the next document, `nil` at the end of the file; the view is valid until the next call.
+    /// - Throws: ``DumpError`` when the file cannot be read on; another call throws the same again.
+    @_lifetime(&self)
+    public mutating func next() throws(DumpError) -> BSONView? {
+        try input.fill(4)
+        if input.pending.isEmpty { return nil }
+        if input.offset == 0, input.isArchive { throw input.failure(.archive) }
+        let length = try input.fillDocument(validating: isValidating)
+        documentOffset = input.offset
+        input.drop(length)
+        input.documents += 1
+        return input.givenDocument(length)
+    }
+
+    /// The error for damage that the caller met while it walked the document that was given last.
+    public func failure(_ damage: BSONError) -> DumpError {
+        DumpError(
+            .damaged, path: path, offset: documentOffset + Int64(damage.offset), documents: documents - 1,
+            damage: damage)
+    }
+}
+
+extension DumpInput {
+    /// Reads one whole document, and gives its length.
+    mutating func fillDocument(validating: Bool) throws(DumpError) -> Int {
+        guard pending.count >= 4 else { throw failure(.truncated, ahead: pending.count) }
+        let length = Int(int32())
+        guard length >= 5 else { throw failure(.damaged, damage: BSONError(.invalidLength, at: 0)) }
+        guard length <= BSONFileReader.maximumDocumentSize else { throw failure(.tooLarge) }
+        try fill(length)
+        guard pending.count >= length else { throw failure(.truncated, ahead: pending.count) }
+        do throws(BSONError) {
+            let view = try BSONView(bytes(before: 0, length))
+            if validating { try view.validate() }
+        } catch { throw failure(.damaged, ahead: error.offset, damage: error) }
+        return length
+    }
+
+    /// The document of so many bytes that was given last, after ``fillDocument(validating:)`` had looked at it.
+    @_lifetime(borrow self)
+    func givenDocument(_ length: Int) -> BSONView {
+        do {
+            return try BSONView(bytes(before: length, length))
+        } catch { preconditionFailure("\(error)") }
+    }
+}

@@ -1,0 +1,72 @@
+/// Finds where one JSON object ends, in text that comes piece by piece.
+struct JSONExtent {
+    /// The bytes that were looked at; when ``isDone``, those of the object.
+    private(set) var count = 0
+    /// Whether the object has ended.
+    private(set) var isDone = false
+    /// The line breaks among the bytes.
+    private(set) var lineBreaks = 0
+    /// Whether a number without a fraction stands there plain, as the relaxed form writes an `int` and a `long` alike.
+    private(set) var holdsPlainInteger = false
+
+    private var depth = 0
+    private var isQuoted = false
+    private var isEscaped = false
+    private var quoteStart = 0
+    private var isExempt = false
+    private var isInteger = false
+
+    /// Goes on with the same text, of which more may have come; it begins with the object.
+    mutating func advance(in text: RawSpan) {
+        while count < text.byteCount, !isDone {
+            let byte = unsafe text.unsafeLoadUnaligned(fromByteOffset: count, as: UInt8.self)
+            if isQuoted { quoted(byte, text) } else { bare(byte) }
+            count += 1
+        }
+    }
+
+    private mutating func bare(_ byte: UInt8) {
+        switch byte {
+        case UInt8(ascii: "0")...UInt8(ascii: "9"), UInt8(ascii: "-"):
+            if !isExempt { isInteger = true }
+            return
+        case UInt8(ascii: "."), UInt8(ascii: "e"), UInt8(ascii: "E"):
+            isInteger = false
+            isExempt = true
+            return
+        case 0x0A: lineBreaks += 1
+        case UInt8(ascii: "{"), UInt8(ascii: "["): depth += 1
+        case UInt8(ascii: "}"), UInt8(ascii: "]"): depth -= 1
+        case UInt8(ascii: "\""):
+            isQuoted = true
+            quoteStart = count
+        default: break
+        }
+        if isInteger { holdsPlainInteger = true }
+        isInteger = false
+        if byte == UInt8(ascii: ",") || byte == UInt8(ascii: "[") { isExempt = false }
+        isDone = depth == 0
+    }
+
+    private mutating func quoted(_ byte: UInt8, _ text: RawSpan) {
+        if isEscaped {
+            isEscaped = false
+        } else if byte == UInt8(ascii: "\\") {
+            isEscaped = true
+        } else if byte == UInt8(ascii: "\"") {
+            isQuoted = false
+            isExempt = isNameOfPlainNumber(text)
+        } else if byte == 0x0A {
+            lineBreaks += 1
+        }
+    }
+
+    /// Whether the text between the quotes is `t` or `i` of a timestamp, `$minKey` or `$maxKey`: their numbers are plain
+    /// in the canonical form, too.
+    private func isNameOfPlainNumber(_ text: RawSpan) -> Bool {
+        let length = count - quoteStart - 1
+        guard length == 1 || length == 7 else { return false }
+        let first = unsafe text.unsafeLoadUnaligned(fromByteOffset: quoteStart + 1, as: UInt8.self)
+        return length == 1 ? first == UInt8(ascii: "t") || first == UInt8(ascii: "i") : first == UInt8(ascii: "$")
+    }
+}

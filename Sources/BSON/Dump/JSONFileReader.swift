@@ -1,0 +1,111 @@
+/// Reads extended JSON, canonical or relaxed, as mongoexport writes it: documents one after the other, each on a line or
+/// printed over several, or one array of documents.
+///
+/// A byte order mark and blank lines are passed over; names that a document holds twice are kept.
+public struct JSONFileReader: ~Copyable {
+    /// The longest text of a document that is read: text takes up to six bytes for one of BSON.
+    public static var maximumTextSize: Int { 6 * BSONFileReader.maximumDocumentSize }
+
+    /// The byte where the text of the document that was given last begins.
+    public private(set) var documentOffset: Int64 = 0
+    /// The line, from 1, where it begins.
+    public private(set) var documentLine = 1
+    /// Whether an integer was seen that does not say if it is an `int` or a `long`: the relaxed form.
+    public private(set) var sawPlainInteger = false
+
+    private enum Place {
+        case start, betweenLines, arrayStart, afterElement, afterComma, end
+    }
+
+    private var input: DumpInput
+    private var place = Place.start
+    private var line = 1
+    private var document = BSONDocument()
+
+    /// Reads what was opened already.
+    public init(_ input: consuming DumpInput) { self.input = input }
+
+    /// The documents that were given so far.
+    public var documents: Int { input.documents }
+
+    /// Gives the next document, `nil` at the end; the view is valid until the next call.
+    /// - Throws: ``DumpError`` when the source cannot be read on; another call throws the same again.
+    @_lifetime(&self)
+    public mutating func next() throws(DumpError) -> BSONView? {
+        if input.offset == 0 {
+            try input.fill(3)
+            if input.hasByteOrderMark { input.drop(3) }
+        }
+        guard try findDocument() else { return nil }
+        let extent = try wholeText()
+        document = try parse(extent.count)
+        documentOffset = input.offset
+        documentLine = line
+        if extent.holdsPlainInteger { sawPlainInteger = true }
+        line += extent.lineBreaks
+        input.drop(extent.count)
+        input.documents += 1
+        place = place == .start || place == .betweenLines ? .betweenLines : .afterElement
+        return document.view
+    }
+
+    /// The error for damage that the caller met while it walked the document that was given last.
+    public func failure(_ damage: BSONError) -> DumpError {
+        DumpError(
+            .damaged, path: input.path, offset: documentOffset, documents: documents - 1, damage: damage,
+            line: documentLine)
+    }
+}
+
+extension JSONFileReader {
+    /// Goes to the first byte of the next document; no when the source ends where it may.
+    private mutating func findDocument() throws(DumpError) -> Bool {
+        while true {
+            try input.fill(1)
+            if input.pending.isEmpty {
+                guard place == .start || place == .betweenLines || place == .end else {
+                    throw failure(.unfinished, "the array has no end")
+                }
+                return false
+            }
+            switch (input[0], place) {
+            case (0x0A, _): line += 1
+            case (0x20, _), (0x09, _), (0x0D, _): break
+            case (UInt8(ascii: "{"), .start), (UInt8(ascii: "{"), .betweenLines), (UInt8(ascii: "{"), .arrayStart),
+                (UInt8(ascii: "{"), .afterComma):
+                return true
+            case (UInt8(ascii: "["), .start): place = .arrayStart
+            case (UInt8(ascii: ","), .afterElement): place = .afterComma
+            case (UInt8(ascii: "]"), .arrayStart), (UInt8(ascii: "]"), .afterElement): place = .end
+            case (_, .afterElement): throw failure(.damaged, "no comma and no end of the array")
+            case (_, .end): throw failure(.damaged, "more text after the array")
+            default: throw failure(.damaged, "no document")
+            }
+            input.drop(1)
+        }
+    }
+
+    /// Reads until the document has its closing bracket.
+    private mutating func wholeText() throws(DumpError) -> JSONExtent {
+        var extent = JSONExtent()
+        while true {
+            extent.advance(in: input.pendingBytes)
+            guard extent.count <= Self.maximumTextSize else { throw failure(.tooLarge) }
+            if extent.isDone { return extent }
+            guard try input.fillMore() else {
+                throw input.failure(.truncated, ahead: input.pending.count, line: line)
+            }
+        }
+    }
+
+    private func parse(_ count: Int) throws(DumpError) -> BSONDocument {
+        do {
+            return try BSONDocument(extendedJSON: input.bytes(before: 0, count))
+        } catch { throw input.failure(.damaged, damage: error, line: line) }
+    }
+
+    private func failure(_ code: DumpError.Code, _ detail: String? = nil) -> DumpError {
+        let damage = detail.map { BSONError(.invalidJSON, at: 0, detail: $0) }
+        return input.failure(code, damage: damage, line: line)
+    }
+}

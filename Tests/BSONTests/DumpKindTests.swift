@@ -1,0 +1,31 @@
+import BSON
+import DumpWriter
+import Testing
+
+/// The content says what a source is, not its name.
+@Suite struct DumpKindTests {
+    @Test func theFirstBytesTell() throws {
+        let document: BSONDocument = ["_id": 1]
+        let archive = ArchiveWriter.interleaved([])
+        for (bytes, expected): ([UInt8], DumpKind) in [
+            (document.bytes, .bson), ([], .bson), (archive, .archive), (Array("{}".utf8), .json),
+            (Array(" [".utf8), .json), (Array("[{\"a\": 1}]".utf8), .json), (Array("_id,name\n1,Ada\n".utf8), .unknown),
+            (Array("PK\u{3}\u{4}..".utf8), .unknown), ([0x28, 0xB5, 0x2F, 0xFD, 0, 0], .unknown),
+            ([0, 0, 0, 0], .unknown),
+        ] {
+            for size in [1, 5, 4096] { #expect(try kind(of: bytes, bufferSize: size) == expected, "\(bytes)") }
+            #expect(try kind(of: gzip(bytes)) == expected, "\(bytes)")
+        }
+    }
+
+    /// The lengths of such documents are the characters that JSON begins with.
+    @Test(arguments: [0x20, 0x5B, 0x7B, 0x0A0A, 0xBF_BBEF]) func aDocumentOfAnyLengthIsBSON(_ length: Int) throws {
+        let document: BSONDocument = ["b": .binary(subtype: 0, bytes: Array(repeating: 1, count: length - 13))]
+        #expect(try kind(of: document.bytes) == .bson)
+        #expect(try Reading(document.bytes).documents == [document])
+    }
+
+    @Test func blanksWithoutEndAreNoExport() throws {
+        #expect(try kind(of: Array(repeating: 0x20, count: 3 << 20)) == .unknown)
+    }
+}

@@ -1,0 +1,78 @@
+import BSON
+import DumpWriter
+import Testing
+
+/// Whatever becomes of the bytes of a source: no crash, and no documents that go missing without a word.
+@Suite struct HostileDumpTests {
+    private static let person = Namespace(database: "app", collection: "person")
+    private static let documents: [BSONDocument] = (0..<12).map { number in
+        ["_id": .integer(number), "name": .string("n\(number * 7_919)"), "in": ["list": [1, nil, true]]]
+    }
+    private static let bson = documents.flatMap(\.bytes)
+    private static let archive = ArchiveWriter.interleaved([(person, documents)], block: 5)
+
+    private static func json(_ separator: String, _ ends: (String, String)) throws -> [UInt8] {
+        Array((ends.0 + (try documents.map { try $0.extendedJSON() }.joined(separator: separator)) + ends.1).utf8)
+    }
+
+    private func reading(_ bytes: [UInt8]) throws -> Reading {
+        try Reading(bytes, wanted: [Self.person], bufferSize: 64)
+    }
+
+    /// Reads every prefix; gives the lengths of those that raised no error.
+    private func silentCuts(_ bytes: [UInt8]) throws -> [Int] {
+        #expect(try reading(bytes) == Reading(bytes, wanted: [Self.person]))
+        #expect(try reading(bytes).documents == Self.documents)
+        return try bytes.indices.filter { cut in
+            let result = try reading(Array(bytes[..<cut]))
+            #expect(Self.documents.starts(with: result.documents))
+            return result.error == nil
+        }
+    }
+
+    @Test func aSourceThatHasAnEndIsNeverCutInSilence() throws {
+        // Nothing at all is a file of no documents.
+        #expect(try silentCuts(Self.archive) == [0])
+        #expect(try silentCuts(gzip(Self.archive)) == [0])
+        #expect(try silentCuts(gzip(Self.bson)) == [0])
+        #expect(try silentCuts(gzip(Self.json("\n", ("", "\n")))) == [0])
+        #expect(try silentCuts(Self.json(",", ("[", "]"))) == [0])
+    }
+
+    /// Documents alone have no end of their own: only a cut between two of them is not seen.
+    @Test func documentsAloneAreCutInSilenceOnlyBetweenTwo() throws {
+        let sizes = Self.documents.map(\.bytes.count)
+        #expect(try silentCuts(Self.bson) == sizes.indices.map { sizes[..<$0].reduce(0, +) })
+        let lines = try Self.json("\n", ("", "\n"))
+        let breaks = lines.indices.filter { lines[$0] == 0x0A }
+        #expect(try silentCuts(lines) == [0] + breaks.flatMap { [$0, $0 + 1] }.dropLast())
+    }
+
+    @Test func aFlippedBitOfAnArchiveLosesNothingInSilence() throws {
+        for bytes in [Self.archive, gzip(Self.archive)] { try flipEach(bytes) }
+    }
+
+    @Test func aFlippedBitOfGzipLosesNothingInSilence() throws { try flipEach(gzip(Self.bson)) }
+
+    private func flipEach(_ bytes: [UInt8]) throws {
+        // Which bit is flipped goes round, so that each kind of place meets each bit.
+        for index in bytes.indices {
+            var flipped = bytes
+            flipped[index] ^= 1 << (index % 8)
+            let result = try reading(flipped)
+            #expect(result.error != nil || result.documents == Self.documents, "byte \(index)")
+        }
+    }
+
+    /// Without a checksum a flipped bit may be another value; it is never a crash.
+    @Test func aFlippedBitOfDocumentsAloneIsNoCrash() throws {
+        for bytes in [Self.bson, try Self.json("\n", ("", "\n")), try Self.json(",", ("[", "]"))] {
+            for index in bytes.indices {
+                var flipped = bytes
+                flipped[index] ^= 1 << (index % 8)
+                let result = try reading(flipped)
+                #expect(result.error != nil || result.documents.count == Self.documents.count, "byte \(index)")
+            }
+        }
+    }
+}
