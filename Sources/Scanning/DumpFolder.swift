@@ -1,49 +1,80 @@
-package import BSON
-package import SystemPackage
+import BSON
+import FoundationEssentials
+import SystemPackage
 
-/// Finds the `.bson` files of collections below what the user named: a mongodump folder, a folder of one database, or
-/// one file.
-package struct DumpFolder {
-    private let root: FilePath
+/// Finds the files of collections below a folder: one that mongodump wrote, the one of a database in it, or the one that
+/// holds it as `dump`; a mongoexport file in the place of a `.bson` file will do.
+struct DumpFolder {
+    let root: FilePath
 
-    /// The path as the user gave it.
-    package var path: String { root.string }
+    init(_ path: FilePath) { root = path }
 
-    /// Names a folder or a file.
-    package init(_ path: String) { root = FilePath(path) }
-
-    /// Whether there is something at all, and whether it is a single file.
-    package enum Kind {
-        case missing, file, folder
+    /// What the folder holds of one collection.
+    struct Holding {
+        /// The file with its documents.
+        var documents: FilePath?
+        /// What its metadata says that it is; `nil` when there is neither metadata nor documents.
+        var kind: DumpMetadata.Kind?
+        /// The folder of its database.
+        var folder: FilePath
     }
 
-    /// What the path leads to.
-    package var kind: Kind {
-        switch try? root.stat().type {
-        case .regular: .file
-        case .directory: .folder
-        default: .missing
+    /// Looks for a collection.
+    /// - Throws: ``SourceError`` when its documents are there twice.
+    func holding(of namespace: Namespace) throws(SourceError) -> Holding {
+        for folder in [namespace.database, "dump/\(namespace.database)", ""].map({ root.pushing(FilePath($0)) }) {
+            let files = DumpFiles(in: folder)
+            let stems = files.stems(of: namespace.collection)
+            let found = files.documents.filter { stems.contains($0.stem) }
+            guard found.count <= 1 else {
+                throw SourceError(
+                    "\(folder) holds the documents of \(namespace) more than once: "
+                        + found.map(\.path.string).sorted().joined(separator: ", ") + " (leave one of them)")
+            }
+            let metadata = files.metadata.first { stems.contains($0.stem) }
+            if found.isEmpty, metadata == nil { continue }
+            let kind = metadata.flatMap { DumpFiles.read($0) }?.kind ?? .collection
+            return Holding(documents: found.first?.path, kind: kind, folder: folder)
         }
+        return Holding(folder: root)
     }
 
-    /// The file that holds the collection's documents; `nil` when there is none.
-    ///
-    /// mongodump writes `DATABASE/COLLECTION.bson`, with the characters that file names must not hold percent-encoded.
-    package func file(of namespace: Namespace) -> FilePath? {
-        if kind == .file { return root }
-        let name = Self.encoded(namespace.collection) + ".bson"
-        return [root.appending(namespace.database).appending(name), root.appending(name)].first { isFile($0) }
+    /// The collections whose documents lie where mongodump puts them, but for those of the server itself.
+    func namespaces() -> [Namespace] {
+        var result: [Namespace] = []
+        for parent in [root, root.appending("dump")] {
+            for database in DumpFiles.names(in: parent) {
+                for file in DumpFiles(in: parent.appending(database)).documents {
+                    result.append(Namespace(database: database, collection: DumpFiles.decoded(file.stem)))
+                }
+            }
+        }
+        return result.filter(\.isOfUsers).sorted()
+    }
+}
+
+extension DumpFolder {
+    /// What the reader should know of how the folder was read.
+    func notes(on holdings: [Holding], for namespaces: [Namespace]) -> [String] {
+        var notes: [String] = []
+        let renamed = zip(holdings, namespaces).first { holding, namespace in
+            holding.documents != nil && holding.folder == root.pushing("")
+                && root.lastComponent?.string != namespace.database
+        }
+        if let database = renamed?.1.database { notes.append("\(root) was read as the database \(database)") }
+        for name in ["oplog.bson", "oplog.bson.gz", "dump/oplog.bson", "dump/oplog.bson.gz"] {
+            let file = root.pushing(FilePath(name))
+            if (try? file.stat().type) == .regular { notes.append(Self.oplogNote(file.string)) }
+        }
+        return notes
     }
 
-    /// The compressed file of the collection, which is not read yet; `nil` when there is none.
-    package func compressedFile(of namespace: Namespace) -> FilePath? {
-        let name = Self.encoded(namespace.collection) + ".bson.gz"
-        return [root.appending(namespace.database).appending(name), root.appending(name)].first { isFile($0) }
+    static func oplogNote(_ name: String) -> String {
+        "\(name) was passed over: what was written while the dump was made is not in what was checked"
     }
+}
 
-    private func isFile(_ path: FilePath) -> Bool { (try? path.stat().type) == .regular }
-
-    private static func encoded(_ name: String) -> String {
-        String(name.flatMap { $0 == "/" ? Array("%2F") : $0 == "%" ? Array("%25") : [$0] })
-    }
+extension Namespace {
+    /// Whether it is none of the server's own.
+    var isOfUsers: Bool { !["", "admin", "config", "local"].contains(database) && !collection.hasPrefix("system.") }
 }

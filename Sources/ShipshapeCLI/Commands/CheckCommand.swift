@@ -13,7 +13,8 @@ struct CheckCommand: AsyncParsableCommand {
         abstract: "Validates every document against a schema: which would stop syncing, and why.",
         discussion: """
             SCHEMA is an App Services app folder or one schema.json. Documents come from a live deployment, or with \
-            --source from a mongodump folder or a .bson file. Nothing is written to the database.
+            --source from files: a mongodump folder, a .bson file, a mongodump archive, a mongoexport file of JSON, or \
+            standard input; gzip is undone. Nothing is written to the database.
 
             Ends with 1 when documents would stop syncing: with --active those that fit the schema that is live now, \
             else all; --fail-on decides otherwise. It also ends with 1 when sync itself would stop.
@@ -29,7 +30,9 @@ struct CheckCommand: AsyncParsableCommand {
     var collection: String?
 
     @Option(
-        help: ArgumentHelp("Read documents from a mongodump folder or a .bson file instead.", valueName: "path"))
+        help: ArgumentHelp(
+            "Read documents from a dump or an export instead: a folder, a file, or - for standard input.",
+            valueName: "path"))
     var source: String?
 
     @Option(help: ArgumentHelp("The count of unsynced documents at which sync stops.", valueName: "count"))
@@ -78,7 +81,7 @@ struct CheckCommand: AsyncParsableCommand {
         var report =
             if let source {
                 try await run.check(
-                    dump: source, connection: try ledgerPool(), ledger: ledger.location, ledger.appId)
+                    source: source, connection: try ledgerPool(), ledger: ledger.location, ledger.appId)
             } else {
                 try await run.check(live: try connection.pool(), ledger: ledger.location, appID: ledger.appId)
             }

@@ -3,6 +3,7 @@ internal import BSON
 internal import Backfill
 internal import Checking
 internal import Mongo
+internal import Scanning
 internal import ServerSchema
 
 /// The exit codes, and which error gives which: the one place that knows.
@@ -25,7 +26,8 @@ enum ExitStatus: Int32, Error {
         switch error {
         case let status as ExitStatus: self = status
         case is UsageError: self = .usage
-        case is SchemaError, is JobError, is DumpError, is BSONError, is InputError: self = .badInput
+        case is SchemaError, is JobError, is DumpError, is SourceError, is BSONError, is InputError:
+            self = .badInput
         case let error as MongoError: self = Self(for: error)
         case let error as BackfillError: self = Self(for: error)
         case is OutputError: self = .cannotWrite

@@ -1,0 +1,110 @@
+import BSON
+import DemoData
+import Foundation
+import Mongo
+import ServerSchema
+import SystemPackage
+import TestSupport
+import Testing
+
+/// A check of a copy in files says what a check of the live collections says, whatever the form of the copy.
+@Suite struct CheckSourceTests {
+    private static let collections = DemoData.collections(documents: 2_000)
+
+    /// Loads a small copy of the demo, and reads it back by the driver.
+    private func withDemo(
+        _ body: (Mongod, CommandLineFolder, TestDatabase, [(Namespace, [BSONDocument])]) async throws -> Void
+    ) async throws {
+        let mongod = try await Mongod.shared
+        let folder = try CommandLineFolder()
+        defer { folder.remove() }
+        try await mongod.withDatabase { database in
+            var copies: [(Namespace, [BSONDocument])] = []
+            for collection in Self.collections {
+                let name = collection.namespace.collection
+                try await database.fill(name, (0..<collection.count).map(collection.document))
+                copies.append((database.namespace(name), try await database.documents(name)))
+            }
+            try writeApp(to: folder, for: database)
+            try await body(mongod, folder, database, copies)
+        }
+    }
+
+    /// The demo's app, for the test's database.
+    private func writeApp(to folder: CommandLineFolder, for database: TestDatabase) throws {
+        let app = DemoApp.folder.appending("v2").string
+        for file in FileManager.default.enumerator(atPath: app)?.compactMap({ $0 as? String }) ?? [] {
+            guard let data = FileManager.default.contents(atPath: "\(app)/\(file)"), file.hasSuffix(".json") else {
+                continue
+            }
+            let text = String(decoding: data, as: UTF8.self).replacing(#""app""#, with: "\"\(database.name)\"")
+            let place = file.replacing("/app/", with: "/\(database.name)/")
+            try folder.write(text, to: "v2/\(place)")
+        }
+    }
+
+    private func check(_ folder: CommandLineFolder, _ more: [String]) async throws -> ProgramRun {
+        try await Program.run(["check", folder.path.appending("v2").string, "-o", "json"] + more)
+    }
+
+    /// The JSON report's collections without what only a server knows.
+    private func findings(_ run: ProgramRun) throws -> [String] {
+        #expect(run.exitCode == 1)
+        #expect(run.errors == "")
+        let report = try BSONDocument(extendedJSON: run.output)
+        return try (report["collections"]?.document?.values ?? []).map { collection in
+            var result = BSONBuilder()
+            for (name, value) in try #require(collection.document).elements()
+            where !["documents_estimated", "reading"].contains(name) {
+                result.append(name, value)
+            }
+            return try result.finish().extendedJSON()
+        }
+    }
+
+    @Test func everyFormFindsWhatTheLiveCheckFinds() async throws {
+        try await withDemo { mongod, folder, _, copies in
+            let live = try findings(
+                try await check(folder, ["--uri", mongod.uri, "--ledger", "none", "--threads", "1"]))
+            #expect(live.count == 4 && live.allSatisfy { $0.contains("documents_read") })
+            for form in SourceForm.allCases where form.keepsTypes {
+                let source = try form.write(copies, to: folder)
+                let found = try findings(try await check(folder, ["--source", source]))
+                #expect(found == live, "\(form)")
+            }
+        }
+    }
+
+    @Test func theRelaxedFormSaysWhatItDoesNotTell() async throws {
+        try await withDemo { _, folder, _, copies in
+            let source = try SourceForm.relaxedLines.write(copies, to: folder)
+            let run = try await check(folder, ["--source", source])
+            #expect(run.exitCode == 1)
+            #expect(run.output.contains("does not tell int from long"))
+        }
+    }
+
+    @Test(arguments: ["cat", "gzip -c"]) func standardInputIsReadOnce(_ program: String) async throws {
+        try await withDemo { _, folder, _, copies in
+            let app = folder.path.appending("v2").string
+            let archive = try SourceForm.archive.write(copies, to: folder)
+            let file = try await check(folder, ["--source", archive])
+            let piped = try await Program.shell(
+                #"\#(program) <"$1" | "$0" check "$2" -o json --source -"#, [archive, app])
+            #expect(try findings(piped) == findings(file))
+            #expect(piped.output.contains(#""standard input""#))
+            let (namespace, documents) = copies[0]
+            let lines = try folder.write(
+                documents.map { try $0.extendedJSON() + "\n" }.joined(), to: "person.jsonl")
+            for source in [lines, try folder.write(documents.flatMap(\.bytes), to: "person.bson")] {
+                let one = try await Program.shell(
+                    #"\#(program) <"$1" | "$0" check "$2" --collection "$3" -o json --source -"#,
+                    [source, app, namespace.description])
+                #expect(
+                    try findings(one) == [
+                        try #require(try findings(file).first { $0.contains("\"\(namespace.collection)\"") })
+                    ])
+            }
+        }
+    }
+}
