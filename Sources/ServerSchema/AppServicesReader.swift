@@ -14,7 +14,6 @@ struct AppServicesReader {
         guard let members = json.members else {
             throw SchemaError(.wrongValue, at: json.location, "a schema must be an object, not \(json.kind)")
         }
-        try refuseValidator(json)
         guard !members.isEmpty else {
             note(.placeholder, json.location, "{} is a placeholder: the collection has no schema")
             return nil
@@ -31,13 +30,6 @@ struct AppServicesReader {
             note(.idMissing, json.location, "properties do not name _id, the primary key: the collection cannot sync")
         }
         return root
-    }
-
-    private func refuseValidator(_ json: LocatedJSON) throws(SchemaError) {
-        guard let validator = json["$jsonSchema"] ?? json["validator"]?["$jsonSchema"] else { return }
-        throw SchemaError(
-            .unsupported, at: validator.location, "this is a MongoDB validator, a dialect that is not read yet",
-            remedy: "give an App Services schema")
     }
 
     private mutating func node(_ json: LocatedJSON, below step: SchemaPath.Step) throws(SchemaError) -> SchemaNode {

@@ -27,11 +27,23 @@ struct SchemaReading {
         if files.isFolder { try readFolder() } else { try readSingleFile() }
         if schema.collections.isEmpty || wanted.map({ schema[$0] == nil }) ?? false { throw nothingFound() }
         schema.collections.sort { $0.namespace < $1.namespace }
+        schema.dialect = try onlyDialect()
         schema.dataSources.sort { $0.name < $1.name }
         schema.isWhole = files.isFolder && (wanted == nil || isForLint)
         schema.notes = reader.notes
         schema.sources = files.sources.sorted { $0.path < $1.path }
         return schema
+    }
+
+    /// The dialect of all schemas: an app has one.
+    private func onlyDialect() throws(SchemaError) -> Dialect {
+        let dialects = Set(schema.collections.map(\.dialect))
+        guard dialects.count > 1 else { return dialects.first ?? .appServices }
+        let odd = schema.collections.first { $0.dialect == .jsonSchema }
+        throw SchemaError(
+            .conflict, at: odd?.root.location ?? files.location(),
+            "this is a MongoDB validator, and other schemas here are App Services schemas",
+            remedy: "give each dialect a folder of its own")
     }
 
     private mutating func readSingleFile() throws(SchemaError) {
@@ -61,6 +73,11 @@ struct SchemaReading {
     mutating func read(
         _ json: LocatedJSON, as namespace: Namespace, service: String?
     ) throws(SchemaError) -> Bool {
+        if let validator = try ValidatorFile(json) {
+            schema.collections.append(try validator.collection(namespace))
+            reader.notes += validator.notes(of: namespace)
+            return true
+        }
         let rules = try RulesFile(json)
         let noted = reader.notes.count
         guard let text = rules == nil ? json : rules?.schema else { return false }

@@ -1,11 +1,12 @@
 public import BSON
 
 extension ServerSchema {
-    /// Reads the schemas at a path, in the App Services dialect.
+    /// Reads the schemas at a path: of App Services, or MongoDB validators.
     ///
     /// The path is one of: an App Services app folder of any generation (`root_config.json`, `realm_config.json`,
     /// `config.json` or `stitch.json`), a folder of `<database>.<collection>.json` files or
-    /// `<database>/<collection>/schema.json` files, or one schema file.
+    /// `<database>/<collection>/schema.json` files, or one schema file; where schemas are expected, validators
+    /// (`{"$jsonSchema": …}`, or what holds one) may stand.
     /// Files that have nothing to do with schemas are passed over.
     /// - Parameters:
     ///   - path: the file or folder as the user named it.
@@ -33,7 +34,7 @@ extension ServerSchema {
         return try reading.run()
     }
 
-    /// Reads the text of one schema file, in the App Services dialect.
+    /// Reads the text of one schema file: of App Services, or a MongoDB validator.
     /// - Parameters:
     ///   - text: the file's text.
     ///   - file: the path that errors and notes carry.
@@ -42,16 +43,23 @@ extension ServerSchema {
     public static func read(
         text: String, file: String = "schema.json", namespace: Namespace
     ) throws(SchemaError) -> ServerSchema {
+        let json = try JSONParser.parse(Array(text.utf8), file: file)
+        var schema = ServerSchema(dialect: .appServices, collections: [])
+        schema.sources = [SchemaSource(path: file, text: text)]
+        if let validator = try ValidatorFile(json) {
+            schema.dialect = .jsonSchema
+            schema.collections = [try validator.collection(namespace)]
+            schema.notes = validator.notes(of: namespace)
+            return schema
+        }
         var reader = AppServicesReader()
-        guard let root = try reader.root(try JSONParser.parse(Array(text.utf8), file: file)) else {
+        guard let root = try reader.root(json) else {
             throw SchemaError(
                 .schemaMissing, at: SourceLocation(whole: file), "the schema of \(namespace) is a placeholder",
                 remedy: "write its schema")
         }
-        var schema = ServerSchema(
-            dialect: .appServices, collections: [CollectionSchema(namespace: namespace, root: root)])
+        schema.collections = [CollectionSchema(namespace: namespace, root: root)]
         schema.notes = reader.notes
-        schema.sources = [SchemaSource(path: file, text: text)]
         return schema
     }
 

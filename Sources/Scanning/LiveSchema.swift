@@ -1,0 +1,63 @@
+package import BSON
+package import Mongo
+package import ServerSchema
+
+/// Reads the schemas that are live: the validators that collections carry now.
+package enum LiveSchema {
+    /// What operators write in the place of a schema's path.
+    package static let name = "live"
+
+    /// Reads the validators of one collection, or of all databases.
+    /// - Parameter namespace: the only collection to read.
+    /// - Throws: ``MongoError``; ``SchemaError`` when nothing has a `$jsonSchema`, or when this version cannot read one.
+    package static func read(
+        from client: borrowing Client, namespace: Namespace? = nil
+    ) throws -> ServerSchema {
+        var schema = ServerSchema(dialect: .jsonSchema, collections: [])
+        for database in try namespace.map({ [$0.database] }) ?? databases(of: client) {
+            let filter: BSONDocument = namespace.map { ["name": .string($0.collection)] } ?? [:]
+            for info in try client.listCollections(of: database, options: ["filter": .object(filter)]) {
+                try add(info, of: database, to: &schema)
+            }
+        }
+        guard !schema.collections.isEmpty else {
+            throw SchemaError(
+                .schemaMissing, at: SourceLocation(whole: name),
+                namespace.map { "\($0) has no validator with a $jsonSchema" }
+                    ?? "no collection has a validator with a $jsonSchema",
+                remedy: "give a file or a folder of schemas")
+        }
+        schema.collections.sort { $0.namespace < $1.namespace }
+        return schema
+    }
+
+    /// The databases that are the user's own.
+    private static func databases(of client: borrowing Client) throws -> [String] {
+        let reply = try client.runReadCommand(
+            ["listDatabases": 1, "nameOnly": true, "authorizedDatabases": true], on: "admin")
+        guard case .array(let entries)? = reply["databases"] else { return [] }
+        let names = entries.values.compactMap { $0.document?["name"]?.text }
+        return names.filter { !["admin", "config", "local"].contains($0) }
+    }
+
+    private static func add(_ info: CollectionInfo, of database: String, to schema: inout ServerSchema) throws {
+        guard let validator = info.validator, let root = validator["$jsonSchema"]?.document else { return }
+        let namespace = Namespace(database: database, collection: info.name)
+        let place = SourceLocation(whole: "validator of \(namespace)")
+        schema.collections.append(try CollectionSchema(jsonSchema: root, namespace: namespace, place: place))
+        // A job is bound to the text of its schemas.
+        let text = (try? validator.extendedJSON()) ?? ""
+        schema.sources.append(SchemaSource(path: "\(namespace)", text: text))
+        for condition in (try? validator.elements()) ?? [] where condition.name != "$jsonSchema" {
+            schema.notes.append(
+                SchemaNote(
+                    .unevaluatedKeyword, location: place, message: "the condition \"\(condition.name)\" is not judged"))
+        }
+        if let level = info.options["validationLevel"]?.text, level != "strict" {
+            schema.notes.append(
+                SchemaNote(
+                    location: place,
+                    message: "validationLevel is \"\(level)\": the server lets documents that fail already be updated"))
+        }
+    }
+}
