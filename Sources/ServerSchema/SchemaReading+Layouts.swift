@@ -16,6 +16,8 @@ extension SchemaReading {
         }
         if files.root.lastComponent?.string == "data_sources" { return try readServices(in: "") }
         if files.isFolder("data_sources") { return try readServices(in: "data_sources") }
+        // The services of a legacy app may have been copied without its configuration.
+        try readLegacyServices()
         try readFlatFiles()
         try readDatabases(in: "", service: try dataSource(in: "")?.name)
     }

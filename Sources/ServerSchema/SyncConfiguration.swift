@@ -50,6 +50,8 @@ public struct SyncConfiguration: Sendable {
     public var isRecoveryDisabled = false
     /// The days after which a client that was offline is reset; `nil` for the service's default of 30.
     public var clientMaximumOfflineDays: Int?
+    /// Whether it holds roles of its own: the first exports of flexible mode had no other.
+    public var hasRoles = false
     /// Where the configuration begins.
     public var location: SourceLocation
     /// Where its keys stand, by `key` and, for an entry of a list, `key.entry`.

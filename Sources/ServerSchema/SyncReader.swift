@@ -30,6 +30,7 @@ struct SyncReader {
         result.indexedQueryableFields = try names("indexed_queryable_fields_names")
         result.collectionQueryableFields = try collectionFields()
         result.asymmetricTables = try names("asymmetric_tables")
+        result.hasRoles = hasRoles
         for member in json.members ?? [] { places[member.name] = member.value.location }
         result.places = places
         return result
@@ -77,6 +78,12 @@ struct SyncReader {
         guard let state = json.present("state") else { return false }
         if case .bool(let isOn) = state.value { return isOn }
         return try json.string("state") == "enabled"
+    }
+
+    private var hasRoles: Bool {
+        let permissions = json["permissions"]
+        return !(permissions?["rules"]?.members ?? []).isEmpty
+            || !(permissions?["defaultRoles"]?.elements ?? []).isEmpty
     }
 
     private mutating func names(_ key: String) throws(SchemaError) -> [String] {

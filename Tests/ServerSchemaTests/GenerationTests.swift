@@ -94,6 +94,16 @@ import Testing
         #expect(namespaces(try Fixture.read(path)) == expected)
     }
 
+    @Test func servicesWithoutAConfiguration() throws {
+        let rules =
+            #"{"database": "shop", "collection": "Pet", "schema": {"properties": {"_id": {"bsonType": "int"}}}}"#
+        let folder = try AppFolder([
+            "root_config.json": "", "app/services/main/rules/shop.Pet.json": rules,
+            "app/services/mail/rules/send.json": "{}",
+        ])
+        #expect(namespaces(try ServerSchema.read(at: "\(folder.path)/app")) == ["shop.Pet"])
+    }
+
     @Test func aCollectionOfALegacyExportCanBeNamed() throws {
         let user = Namespace(database: "tracker", collection: "User")
         #expect(namespaces(try Fixture.read("tracker-app", namespace: user)) == ["tracker.User"])

@@ -11,7 +11,7 @@ struct RoleLint {
     private var role = ""
 
     static func findings(in context: LintContext) -> [LintFinding] {
-        guard let sync = context.schema.sync, sync.mode == .flexible else { return [] }
+        guard let sync = context.schema.sync, sync.mode == .flexible, !sync.hasRoles else { return [] }
         return context.schema.rules.flatMap { rules -> [LintFinding] in
             let covered = context.synced.filter { schema in
                 rules.namespace.map { $0 == schema.namespace } ?? (schema.service == rules.service)

@@ -137,6 +137,20 @@ import Testing
         }
     }
 
+    /// The first exports of flexible mode kept the roles of Sync in its own configuration.
+    @Test func rolesBesideOlderOnesAreLeftAlone() throws {
+        let rules = #"{"roles": [{"name": "all", "apply_when": {}}]}"#
+        for (permissions, count) in [
+            (#"{"rules": {}, "defaultRoles": []}"#, 1), (#"{"rules": {}, "defaultRoles": [{"name": "old"}]}"#, 0),
+            (#"{"rules": {"Pet": [{"name": "old"}]}, "defaultRoles": []}"#, 0),
+        ] {
+            let app = try app(
+                fields: #""name""#, more: #", "permissions": \#(permissions)"#,
+                ["data_sources/main/shop/Pet/rules.json": rules])
+            #expect(try app.findings(.roleNotSyncable).count == count)
+        }
+    }
+
     /// Roles of collections that do not sync are no business of Sync.
     @Test func otherRolesAreLeftAlone() throws {
         let rules = #"{"roles": [{"name": "all", "apply_when": {}}]}"#
