@@ -49,11 +49,16 @@ extension SchemaReading {
     }
 
     private mutating func readServices(in folder: String) throws(SchemaError) {
+        var services: [(folder: String, name: String)] = []
         for service in try files.folders(in: folder) {
             let source = try dataSource(in: service)
-            let name = source?.name ?? files.name(of: service)
-            try readDatabases(in: service, service: name)
-            try readRules("\(service)/default_rule.json", of: nil, service: name)
+            services.append((service, source?.name ?? files.name(of: service)))
+        }
+        // Of two schemas of a collection the one that syncs is wanted.
+        if let first = services.firstIndex(where: { $0.name == schema.sync?.service }) { services.swapAt(0, first) }
+        for service in services {
+            try readDatabases(in: service.folder, service: service.name)
+            try readRules("\(service.folder)/default_rule.json", of: nil, service: service.name)
         }
     }
 
@@ -90,7 +95,7 @@ extension SchemaReading {
                     database: files.name(of: database), collection: files.name(of: collection))
                 try readRules("\(collection)/rules.json", of: namespace, service: service)
                 let file = "\(collection)/schema.json"
-                guard files.isFile(file), try claim(namespace, for: file),
+                guard files.isFile(file), try claim(namespace, for: file, service: service),
                     try read(try files.json(file), as: namespace, service: service)
                 else { continue }
                 let links = "\(collection)/relationships.json"
@@ -101,7 +106,8 @@ extension SchemaReading {
 
     private mutating func readFlatFiles() throws(SchemaError) {
         for file in try files.entries() where file.hasSuffix(".json") && files.isFile(file) {
-            guard let namespace = Namespace(String(file.dropLast(".json".count))), try claim(namespace, for: file)
+            guard let namespace = Namespace(String(file.dropLast(".json".count))),
+                try claim(namespace, for: file, service: nil)
             else { continue }
             try read(try files.json(file), as: namespace, service: nil)
         }
@@ -119,7 +125,7 @@ extension SchemaReading {
                 if isForLint {
                     schema.rules.append(AccessRules(namespace: rules.namespace, service: service, json: json))
                 }
-                guard rules.schema != nil, try claim(rules.namespace, for: file) else { continue }
+                guard rules.schema != nil, try claim(rules.namespace, for: file, service: service) else { continue }
                 try read(try files.json(file), as: rules.namespace, service: service)
             }
         }

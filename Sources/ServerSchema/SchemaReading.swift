@@ -15,6 +15,7 @@ struct SchemaReading {
     var reader = AppServicesReader()
     var schema = ServerSchema(dialect: .appServices, collections: [])
     var seen: [Namespace: SourceLocation] = [:]
+    private var services: [Namespace: String] = [:]
 
     init(files: SchemaFiles, wanted: Namespace?, isForLint: Bool = false) {
         self.files = files
@@ -92,13 +93,21 @@ struct SchemaReading {
     }
 
     /// Says that a file holds a collection's schema; `false` when the collection is not asked for.
-    mutating func claim(_ namespace: Namespace, for file: String) throws(SchemaError) -> Bool {
+    mutating func claim(_ namespace: Namespace, for file: String, service: String?) throws(SchemaError) -> Bool {
         let location = files.location(file)
-        if let first = seen.updateValue(location, forKey: namespace) {
+        if let first = seen[namespace] {
+            if let synced = schema.sync?.service, services[namespace] == synced, service != synced {
+                reader.note(
+                    .otherService, location,
+                    "\(namespace) is in the data source \(synced), too, which syncs: this schema is not used")
+                return false
+            }
             throw SchemaError(
                 .namespaceDuplicate, at: location, "\(namespace) has two schemas",
                 remedy: "the other is \(first); give a folder that holds one of them")
         }
+        seen[namespace] = location
+        services[namespace] = service
         return wanted == nil || wanted == namespace || isForLint
     }
 

@@ -94,6 +94,24 @@ import Testing
         #expect(namespaces(try Fixture.read(path)) == expected)
     }
 
+    /// Two clusters may hold collections of one name; the one that syncs counts.
+    @Test func ofTwoDataSourcesTheSyncedOneCounts() throws {
+        func pet(_ title: String) -> String { #"{"title": "\#(title)", "properties": {"_id": {"bsonType": "int"}}}"# }
+        var files = [
+            "data_sources/a/shop/Pet/schema.json": pet("A"), "data_sources/b/shop/Pet/schema.json": pet("B"),
+        ]
+        #expect(try AppFolder(files).failure()?.contains("shop.Pet has two schemas") == true)
+        files["sync/config.json"] = #"{"type": "flexible", "service_name": "b"}"#
+        let folder = try AppFolder(files)
+        let schema = try folder.read()
+        #expect(schema.collections.map(\.root.title) == ["B"])
+        #expect(
+            schema.notes.map { folder.below($0.description) } == [
+                "data_sources/a/shop/Pet/schema.json: shop.Pet is in the data source b, too, which syncs: this schema is "
+                    + "not used"
+            ])
+    }
+
     @Test func servicesWithoutAConfiguration() throws {
         let rules =
             #"{"database": "shop", "collection": "Pet", "schema": {"properties": {"_id": {"bsonType": "int"}}}}"#

@@ -15,6 +15,7 @@ enum NoteLint {
         .typeSpelling: (.typeSpelling, .warning, nil),
         .placeholder: (.schemaMissing, .info, nil),
         .defaultNull: (.defaultNull, .warning, "leave the default out"),
+        .otherService: (.serviceNotSynced, .info, nil),
         .linkUnresolved: (.linkRefUnresolved, .error, nil),
     ]
 }
