@@ -1,8 +1,8 @@
 extension LintFinding {
     /// The stable name of a rule, as reports spell it.
     ///
-    /// Open: later versions may add rules. Source: `semantics.md` section 4 of the project's reference, but for those
-    /// of the last two groups.
+    /// Open: later versions may add rules. Source: `semantics.md` section 4 of the project's reference, but for
+    /// `unknown-keyword` and those behind it.
     public struct Code: RawRepresentable, Hashable, Sendable {
         /// The name.
         public let rawValue: String
@@ -105,62 +105,4 @@ extension LintFinding.Code {
     public static let linkType: Self = "link-type"
     /// A link between a collection with and one without the partition key.
     public static let linkCrossPartition: Self = "link-cross-partition"
-}
-
-/// The app and the deployment.
-extension LintFinding.Code {
-    /// A queryable field that no schema has.
-    public static let queryableUnknown: Self = "queryable-unknown"
-    /// A queryable field of a type that cannot be queried.
-    public static let queryableType: Self = "queryable-type"
-    /// A type whose only queryable field is `_id`.
-    public static let queryableNone: Self = "queryable-none"
-    /// An indexed queryable field that breaks its rules.
-    public static let indexedQueryable: Self = "indexed-queryable"
-    /// The partition key is not a property.
-    public static let partitionKeyUndefined: Self = "partition-key-undefined"
-    /// The partition key has another type than the sync configuration says, or one that no key may have.
-    public static let partitionKeyType: Self = "partition-key-type"
-    /// A kind of data source or deployment that cannot sync.
-    public static let datasourceType: Self = "datasource-type"
-    /// A server too old to sync.
-    public static let mongodbVersion: Self = "mongodb-version"
-    /// A database or collection whose name has a space.
-    public static let namespaceSpace: Self = "namespace-space"
-    /// A time series.
-    public static let timeSeries: Self = "time-series"
-    /// MongoDB's own validator gets into the way of sync.
-    public static let nativeValidator: Self = "native-validator"
-}
-
-/// What the reader notices, and what follows from sections 2 and 11.
-extension LintFinding.Code {
-    /// A keyword that no dialect knows.
-    public static let unknownKeyword: Self = "unknown-keyword"
-    /// A keyword that App Services does not document.
-    public static let keywordUndocumented: Self = "keyword-undocumented"
-    /// A type spelled as another tool spells it.
-    public static let typeSpelling: Self = "type-spelling"
-    /// A default of null.
-    public static let defaultNull: Self = "default-null"
-    /// A data source whose folder has another name.
-    public static let datasourceName: Self = "datasource-name"
-    /// The sync configuration names a data source that the app does not have.
-    public static let syncServiceUnknown: Self = "sync-service-unknown"
-    /// A collection of a data source that does not sync.
-    public static let serviceNotSynced: Self = "service-not-synced"
-    /// Clients may change the schemas.
-    public static let developmentMode: Self = "development-mode"
-    /// The sync configuration names a collection that has no schema.
-    public static let asymmetricUnknown: Self = "asymmetric-unknown"
-    /// A name that is one collection's and another's title.
-    public static let queryableAmbiguous: Self = "queryable-ambiguous"
-    /// A role that Flexible Sync denies all access.
-    public static let roleNotSyncable: Self = "role-not-syncable"
-}
-
-/// MongoDB's own dialect.
-extension LintFinding.Code {
-    /// A root that allows no `_id`, so that no document can be stored.
-    public static let idForbidden: Self = "id-forbidden"
 }
