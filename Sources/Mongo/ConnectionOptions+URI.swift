@@ -54,7 +54,7 @@ extension ConnectionOptions {
     }
 
     private func applyConcerns(to uri: borrowing MongoURI) throws(MongoError) {
-        unsafe readPreference?.withHandle { unsafe mongoc_uri_set_read_prefs_t(uri.handle, $0) }
+        if let readPreference { uri.set(readPreference) }
         if let readConcern { uri.set(readConcern) }
         if let writeConcern { uri.set(writeConcern) }
     }

@@ -49,6 +49,23 @@ extension ReadPreference {
     }
 }
 
+extension MongoURI {
+    /// Sets the mode, and the tags and the staleness where any are given; else those of the string itself stay.
+    ///
+    /// The corresponding C function is `mongoc_uri_set_read_prefs_t`, which copies.
+    func set(_ preference: ReadPreference) {
+        let keepsOwn = preference.tags.isEmpty && preference.maxStaleness == nil && preference.mode != .primary
+        guard keepsOwn, let own = unsafe mongoc_uri_get_read_prefs_t(handle),
+            let copy = unsafe mongoc_read_prefs_copy(own)
+        else {
+            return unsafe preference.withHandle { unsafe mongoc_uri_set_read_prefs_t(handle, $0) }
+        }
+        defer { unsafe mongoc_read_prefs_destroy(copy) }
+        unsafe mongoc_read_prefs_set_mode(copy, preference.mode.native)
+        unsafe mongoc_uri_set_read_prefs_t(handle, copy)
+    }
+}
+
 extension ReadPreference? {
     /// Lends the driver's form, or nothing, to `body`.
     func withHandle<R, E: Error>(_ body: (OpaquePointer?) throws(E) -> R) throws(E) -> R {

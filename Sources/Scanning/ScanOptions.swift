@@ -31,6 +31,8 @@ package struct ScanOptions: Sendable {
     package var rate: RateLimit?
     /// The documents of which it is kept in memory what they added to the counts; of more, a temporary file tells.
     package var seenInMemory = 1 << 20
+    /// Where that file is; `nil` for `TMPDIR`, or `/tmp`.
+    package var temporaryFolder: String?
 
     /// Asked now and then, from every thread of the scan; a yes ends it with ``ScanStopped``.
     package var isStopped: @Sendable () -> Bool = { false }

@@ -26,7 +26,8 @@ import Testing
         #expect(text.contains("USAGE: shipshape check [<options>] <schema>"))
         for line in [
             "--collection <db.collection>", "--source <path>", "--limit <count>", "--strict", "--info",
-            "--threads <count>", "--mixed-collections <on|off>", "--null-types <on|off>", "--include-asymmetric",
+            "--threads <count>", "--rate <count>", "--where <filter>", "--sample <count>", "--count", "--prefilter",
+            "--map <prod=copy>", "--mixed-collections <on|off>", "--null-types <on|off>", "--include-asymmetric",
             "--follow-links", "--ledger <db.collection>", "--app-id, --app <id>", "--uri <mongodb://…>",
             "--connect-timeout <duration>", "-o, --output <output>", "--report <file>",
             "--no-progress", "-q, --quiet",

@@ -9,13 +9,17 @@ final class SeenLog {
     private var keys: [UInt64] = []
     private var contributions: [UInt32] = []
     private let bound: Int
+    private let folder: String?
     private var file: FileDescriptor?
     private var spilled: [Int] = []
     /// Why not everything could be kept; `nil` when everything was.
     private(set) var failure: Errno?
 
     /// - Parameter bound: the documents that are kept in memory.
-    init(bound: Int) { self.bound = max(bound, 1) }
+    init(bound: Int, folder: String?) {
+        self.bound = max(bound, 1)
+        self.folder = folder
+    }
 
     deinit { try? file?.close() }
 
@@ -34,7 +38,7 @@ final class SeenLog {
     }
 
     private func write() throws(Errno) {
-        if file == nil { file = try UnnamedFile.open() }
+        if file == nil { file = try UnnamedFile.open(in: folder) }
         guard let file else { return }
         try UnnamedFile.write(keys, to: file)
         try UnnamedFile.write(contributions, to: file)

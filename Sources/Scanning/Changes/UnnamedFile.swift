@@ -3,9 +3,9 @@ import SystemPackage
 
 /// A temporary file that no folder lists: it is gone when its descriptor is closed, however the process ends.
 enum UnnamedFile {
-    /// Opens one in `TMPDIR`, or in `/tmp`.
-    static func open() throws(Errno) -> FileDescriptor {
-        let folder = unsafe getenv("TMPDIR").map { unsafe String(cString: $0) } ?? "/tmp"
+    /// Opens one in the folder, by default in `TMPDIR`, or in `/tmp`.
+    static func open(in folder: String?) throws(Errno) -> FileDescriptor {
+        let folder = folder ?? (unsafe getenv("TMPDIR").map { unsafe String(cString: $0) } ?? "/tmp")
         var path = Array((folder + "/shipshape-XXXXXX").utf8CString)
         let descriptor = unsafe mkstemp(&path)
         guard descriptor >= 0 else { throw Errno(rawValue: errno) }

@@ -44,17 +44,20 @@ struct CheckCommand: AsyncParsableCommand {
     @Flag(help: "Also report what is only worth knowing, such as fields that the schema does not declare; slower.")
     var info = false
 
-    @Option(help: ArgumentHelp("How many parts of a collection are read at once.", valueName: "count"))
-    var threads = 2
-
     @OptionGroup var comparison: ComparisonFlags
     @OptionGroup var dialect: DialectFlags
     @OptionGroup var ledger: LedgerFlags
+    @OptionGroup var scan: ScanFlags
     @OptionGroup var connection: ConnectionFlags
     @OptionGroup var output: OutputFlags
 
     func validate() throws {
-        guard threads >= 1, threads <= 64 else { throw ValidationError("--threads must be from 1 to 64") }
+        if info, scan.prefilter {
+            throw ValidationError("--prefilter does not go with --info: what is held back would not be reported")
+        }
+        if dialect.followLinks, scan.prefilter {
+            throw ValidationError("--prefilter does not go with --follow-links: whatever links is read")
+        }
         guard source == nil || !dialect.followLinks else {
             throw ValidationError("--follow-links needs a live deployment: what a dump's links lead to has no index")
         }
@@ -72,7 +75,9 @@ struct CheckCommand: AsyncParsableCommand {
         let signals = TerminationSignals { stop.raise() }
         defer { signals.cancel() }
         var run = CheckRun(
-            schema: serverSchema, limit: limit, threads: threads, showsProgress: output.showsProgress, stop: stop)
+            schema: serverSchema, limit: limit, scan: scan,
+            map: try NamespaceMap(scan.map, for: serverSchema.collections.map(\.namespace)),
+            showsProgress: output.showsProgress, stop: stop)
         run.includesInfo = info
         run.assumptions = dialect.assumptions
         run.followsLinks = dialect.followLinks

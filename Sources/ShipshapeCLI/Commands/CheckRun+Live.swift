@@ -10,7 +10,7 @@ extension CheckRun {
     func check(live pool: ClientPool, ledger: LedgerLocation, appID: String?) async throws -> CheckReport {
         let started = ContinuousClock.now
         let index = try await ledgerIndex(ledger, appID: appID, on: pool)
-        let namespaces = schema.collections.map(\.namespace)
+        let namespaces = schema.collections.map { map.target(of: $0.namespace) }
         let targets = try await find(namespaces, on: pool)
         guard targets.contains(where: \.exists) else {
             throw InputError(
@@ -18,30 +18,30 @@ extension CheckRun {
                     + "\(namespaces.map(\.description).min() ?? ""): check the names of the database and the collection"
             )
         }
+        try await checkReadable(zip(namespaces, targets).filter { $1.exists }, on: pool)
         let progress = ProgressLine(
             "check", total: targets.reduce(0) { $0 + ($1.estimatedCount ?? 0) }, isShown: showsProgress)
         defer { progress.finish() }
         var notes = schemaNotes
         var collections: [CheckReport.Collection] = []
-        for (collection, target) in zip(schema.collections, targets) {
+        for ((collection, namespace), target) in zip(zip(schema.collections, namespaces), targets) {
             let compiled = compile(collection)
             guard target.exists else {
-                notes.append("\(collection.namespace) does not exist: there was nothing to check")
+                notes.append("\(namespace) does not exist: there was nothing to check")
                 collections.append(emptyCollection(compiled))
                 continue
             }
             var options = options(collection.namespace, index, progress)
-            options.isView = target.derived != nil
-            let scan = CollectionScan(compiled, on: pool, options: options)
+            options.isView = target.kind != .collection
+            if let note = choose(into: &options, for: compiled) { notes.append(note) }
+            let scan = CollectionScan(compiled, of: namespace, on: pool, options: options)
             let result = try await stopping(progress) { try await scan.run() }
-            try await checkIdentity(of: collection.namespace, target, on: pool)
+            try await checkIdentity(of: namespace, target, on: pool)
             var part = CheckReport.Collection(result.tally, estimatedCount: target.estimatedCount)
-            part.reading.clusterTime = result.clusterTime
-            part.reading.changedCount = result.changedCount
-            part.reading.missing = result.missing
+            part.reading = try await reading(result, of: collection.namespace, options, target, on: pool)
             collections.append(part)
         }
-        let removed = zip(removedNamespaces, try await find(removedNamespaces, on: pool)).map { namespace, target in
+        let removed = zip(removedNamespaces, try await find(removedNamespaces.map { map.target(of: $0) }, on: pool)).map { namespace, target in
             RemovedCollection(namespace: namespace, documentCount: target.exists ? target.estimatedCount : 0)
         }
         return CheckReport(

@@ -10,6 +10,7 @@ extension CheckRun {
     func check(
         source path: String, connection: ClientPool?, ledger: LedgerLocation, _ appID: String?
     ) async throws -> CheckReport {
+        try scan.requireNothingLive()
         let started = ContinuousClock.now
         var index: LedgerIndex?
         if let connection { index = try await ledgerIndex(ledger, appID: appID, on: connection) }

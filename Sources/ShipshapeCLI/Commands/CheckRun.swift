@@ -12,7 +12,8 @@ struct CheckRun {
     /// What the active schema was read from, as the operator named it.
     var activePath: String?
     let limit: Int
-    let threads: Int
+    let scan: ScanFlags
+    let map: NamespaceMap
     let showsProgress: Bool
     let stop: StopSignal
     var includesInfo = false
@@ -51,7 +52,7 @@ struct CheckRun {
     func options(_ namespace: Namespace, _ ledger: LedgerIndex?, _ progress: ProgressLine) -> ScanOptions {
         var options = ScanOptions()
         options.active = active(for: namespace)
-        options.threads = threads
+        options.threads = scan.threads
         options.tally.includesInfo = includesInfo
         options.linkTargets = linkTargets(of: namespace)
         options.ledger = ledger

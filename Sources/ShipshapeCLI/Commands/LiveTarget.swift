@@ -4,8 +4,7 @@ internal import Mongo
 /// A collection of the schema as the deployment knows it.
 struct LiveTarget: Sendable {
     var exists: Bool
-    /// What it is where it has no `_id` index of its own: a view, or a time series.
-    var derived: CollectionInfo.Kind?
+    var kind = CollectionInfo.Kind.collection
     /// What tells it from another collection of its name; a view has none.
     var uuid: BSONValue?
     var estimatedCount: Int?
@@ -14,7 +13,7 @@ struct LiveTarget: Sendable {
         guard let info = try client.collectionInfo(namespace) else {
             return LiveTarget(exists: false)
         }
-        guard info.kind == .collection else { return LiveTarget(exists: true, derived: info.kind, uuid: info.uuid) }
+        guard info.kind == .collection else { return LiveTarget(exists: true, kind: info.kind, uuid: info.uuid) }
         return LiveTarget(
             exists: true, uuid: info.uuid, estimatedCount: try client.collection(namespace).estimatedCount())
     }

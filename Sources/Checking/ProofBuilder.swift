@@ -1,0 +1,128 @@
+public import BSON
+
+extension CompiledSchema {
+    /// A filter that matches only documents in which ``check(_:)`` finds nothing; `nil` where none can be built.
+    ///
+    /// It leaves out whatever the server cannot judge exactly as the checker does: those documents must be read.
+    public var proof: BSONDocument? { ProofBuilder(schema: self).filter }
+}
+
+/// Builds a filter that proves documents good.
+///
+/// It is a `$jsonSchema`, whose types do not look into arrays. Fields go under `patternProperties`, which judges each
+/// field of a name that stands twice, as the checker does; `properties` would see the first alone.
+struct ProofBuilder {
+    let schema: CompiledSchema
+
+    /// The server limits the nesting of a query; what lies deeper is read.
+    private static var maximumDepth: Int { 20 }
+    /// What no value fits.
+    private static let nothing: BSONValue = ["not": [:]]
+
+    var filter: BSONDocument? {
+        guard let root = object(0, depth: 0) else { return nil }
+        let size: BSONValue = ["$lte": [["$bsonSize": "$$ROOT"], .integer(Walker.maximumBytes)]]
+        return ["$jsonSchema": .object(BSONDocument(root)), "$expr": size]
+    }
+
+    /// What a value at a node must be to be surely good.
+    private func value(_ index: Int, depth: Int) -> BSONValue {
+        let node = schema.nodes[index]
+        var types = node.plain
+        if allowsNull(node) { types.insert(.null) }
+        if Self.aliases.allSatisfy({ types.contains($0.type) }) { return [:] }
+        var keywords: [(String, BSONValue)] = []
+        if node.accepts.contains(.object), !types.contains(.object), let object = object(index, depth: depth) {
+            types.insert(.object)
+            keywords += object
+        }
+        if node.accepts.contains(.array), !types.contains(.array), let array = array(index, depth: depth) {
+            types.insert(.array)
+            keywords += array
+        }
+        let names = Self.aliases.filter { types.contains($0.type) }.map { BSONValue.string($0.name) }
+        return names.isEmpty ? Self.nothing : .object(BSONDocument([("bsonType", .array(of: names))] + keywords))
+    }
+
+    /// Whether null is at most worth knowing.
+    private func allowsNull(_ node: CompiledSchema.Node) -> Bool {
+        node.place == .field && !schema.options.refusesNulls && node.accepts != .array
+            && node.flags.isDisjoint(with: [.required, .partition, .partitionRequired, .dictionary])
+    }
+
+    private func array(_ index: Int, depth: Int) -> [(String, BSONValue)]? {
+        let node = schema.nodes[index]
+        guard depth < Self.maximumDepth else { return nil }
+        // Equal elements are the checker's to find.
+        var keywords: [(String, BSONValue)] = node.flags.contains(.set) ? [("maxItems", 1)] : []
+        guard node.items >= 0 else { return keywords }
+        let first = Int(node.items)
+        let items: BSONValue =
+            node.tupleCount == 0
+            ? value(first, depth: depth + 1)
+            : .array(of: (first..<first + Int(node.tupleCount)).map { value($0, depth: depth + 1) })
+        keywords.append(("items", items))
+        return keywords
+    }
+
+    private func object(_ index: Int, depth: Int) -> [(String, BSONValue)]? {
+        let node = schema.nodes[index]
+        guard depth < Self.maximumDepth, !node.flags.contains(.geoPoint) else { return nil }
+        var patterns: [(String, BSONValue)] = []
+        var required: [BSONValue] = []
+        for number in Int(node.firstField)..<Int(node.firstField + node.fieldCount) {
+            let (field, name) = (schema.fields[number], schema.name(number))
+            guard field.isDeclared, !name.utf8.contains(0) else { return nil }
+            patterns.append(("^\(Self.escaped(name))\\z", value(Int(field.node), depth: depth + 1)))
+            guard needs(field) else { continue }
+            // The server reads such a name as a path, or as an operator.
+            guard !name.isEmpty, !name.hasPrefix("$"), !name.contains(".") else { return nil }
+            required.append(.string(name))
+        }
+        if node.place == .root { patterns += Self.locks }
+        if node.flags.contains(.dictionary) { patterns.append(("^\\z|^\\$|\\.", Self.nothing)) }
+        var keywords: [(String, BSONValue)] = []
+        if !patterns.isEmpty { keywords.append(("patternProperties", .object(BSONDocument(patterns)))) }
+        if !required.isEmpty { keywords.append(("required", .array(of: required))) }
+        if node.flags.contains(.closed) {
+            keywords.append(("additionalProperties", false))
+        } else if node.additional >= 0 {
+            keywords.append(("additionalProperties", value(Int(node.additional), depth: depth + 1)))
+        }
+        return keywords
+    }
+
+    /// Whether it is more than worth knowing that the field is absent.
+    private func needs(_ field: CompiledSchema.Field) -> Bool {
+        guard field.requiredIndex >= 0, schema.nodes[Int(field.node)].place != .id else { return false }
+        switch field.whenMissing {
+        case .certain, .possible, .unusableDefault: return true
+        case .defaulted: return false
+        case .unpartitioned(let isAllowed): return !isAllowed
+        }
+    }
+
+    /// The fields by which the sync engine locks a document.
+    private static let locks: [(String, BSONValue)] = ["_id__baas_transaction", "_id_realm_transaction"].map {
+        ("^\($0)\\z", nothing)
+    }
+
+    /// A name as a regular expression that matches nothing else; the server's matches bytes.
+    private static func escaped(_ name: String) -> String {
+        name.unicodeScalars.reduce(into: "") { text, scalar in
+            let isPlain =
+                !scalar.isASCII || scalar == "_" || scalar.properties.isAlphabetic || ("0"..."9").contains(scalar)
+            text += (isPlain ? "" : "\\") + String(scalar)
+        }
+    }
+
+    private static let aliases: [(type: TypeMask, name: String)] = [
+        (.double, "double"), (.string, "string"), (.object, "object"), (.array, "array"), (.binData, "binData"),
+        (.undefined, "undefined"), (.objectId, "objectId"), (.bool, "bool"), (.date, "date"), (.null, "null"),
+        (TypeMask(BSONType.regex), "regex"), (.dbPointer, "dbPointer"),
+        (TypeMask(BSONType.javascript), "javascript"), (.symbol, "symbol"),
+        (.javascriptWithScope, "javascriptWithScope"), (.int, "int"), (TypeMask(BSONType.timestamp), "timestamp"),
+        (.long, "long"), (.decimal, "decimal"), (TypeMask(BSONType.minKey), "minKey"),
+        (TypeMask(BSONType.maxKey), "maxKey"),
+    ]
+}

@@ -1,0 +1,85 @@
+internal import BSON
+internal import Checking
+internal import Mongo
+internal import Scanning
+
+extension CheckRun {
+    /// The place where a collection's documents are, when it has another name there.
+    func renamed(_ namespace: Namespace) -> Namespace? {
+        let target = map.target(of: namespace)
+        return target == namespace ? nil : target
+    }
+
+    /// Tells a scan what the operator asked for.
+    /// - Returns: What the reader should know, when something cannot be done.
+    func choose(into options: inout ScanOptions, for schema: CompiledSchema) -> String? {
+        options.filter = scan.filter ?? [:]
+        options.sampleSize = scan.sample
+        options.rate = scan.rate.map { RateLimit(perSecond: $0) }
+        guard scan.prefilter else { return nil }
+        guard let proof = proof(schema, options.active) else {
+            return "\(schema.namespace) has a schema that no prefilter can prove: every document is read"
+        }
+        options.prefilter = Prefilter(proof: proof)
+        return nil
+    }
+
+    /// What proves a document good under both schemas: what only the new one proves may be healed.
+    private func proof(_ schema: CompiledSchema, _ active: ActiveSchema) -> BSONDocument? {
+        guard let proof = schema.proof else { return nil }
+        guard case .covered(let active) = active else { return proof }
+        return active.proof.map { ["$and": [.object(proof), .object($0)]] }
+    }
+
+    /// What the report says of the way in which a collection was read.
+    func reading(
+        _ result: ScanResult, of namespace: Namespace, _ options: ScanOptions, _ target: LiveTarget,
+        on pool: ClientPool
+    ) async throws -> CheckReport.Collection.Reading {
+        var reading = CheckReport.Collection.Reading()
+        reading.namespace = renamed(namespace)
+        reading.clusterTime = result.clusterTime
+        reading.changedCount = result.changedCount
+        reading.missing = result.missing
+        if let sample = options.sampleSize {
+            reading.selection = .sample(sample)
+        } else if !options.filter.isEmpty {
+            reading.selection = .matching(options.filter)
+        }
+        let countsParts = options.prefilter != nil && (!options.filter.isEmpty || target.estimatedCount == nil)
+        if scan.count || countsParts {
+            let place = map.target(of: namespace)
+            let filter = options.filter
+            reading.exactCount = try await pool.withClient { client throws(MongoError) in
+                let counting: BSONDocument = ["readConcern": ["level": "majority"], "comment": "shipshape check"]
+                return try client.collection(place).countDocuments(filter, options: counting)
+            }
+        }
+        if options.prefilter != nil, let all = reading.exactCount ?? target.estimatedCount {
+            reading.passedOverCount = max(0, all - result.tally.counts.read)
+        }
+        return reading
+    }
+
+    /// Refuses what cannot be read, or not in the way that was asked for, before anything is.
+    func checkReadable(_ targets: [(namespace: Namespace, target: LiveTarget)], on pool: ClientPool) async throws {
+        if let series = targets.first(where: { $0.target.kind == .timeseries }) {
+            throw InputError(
+                "\(series.namespace) is a time series, whose measurements are no documents with an _id to sync or to "
+                    + "repair: leave it out of the schema, or name another with --collection")
+        }
+        guard let filter = scan.filter, let namespace = targets.first?.namespace else { return }
+        let find: BSONValue = ["find": .string(namespace.collection), "filter": .object(filter)]
+        let refusal = try await pool.withClient { client throws(MongoError) in
+            do throws(MongoError) {
+                let command: BSONDocument = ["explain": find, "verbosity": "queryPlanner"]
+                _ = try client.runReadCommand(command, on: namespace.database)
+                return nil as String?
+            } catch {
+                guard error.domain == .server, !error.isTransient, !error.isAuthorization else { throw error }
+                return error.message
+            }
+        }
+        if let refusal { throw UsageError("--where: the server does not take the filter: \(refusal)") }
+    }
+}

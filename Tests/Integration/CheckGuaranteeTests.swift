@@ -1,0 +1,96 @@
+import BSON
+import Checking
+import Mongo
+import Scanning
+import TestSupport
+import Testing
+
+/// What a check cannot promise it says, and checks all the same.
+@Suite struct CheckGuaranteeTests {
+    @Test func withoutThePrivilegeTheMomentIsNotStated() async throws {
+        let mongod = try await Mongod.withAuthentication
+        try await mongod.withDatabase { database in
+            let people = try await ChangingPeople(database, count: 700)
+            let all: BSONValue = ["db": .string(database.name), "collection": ""]
+            let uri = try await mongod.addUser(
+                "\(database.name)-reader",
+                privileges: [["resource": all, "actions": ["find", "listCollections", "collStats"]]])
+            let folder = try CommandLineFolder()
+            defer { folder.remove() }
+            let schema = try folder.write(ChangingPeople.schema, to: "person.json")
+            let run = try await Program.run([
+                "check", schema, "--collection", "\(people.namespace)", "--uri", uri, "--ledger", "none",
+            ])
+            #expect(run.exitCode == 1, "\(run.errors)")
+            #expect(run.output.contains(".person: 700 documents read of about 700, "))
+            #expect(
+                run.output.contains(
+                    "Not guaranteed: that the counts are of one moment: the user lacks the privilege changeStream on "
+                        + "\(people.namespace).\n"))
+            #expect(!run.output.contains("True at "))
+        }
+    }
+
+    @Test func onAStandaloneTheMomentIsNotStated() async throws {
+        let mongod = try await Mongod.start(.standalone)
+        try await mongod.withDatabase { database in
+            let people = try await ChangingPeople(database, count: 700)
+            let result = try await people.scan(try people.options(threads: 2))
+            #expect(result.tally.counts.read == 700)
+            #expect(result.clusterTime == nil)
+            #expect(result.missing.map(\.guarantee) == [.oneMoment])
+            #expect(result.missing.first?.reason.contains("no member of a replica set") == true)
+        }
+    }
+
+    @Test func aStreamThatTheServerRefusesIsNoEnd() async throws {
+        let mongod = try await Mongod.shared
+        try await mongod.withDatabase { database in
+            let people = try await ChangingPeople(database, count: 700)
+            // The oplog lost what the stream wants.
+            let point = FailPoint.error(286, "aggregate", appName: database.appName, mode: .times(1))
+            let result = try await mongod.failing(point) { try await people.scan(try people.options()) }
+            #expect(result.tally.counts.read == 700)
+            #expect(result.missing.map(\.guarantee) == [.oneMoment])
+            #expect(result.missing.first?.reason.contains("oplog") == true)
+        }
+    }
+
+    @Test func aStepDownIsBridgedByAllOfIt() async throws {
+        let mongod = try await Mongod.start()
+        try await mongod.withDatabase { database in
+            let people = try await ChangingPeople(database)
+            let pool = database.pool
+            let result = try await people.scan(try people.options(threads: 2)) { collection in
+                for id in 0..<100 { try ChangeKind.allCases[id % 10].apply(to: id * 200, collection) }
+                let client = try pool.client()
+                try client.runCommand(
+                    ["replSetStepDown": 3, "secondaryCatchUpPeriodSecs": 0, "force": true], on: "admin")
+                while try !client.hello(readPreference: ReadPreference(.nearest)).isWritablePrimary {}
+                for id in 100..<200 { try ChangeKind.allCases[id % 10].apply(to: id * 100 + 1, collection) }
+            }
+            let after = try await people.scan(try people.options())
+            #expect(TallyDigest(result.tally) == TallyDigest(after.tally))
+            #expect(result.missing == [])
+            #expect(result.clusterTime != nil)
+        }
+    }
+}
+
+extension CheckGuaranteeTests {
+    @Test func withoutATemporaryFileTheMomentIsNotStated() async throws {
+        let mongod = try await Mongod.shared
+        try await mongod.withDatabase { database in
+            let people = try await ChangingPeople(database, count: 3_000)
+            var options = try people.options()
+            options.seenInMemory = 100
+            options.temporaryFolder = "/nonexistent"
+            let result = try await people.scan(options) { collection in
+                try ChangeKind.delete.apply(to: 5, collection)
+            }
+            #expect(result.tally.counts.read == 3_000)
+            #expect(result.clusterTime == nil)
+            #expect(result.missing.first?.reason.contains("temporary file") == true)
+        }
+    }
+}

@@ -1,0 +1,112 @@
+import BSON
+import Checking
+import Mongo
+import Scanning
+import TestSupport
+import Testing
+
+/// `_id`s that the driver, a collation or a range query would lose.
+@Suite struct CheckOddIDTests {
+    /// Many of a kind, so that a batch ends, and a range begins, among them.
+    private static let nameless: [BSONValue] =
+        (0..<300).map { number in ["": .integer(number)] } + (0..<300).map { number in ["a": ["": .integer(number)]] }
+
+    private func expectAll(
+        _ ids: [BSONValue], in database: TestDatabase, threads: Int
+    ) async throws {
+        let read = try await database.scannedIDs("a", threads: threads)
+        #expect(read.count == ids.count)
+        #expect(Set(read.map(IDBytes.init)) == Set(ids.map(IDBytes.init)))
+    }
+
+    @Test(arguments: [1, 4]) func aFieldWithoutANameIsNoHindrance(_ threads: Int) async throws {
+        try await Mongod.shared.withDatabase { database in
+            let ids = Self.nameless + (0..<100).map { .integer($0) } + [.maxKey, "z"]
+            try await database.fill("a", ids.shuffled().map { ["_id": $0] })
+            try await expectAll(ids, in: database, threads: threads)
+        }
+    }
+
+    @Test func afterOneACursorIsReopened() async throws {
+        let mongod = try await Mongod.shared
+        try await mongod.withDatabase { database in
+            // A batch ends at 16 MiB: after the first one without a name, and again later.
+            let large = BSONValue.string(String(repeating: "x", count: 5_000_000))
+            let ids: [BSONValue] = [
+                1, 2, "a", ["": 1], ["": 2], ["b": 1], ["": ["": 3]], .objectID(ObjectID(high: 1, low: 2)), .maxKey,
+            ]
+            for id in ids { try await database.fill("a", [["_id": id, "v": large]]) }
+            for times in [1, 2, 3] {
+                var point = FailPoint.error(43, "getMore", mode: .times(times))
+                point.appName = database.appName
+                let read = try await mongod.failing(point) { try await database.scannedIDs("a") }
+                #expect(read.map(IDBytes.init) == ids.map(IDBytes.init))
+            }
+        }
+    }
+
+    @Test func oneThatChangesIsJudgedAgain() async throws {
+        try await Mongod.shared.withDatabase { database in
+            let people = try await ChangingPeople(database, count: 2_000)
+            try await database.fill("person", [["_id": ["": 7]], ["_id": ["": 8], "name": "Ada"]])
+            let result = try await people.scan(try people.options()) { collection in
+                try collection.update([
+                    UpdateStatement(["_id": ["$type": "object"]], ["$set": ["name": 5]], isMulti: true)
+                ])
+            }
+            let after = try await people.scan(try people.options())
+            #expect(TallyDigest(result.tally) == TallyDigest(after.tally))
+            #expect(result.changedCount == 2)
+        }
+    }
+
+    @Test(arguments: [1, 4]) func lettersThatDifferInCaseAreDifferent(_ threads: Int) async throws {
+        let mongod = try await Mongod.shared
+        try await mongod.withDatabase { database in
+            try await database.run(["create": "a", "collation": ["locale": "en", "strength": 3]])
+            let ids: [BSONValue] = (0..<8_000).flatMap { number -> [BSONValue] in
+                [.string("name \(number)"), .string("NAME \(number)"), .string("Name \(number)")]
+            }
+            try await database.fill("a", ids.shuffled().map { ["_id": $0] })
+            var point = FailPoint.error(43, "getMore", mode: .times(1))
+            point.appName = database.appName
+            try await mongod.failing(point) { try await expectAll(ids, in: database, threads: threads) }
+        }
+    }
+
+    @Test func underACollationChangesAreJudgedAgain() async throws {
+        try await Mongod.shared.withDatabase { database in
+            try await database.run(["create": "person", "collation": ["locale": "en", "strength": 1]])
+            let people = try await ChangingPeople(database, count: 2_000)
+            try await database.fill("person", [["_id": "ada"], ["_id": "bob", "name": "Bob"]])
+            let result = try await people.scan(try people.options()) { collection in
+                try collection.delete([DeleteStatement(["_id": "ADA"]), DeleteStatement(["_id": "bob"])])
+                _ = try collection.insertMany([["_id": "ADA", "name": "Ada"], ["_id": "BOB", "name": 5]])
+            }
+            let after = try await people.scan(try people.options())
+            #expect(TallyDigest(result.tally) == TallyDigest(after.tally))
+            #expect(result.changedCount == 4)
+        }
+    }
+
+    @Test(arguments: [1, 3]) func aClusteredCollectionGoesOnToo(_ threads: Int) async throws {
+        let mongod = try await Mongod.shared
+        try await mongod.withDatabase { database in
+            try await database.run(["create": "a", "clusteredIndex": ["key": ["_id": 1], "unique": true]])
+            let ids: [BSONValue] = (0..<25_000).map { .integer($0) } + ["a", .null, .maxKey, .bool(true)]
+            try await database.fill("a", ids.shuffled().map { ["_id": $0] })
+            var point = FailPoint.error(43, "getMore", mode: .times(2))
+            point.appName = database.appName
+            try await mongod.failing(point) { try await expectAll(ids, in: database, threads: threads) }
+        }
+    }
+
+    @Test func aCappedCollectionIsReadWhole() async throws {
+        try await Mongod.shared.withDatabase { database in
+            try await database.run(["create": "a", "capped": true, "size": 8_000_000])
+            let ids: [BSONValue] = (0..<5_000).map { .integer($0) } + ["a", .null, .maxKey]
+            try await database.fill("a", ids.shuffled().map { ["_id": $0] })
+            try await expectAll(ids, in: database, threads: 3)
+        }
+    }
+}
