@@ -20,7 +20,8 @@ struct ProofBuilder {
     private static let nothing: BSONValue = ["not": [:]]
 
     var filter: BSONDocument? {
-        guard let root = object(0, depth: 0) else { return nil }
+        // Of MongoDB's own dialect the schema itself would be the proof, and the plan does not hold it.
+        guard schema.jsonSchema == nil, let root = object(0, depth: 0) else { return nil }
         let size: BSONValue = ["$lte": [["$bsonSize": "$$ROOT"], .integer(Walker.maximumBytes)]]
         return ["$jsonSchema": .object(BSONDocument(root)), "$expr": size]
     }

@@ -78,7 +78,9 @@ package struct CollectionScan: Sendable {
     ) throws {
         let collection = client.collection(namespace)
         var follower: LinkFollower?
-        if let targets = options.linkTargets { follower = LinkFollower(schema, targets: targets, on: client) }
+        if let targets = options.linkTargets {
+            follower = LinkFollower(schema, targets: targets, on: client, place: options.place)
+        }
         var pace = Pace(options)
         defer { pace.finish() }
         while let range = queue.next() {
@@ -150,6 +152,9 @@ extension CollectionScan {
                 throw ChangesUnknown(
                     reason: "more documents changed during the scan than are kept, of which "
                         + "\(outcome.changed.count) were judged again")
+            }
+            if options.linkTargets != nil, !schema.linkTargets.isEmpty {
+                throw ChangesUnknown(reason: "what links lead to was looked up while they were read, and not again")
             }
             if let blur = outcome.blur {
                 result.missing.append(MissingGuarantee(.oneMoment, blur))

@@ -21,11 +21,15 @@ struct LinkFollower {
         var keys: [LinkedKey]
     }
 
-    init(_ schema: CompiledSchema, targets: [Namespace: CompiledSchema], on client: borrowing Client) {
+    /// - Parameter place: where the documents of a collection of the schema are.
+    init(
+        _ schema: CompiledSchema, targets: [Namespace: CompiledSchema], on client: borrowing Client,
+        place: (Namespace) -> Namespace
+    ) {
         self.schema = schema
         self.targets = targets
         var collections: [MongoCollection] = []
-        for target in schema.linkTargets { collections.append(client.collection(target)) }
+        for target in schema.linkTargets { collections.append(client.collection(place(target))) }
         self.collections = collections
     }
 

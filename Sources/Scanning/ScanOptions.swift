@@ -16,6 +16,8 @@ package struct ScanOptions: Sendable {
     package var active = ActiveSchema.notAsked
     /// The schemas of the collections that links lead to, where they are known; `nil` leaves links unfollowed.
     package var linkTargets: [Namespace: CompiledSchema]?
+    /// Where the documents of a collection of the schema are.
+    package var place: @Sendable (Namespace) -> Namespace = { $0 }
     /// The findings that do not fail the check.
     package var exceptions: [FindingException] = []
     /// Told of every document that fails or may fail, by every thread of the scan.

@@ -13,7 +13,9 @@ final class ScanPart: @unchecked Sendable {
 
     init(_ schema: CompiledSchema, options: ScanOptions, tracksChanges: Bool) {
         tally = options.makeTally(schema, keepingContributions: tracksChanges)
-        seen = tracksChanges ? SeenLog(bound: options.seenInMemory / options.threads, folder: options.temporaryFolder) : nil
+        seen =
+            tracksChanges
+            ? SeenLog(bound: options.seenInMemory / options.threads, folder: options.temporaryFolder) : nil
     }
 
     func add(_ document: borrowing BSONView, ledger: LedgerIndex?) throws(BSONError) {

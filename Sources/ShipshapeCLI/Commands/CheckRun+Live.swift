@@ -41,7 +41,8 @@ extension CheckRun {
             part.reading = try await reading(result, of: collection.namespace, options, target, on: pool)
             collections.append(part)
         }
-        let removed = zip(removedNamespaces, try await find(removedNamespaces.map { map.target(of: $0) }, on: pool)).map { namespace, target in
+        let removed = zip(removedNamespaces, try await find(removedNamespaces.map { map.target(of: $0) }, on: pool)).map
+        { namespace, target in
             RemovedCollection(namespace: namespace, documentCount: target.exists ? target.estimatedCount : 0)
         }
         return CheckReport(

@@ -14,6 +14,7 @@ extension CheckRun {
     /// - Returns: What the reader should know, when something cannot be done.
     func choose(into options: inout ScanOptions, for schema: CompiledSchema) -> String? {
         options.filter = scan.filter ?? [:]
+        options.place = { [map] in map.target(of: $0) }
         options.sampleSize = scan.sample
         options.rate = scan.rate.map { RateLimit(perSecond: $0) }
         guard scan.prefilter else { return nil }
