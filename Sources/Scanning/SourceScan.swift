@@ -9,6 +9,9 @@ package struct SourceScan: Sendable {
         let schema: CompiledSchema
         let options: ScanOptions
 
+        /// The collection of the source that holds the documents.
+        var namespace: Namespace { options.place(schema.namespace) }
+
         /// Joins the two.
         package init(_ schema: CompiledSchema, _ options: ScanOptions) {
             self.schema = schema
@@ -51,13 +54,13 @@ package struct SourceScan: Sendable {
     /// Checks what a folder holds of each collection, one after the other.
     private func scanFolder() throws -> SourceFindings {
         let folder = DumpFolder(path)
-        let holdings = try parts.map { try folder.holding(of: $0.schema.namespace) }
+        let holdings = try parts.map { try folder.holding(of: $0.namespace) }
         var findings = SourceFindings(tallies: parts.map { $0.options.makeTally($0.schema) })
         try findings.explain(
             zip(parts, holdings).map { part, holding in
-                (part.schema.namespace, .init(hasDocuments: holding.documents != nil, kind: holding.kind))
+                (part.namespace, .init(hasDocuments: holding.documents != nil, kind: holding.kind))
             }, of: name, others: folder.namespaces())
-        findings.notes += folder.notes(on: holdings, for: parts.map(\.schema.namespace))
+        findings.notes += folder.notes(on: holdings, for: parts.map(\.namespace))
         findings.absent = try others.filter { try folder.holding(of: $0).documents == nil }
         for (index, holding) in holdings.enumerated() {
             guard let file = holding.documents else { continue }
@@ -120,7 +123,7 @@ extension SourceScan {
     private func scanArchive(_ input: consuming DumpInput) throws -> SourceFindings {
         var pace = Pace(parts.first?.options ?? ScanOptions())
         var findings = SourceFindings(tallies: parts.map { $0.options.makeTally($0.schema) })
-        var reader = try ArchiveReader(input, wanted: parts.map(\.schema.namespace), validating: true)
+        var reader = try ArchiveReader(input, wanted: parts.map(\.namespace), validating: true)
         while let index = try reader.next() {
             try findings.tallies[index].add(reader.document, ledger: parts[index].options.ledger)
             guard pace.goesOn() else { throw ScanStopped() }
@@ -128,7 +131,7 @@ extension SourceScan {
         pace.finish()
         let namespaces = reader.namespaces
         try findings.explain(
-            zip(parts.map(\.schema.namespace), findings.tallies).map { namespace, tally in
+            zip(parts.map(\.namespace), findings.tallies).map { namespace, tally in
                 let kind = reader.prelude.collections.first { $0.namespace == namespace }?.kind
                 let isThere = kind == .collection || namespaces.contains(namespace) && kind == nil
                 return (namespace, .init(hasDocuments: isThere || tally.counts.read > 0, kind: kind))

@@ -10,16 +10,18 @@ extension CheckRun {
     func check(
         source path: String, connection: ClientPool?, ledger: LedgerLocation, _ appID: String?
     ) async throws -> CheckReport {
-        try scan.requireNothingLive()
+        try self.scan.requireNothingLive()
         let started = ContinuousClock.now
         var index: LedgerIndex?
         if let connection { index = try await ledgerIndex(ledger, appID: appID, on: connection) }
         let progress = ProgressLine("check", total: nil, isShown: showsProgress)
         defer { progress.finish() }
         let parts = schema.collections.map { collection in
-            SourceScan.Part(compile(collection), options(collection.namespace, index, progress))
+            var options = options(collection.namespace, index, progress)
+            options.place = { [map] in map.target(of: $0) }
+            return SourceScan.Part(compile(collection), options)
         }
-        let scan = SourceScan(parts, source: path, others: removedNamespaces)
+        let scan = SourceScan(parts, source: path, others: removedNamespaces.map { map.target(of: $0) })
         let found = try await stopping(progress) {
             try await onOwnedThread(name: "source") { () throws in try scan.run() }
         }
@@ -28,11 +30,18 @@ extension CheckRun {
             notes.append("no ledger was read: give --uri to count the documents that are unsynced already")
         }
         let removed = removedNamespaces.map { namespace in
-            RemovedCollection(namespace: namespace, documentCount: found.absent.contains(namespace) ? 0 : nil)
+            RemovedCollection(
+                namespace: namespace, documentCount: found.absent.contains(map.target(of: namespace)) ? 0 : nil)
         }
         return CheckReport(
-            source: scan.name, active: activePath, collections: found.tallies.map { CheckReport.Collection($0) },
+            source: scan.name, active: activePath, collections: found.tallies.map(collection),
             removed: removed, ledgerCount: index?.count, limit: limit, notes: notes,
             duration: started.duration(to: .now))
+    }
+
+    private func collection(_ tally: Tally) -> CheckReport.Collection {
+        var collection = CheckReport.Collection(tally)
+        collection.reading.namespace = renamed(tally.schema.namespace)
+        return collection
     }
 }
