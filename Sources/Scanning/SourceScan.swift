@@ -36,9 +36,20 @@ package struct SourceScan: Sendable {
     /// The source, as reports name it.
     package var name: String { path == DumpInput.standardInput ? "standard input" : path.string }
 
+    /// What is the same for all parts.
+    private var options: ScanOptions { parts.first?.options ?? ScanOptions() }
+
     /// Reads the source from its start to its end, once; blocks.
     /// - Throws: ``SourceError``, ``DumpError`` for a truncated or damaged file, or ``ScanStopped``.
     package func run() throws -> SourceFindings {
+        do {
+            return try scanSource()
+        } catch let error as DumpError where error.code == .stopped {
+            throw ScanStopped()
+        }
+    }
+
+    private func scanSource() throws -> SourceFindings {
         guard path != DumpInput.standardInput else { return try scanFile() }
         let isFolder: Bool
         do {
@@ -71,7 +82,7 @@ package struct SourceScan: Sendable {
 
     /// Checks one file, or standard input: an archive is for all collections, anything else for one.
     private func scanFile() throws -> SourceFindings {
-        var input = try DumpInput(path)
+        var input = try DumpInput(path, isStopped: options.isStopped)
         if try input.kind() == .archive { return try scanArchive(input) }
         guard parts.count == 1 else {
             throw SourceError(
@@ -121,7 +132,7 @@ extension SourceScan {
 
     /// Checks the documents of all collections in one pass.
     private func scanArchive(_ input: consuming DumpInput) throws -> SourceFindings {
-        var pace = Pace(parts.first?.options ?? ScanOptions())
+        var pace = Pace(options)
         var findings = SourceFindings(tallies: parts.map { $0.options.makeTally($0.schema) })
         var reader = try ArchiveReader(input, wanted: parts.map(\.namespace), validating: true)
         while let index = try reader.next() {

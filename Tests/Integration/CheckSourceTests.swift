@@ -107,4 +107,23 @@ import Testing
             }
         }
     }
+
+    @Test(arguments: [SIGINT, SIGTERM]) func aSignalEndsTheWaitForAPipe(_ signal: Int32) async throws {
+        let folder = try CommandLineFolder()
+        defer { folder.remove() }
+        let schema = try folder.write(CommandLineFolder.person, to: "person.json")
+        let documents: [BSONDocument] = (0..<20_000).map { ["_id": .integer($0), "name": "Ada"] }
+        let file = try folder.write(documents.flatMap(\.bytes), to: "person.bson")
+        // The shell holds the pipe open itself. All that it writes is more than a pipe holds, so it was read by then.
+        let script = #"""
+            mkfifo "$2"; exec 3<>"$2"
+            "$0" check "$1" --collection app.person --source - <"$2" & program=$!
+            cat "$4" >&3
+            kill -$3 $program; wait $program
+            """#
+        let pipe = folder.path.appending("pipe").string
+        let run = try await Program.shell(script, [schema, pipe, "\(signal)", file])
+        #expect(run.exitCode == 75)
+        #expect(run.errors == "shipshape: stopped by a signal; a check has no state, so the next one starts over\n")
+    }
 }

@@ -1,10 +1,17 @@
 internal import SystemPackage
 
+#if canImport(Glibc)
+internal import Glibc
+#else
+internal import Darwin
+#endif
+
 /// The bytes of a file, a pipe or standard input; what is compressed with gzip is undone on the way.
 struct ByteStream: ~Copyable {
     /// Why no more bytes come.
     enum Failure: Error {
         case system(Errno)
+        case stopped
         case endsInsideOfGzip
         case gzip(Inflater.Damage)
     }
@@ -18,8 +25,9 @@ struct ByteStream: ~Copyable {
     private var inflater: Inflater?
 
     /// Opens a file; `nil` stands for standard input.
-    init(_ path: FilePath?) throws(Failure) {
-        var source = try RawSource(path)
+    /// - Parameter isStopped: asked now and then while a pipe has nothing to give.
+    init(_ path: FilePath?, isStopped: @escaping @Sendable () -> Bool) throws(Failure) {
+        var source = try RawSource(path, isStopped: isStopped)
         isCompressed = try source.beginsAsGzip()
         fileSize = source.size
         inflater = isCompressed ? Inflater() : nil
@@ -61,17 +69,19 @@ struct RawSource: ~Copyable {
 
     private let descriptor: FileDescriptor
     private let isOwner: Bool
+    private let isStopped: @Sendable () -> Bool
     /// What was looked at.
     private var head: [UInt8] = []
     private var headGiven = 0
 
     /// Opens a file; `nil` stands for standard input.
-    init(_ path: FilePath?) throws(ByteStream.Failure) {
+    init(_ path: FilePath?, isStopped: @escaping @Sendable () -> Bool) throws(ByteStream.Failure) {
         let descriptor: FileDescriptor
         do {
             descriptor = if let path { try FileDescriptor.open(path, .readOnly) } else { .standardInput }
         } catch { throw .system(error as? Errno ?? .ioError) }
         self.descriptor = descriptor
+        self.isStopped = isStopped
         isOwner = path != nil
         // Standard input may stand anywhere in its file: it is read on from there.
         size = isOwner ? try? descriptor.seek(offset: 0, from: .end) : nil
@@ -108,6 +118,7 @@ struct RawSource: ~Copyable {
         head += repeatElement(0, count: count - end)
         defer { head.removeSubrange(end...) }
         while end < count {
+            try wait()
             let (free, descriptor) = (end..., descriptor)
             do {
                 let read = try unsafe head.withUnsafeMutableBytes { bytes in
@@ -120,8 +131,18 @@ struct RawSource: ~Copyable {
     }
 
     private func readOn(into output: UnsafeMutableRawBufferPointer) throws(ByteStream.Failure) -> Int {
+        try wait()
         do {
             return try unsafe descriptor.read(into: output)
         } catch { throw .system(error as? Errno ?? .ioError) }
+    }
+
+    /// Waits until a pipe has something to give or ends, so that a stop is not left unheard meanwhile.
+    private func wait() throws(ByteStream.Failure) {
+        guard size == nil else { return }
+        var request = pollfd(fd: descriptor.rawValue, events: Int16(POLLIN), revents: 0)
+        while unsafe poll(&request, 1, 200) == 0 {
+            if isStopped() { throw .stopped }
+        }
     }
 }

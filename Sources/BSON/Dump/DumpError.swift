@@ -13,6 +13,8 @@ public struct DumpError: Error, Hashable, Sendable {
 
         /// The operating system refused; ``DumpError/errno`` says why.
         public static let unreadable = Self(rawValue: "cannot be read")
+        /// The caller asked to stop while there was nothing to read.
+        public static let stopped = Self(rawValue: "was not read to its end")
         /// The source ends inside of a document.
         public static let truncated = Self(rawValue: "ends inside of a document")
         /// The source ends between documents, and says itself that more must follow.
@@ -70,6 +72,7 @@ public struct DumpError: Error, Hashable, Sendable {
         let (code, errno): (Code, Errno?) =
             switch failure {
             case .system(let errno): (.unreadable, errno)
+            case .stopped: (.stopped, nil)
             case .endsInsideOfGzip: (.truncatedGzip, nil)
             case .gzip(.invalid): (.damagedGzip, nil)
             case .gzip(.checksum): (.wrongGzipChecksum, nil)

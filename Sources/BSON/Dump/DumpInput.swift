@@ -21,12 +21,16 @@ public struct DumpInput: ~Copyable {
 
     /// Opens a file, or standard input where `path` is `-`, and undoes gzip when its content says so.
     ///
-    /// - Parameter bufferSize: the bytes that are asked of the system at once.
-    /// - Throws: ``DumpError`` when the system refuses.
-    public init(_ path: FilePath, bufferSize: Int = 1 << 20) throws(DumpError) {
+    /// - Parameters:
+    ///   - bufferSize: the bytes that are asked of the system at once.
+    ///   - isStopped: asked now and then while a pipe has nothing to give; a yes ends the reading.
+    /// - Throws: ``DumpError`` when the system refuses, or the reading is stopped.
+    public init(
+        _ path: FilePath, bufferSize: Int = 1 << 20, isStopped: @escaping @Sendable () -> Bool = { false }
+    ) throws(DumpError) {
         precondition(bufferSize > 0)
         do {
-            stream = try ByteStream(path == Self.standardInput ? nil : path)
+            stream = try ByteStream(path == Self.standardInput ? nil : path, isStopped: isStopped)
         } catch { throw DumpError(error, path: path, offset: 0, documents: 0) }
         self.path = path
         buffer = Array(repeating: 0, count: bufferSize)
