@@ -1,4 +1,5 @@
 public import BSON
+public import ServerSchema
 
 /// What a check found, ready to be rendered.
 public struct CheckReport: Hashable, Sendable {
@@ -6,6 +7,8 @@ public struct CheckReport: Hashable, Sendable {
     public var source: String
     /// What the active schema was read from; `nil` when there is none to compare with.
     public var active: String?
+    /// Whose rules the documents were judged by.
+    public var dialect = Dialect.appServices
     /// One entry per collection that the schema covers, in the schema's order.
     public var collections: [Collection]
     /// The collections that only the active schema covers.

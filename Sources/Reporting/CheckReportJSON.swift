@@ -24,6 +24,7 @@ public struct CheckReportJSON: Sendable {
         .object([
             ("schema_version", .integer(Self.schemaVersion)),
             ("command", .string("check")),
+            ("dialect", .string(report.dialect.rawValue)),
             ("source", .string(report.source)),
             ("active", report.active.map { .string($0) } ?? .null),
             ("duration_ms", .integer(report.duration.milliseconds)),
@@ -79,9 +80,16 @@ public struct CheckReportJSON: Sendable {
         ])
     }
 
+    /// Whether there is a number of failing documents at which something stops.
+    private var hasLimit: Bool { report.dialect == .appServices }
+
+    private func band(_ verdict: DeployVerdict) -> String {
+        verdict.band == .documentsWillStop && !hasLimit ? "documents_do_not_fit" : verdict.band.rawValue
+    }
+
     private func verdict(_ verdict: DeployVerdict) -> ReportValue {
         .object([
-            ("band", .string(verdict.band.rawValue)),
+            ("band", .string(band(verdict))),
             ("ledger", verdict.ledgerCount.map { .integer($0) } ?? .null),
             ("newly_failing", verdict.newlyFailing.map { .integer($0) } ?? .null),
             ("certain_new", .integer(verdict.newCertain)),
@@ -89,8 +97,8 @@ public struct CheckReportJSON: Sendable {
             ("possible_counted", .integer(verdict.possiblyStopping)),
             ("projected", .integer(verdict.projected)),
             ("pessimistic", .integer(verdict.pessimistic)),
-            ("headroom", .integer(verdict.headroom)),
-            ("limit", .integer(verdict.limit)),
+            ("headroom", hasLimit ? .integer(verdict.headroom) : .null),
+            ("limit", hasLimit ? .integer(verdict.limit) : .null),
         ])
     }
 }

@@ -1,8 +1,25 @@
 import Checking
+import ServerSchema
 
 extension CheckReportText {
     /// The headline, and the sum that it comes from.
-    var verdict: String {
+    var verdict: String { report.dialect == .jsonSchema ? validatorVerdict : syncVerdict }
+
+    /// Under a validator nothing stops: the server refuses to write documents that do not fit.
+    private var validatorVerdict: String {
+        switch report.verdict.band {
+        case .safe: paint.green("Safe to deploy: every document fits.")
+        case .unproven:
+            paint.yellow("Nothing found, but not every document was read: this does not say that it is safe.")
+        default:
+            paint.yellow(
+                "\(report.verdict.stopping.documents) \(report.verdict.stopping == 1 ? "does" : "do") not fit\(excepted)."
+            )
+                + "\nWith validationLevel \"strict\" the server refuses every update that leaves one of them as it is."
+        }
+    }
+
+    private var syncVerdict: String {
         let verdict = report.verdict
         let limit = verdict.limit.grouped
         let headline =

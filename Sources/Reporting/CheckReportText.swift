@@ -62,7 +62,7 @@ public struct CheckReportText: Sendable {
             read += " of about \(estimated.grouped)"
         }
         let failing = [
-            failing(counts.certain, counts.newCertain, counts.certain == 1 ? "does not sync" : "do not sync"),
+            failing(counts.certain, counts.newCertain, counts.certain == 1 ? "does not \(verb)" : "do not \(verb)"),
             failing(counts.possible, counts.newPossible, "may not sync"),
         ].compactMap { $0 }
         var name = paint.bold("\(collection.namespace)")
@@ -74,8 +74,12 @@ public struct CheckReportText: Sendable {
         return "\(name): \(read), \(failing.isEmpty ? "all fit" : failing.joined(separator: ", "))\(excepted)"
     }
 
+    /// What documents do that fit.
+    private var verb: String { report.dialect == .jsonSchema ? "fit" : "sync" }
+
     private func failing(_ count: Int, _ new: Int, _ consequence: String) -> String? {
         guard count > 0 else { return nil }
+        if report.dialect == .jsonSchema { return "\(count.grouped) \(consequence)" }
         return "\(count.grouped) \(consequence) (\(new.grouped) not in the ledger)"
     }
 }

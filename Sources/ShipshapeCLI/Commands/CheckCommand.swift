@@ -12,7 +12,8 @@ struct CheckCommand: AsyncParsableCommand {
         commandName: "check",
         abstract: "Validates every document against a schema: which would stop syncing, and why.",
         discussion: """
-            SCHEMA is an App Services app folder or one schema.json. Documents come from a live deployment, or with \
+            SCHEMA is an App Services app folder, one schema.json, a folder of them, a MongoDB validator file \
+            ({"$jsonSchema": …}), or live: the validators that the collections carry now. Documents come from a live deployment, or with \
             --source from files: a mongodump folder, a .bson file, a mongodump archive, a mongoexport file of JSON, or \
             standard input; gzip is undone. Nothing is written to the database.
 
@@ -20,8 +21,8 @@ struct CheckCommand: AsyncParsableCommand {
             else all; --fail-on decides otherwise. It also ends with 1 when sync itself would stop.
             """)
 
-    @Argument(help: "The schema to check against: an app folder, or one schema.json.")
-    var schema: String
+    @Argument(help: "The schema to check against: a file, a folder, or live.")
+    var schema: SchemaArgument
 
     @Option(
         help: ArgumentHelp(
@@ -69,29 +70,41 @@ struct CheckCommand: AsyncParsableCommand {
 
     func run() async throws {
         try output.prepare()
-        let serverSchema = try ServerSchema.read(at: schema, namespace: collection.flatMap { Namespace($0) })
-        let activeSchema = try comparison.read(for: serverSchema, collection: collection.flatMap { Namespace($0) })
+        let serverSchema = try await schema.read(
+            namespace: collection.flatMap { Namespace($0) }, connection: connection)
+        let activeSchema = try await comparison.read(
+            for: serverSchema, collection: collection.flatMap { Namespace($0) }, connection: connection)
         let stop = StopSignal()
         let signals = TerminationSignals { stop.raise() }
         defer { signals.cancel() }
         var run = CheckRun(
-            schema: serverSchema, limit: limit, scan: scan,
+            schema: serverSchema, limit: limit(of: serverSchema), scan: scan,
             map: try NamespaceMap(scan.map, for: serverSchema.collections.map(\.namespace)),
             showsProgress: output.showsProgress, stop: stop)
         run.includesInfo = info
         run.assumptions = dialect.assumptions
         run.followsLinks = dialect.followLinks
         run.active = activeSchema
-        run.activePath = comparison.active
+        run.activePath = comparison.active?.name
         var report =
             if let source {
                 try await run.check(
-                    source: source, connection: try ledgerPool(), ledger: ledger.location, ledger.appId)
+                    source: source, connection: try ledgerPool(), ledger: location(for: serverSchema), ledger.appId)
             } else {
-                try await run.check(live: try connection.pool(), ledger: ledger.location, appID: ledger.appId)
+                try await run.check(
+                    live: try connection.pool(), ledger: location(for: serverSchema), appID: ledger.appId)
             }
+        report.dialect = serverSchema.dialect
         if comparison.policy(isStrict: strict).includesPossible { report.countPossible() }
         try show(report)
+    }
+
+    /// Nothing stops because of documents that a validator would refuse.
+    private func limit(of schema: ServerSchema) -> Int { schema.dialect == .jsonSchema ? .max : limit }
+
+    /// Where the ledger is; a validator has none, unless the operator names one.
+    private func location(for schema: ServerSchema) -> LedgerLocation {
+        schema.dialect == .jsonSchema && ledger.ledger == nil ? .none : ledger.location
     }
 
     /// A dump has no ledger of its own: one is read only where the operator names a deployment for it.

@@ -10,13 +10,14 @@ struct LintCommand: AsyncParsableCommand {
         commandName: "lint",
         abstract: "Says what keeps a schema itself from syncing, and what is likely to give trouble.",
         discussion: """
-            SCHEMA is an App Services app folder or one schema.json. No document is read. With --uri the deployment that \
+            SCHEMA is an App Services app folder, one schema.json, a MongoDB validator file, or live: the validators that \
+            the collections carry now. No document is read. With --uri the deployment that \
             is to sync is judged, too: its kind and version, time series and validators; SHIPSHAPE_URI alone does not \
             count here. Ends with 1 when there are errors.
             """)
 
-    @Argument(help: "The schema to judge: an app folder, or one schema.json.")
-    var schema: String
+    @Argument(help: "The schema to judge: a file, a folder, or live.")
+    var schema: SchemaArgument
 
     @Option(
         help: ArgumentHelp(
@@ -39,10 +40,10 @@ struct LintCommand: AsyncParsableCommand {
     func run() async throws {
         try output.prepare()
         let only = collection.flatMap { Namespace($0) }
-        let serverSchema = try ServerSchema.readForLint(at: schema, namespace: only)
+        let serverSchema = try await schema.readForLint(namespace: only, connection: connection)
         let facts = connection.uri == nil ? nil : try await facts(of: serverSchema)
         let report = LintReport(
-            source: schema, schema: serverSchema,
+            source: schema.name, schema: serverSchema,
             findings: SchemaLint.findings(in: serverSchema, deployment: facts), only: only)
         try output.show { form, color in
             switch form {

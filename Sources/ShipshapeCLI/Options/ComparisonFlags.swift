@@ -15,7 +15,7 @@ struct ComparisonFlags: ParsableArguments {
         help: ArgumentHelp(
             "The schema that is live now: tells documents that newly fail from those that fail already.",
             valueName: "schema"))
-    var active: String?
+    var active: SchemaArgument?
 
     @Option(
         help: ArgumentHelp(
@@ -40,14 +40,17 @@ struct ComparisonFlags: ParsableArguments {
     /// Reads the active schema; `nil` when none is named.
     /// - Parameter collection: the only one to check.
     /// - Throws: ``SchemaError``.
-    func read(for new: ServerSchema, collection: Namespace?) throws -> ServerSchema? {
+    func read(
+        for new: ServerSchema, collection: Namespace?, connection: ConnectionFlags
+    ) async throws -> ServerSchema? {
         guard let active else { return nil }
-        guard (try? FilePath(active).stat().type) == .directory else {
-            let only = new.collections.count == 1 ? new.collections[0].namespace : nil
-            return try ServerSchema.read(at: active, namespace: collection ?? only)
+        let only = collection ?? (new.collections.count == 1 ? new.collections[0].namespace : nil)
+        if active.isLive { return try await active.read(namespace: only, connection: connection) }
+        guard (try? FilePath(active.name).stat().type) == .directory else {
+            return try ServerSchema.read(at: active.name, namespace: only)
         }
         // The whole folder: a collection that only the new schema covers is not an error here.
-        var schema = try ServerSchema.read(at: active)
+        var schema = try ServerSchema.read(at: active.name)
         if let collection { schema.narrow(to: collection) }
         return schema
     }
