@@ -8,14 +8,15 @@ extension SchemaLint {
     public static func jsonSchema(_ root: SchemaNode, namespace: Namespace) -> [LintFinding] {
         let collection = CollectionSchema(namespace: namespace, root: root)
         var findings: [LintFinding] = []
-        if case .forbidden = root.additionalProperties, root.property("_id") == nil {
+        // A pattern may stand for any name, _id among them.
+        if case .forbidden = root.additionalProperties, root.property("_id") == nil, root.hasNoPatterns {
             findings.append(
                 LintFinding(
                     .idForbidden, .error, namespace: namespace, at: root.location,
                     "additionalProperties is false and properties do not name _id: every document fails",
                     remedy: "name _id in properties"))
         }
-        for place in LintPlace.all(of: collection) {
+        for place in LintPlace.all(of: collection) where place.node.hasNoPatterns {
             findings += place.node.undefinedRequired.map { name in
                 place.finding(
                     .requiredUndefined, .info, "required names \"\(name)\", which properties do not describe",
@@ -24,4 +25,8 @@ extension SchemaLint {
         }
         return findings
     }
+}
+
+extension SchemaNode {
+    fileprivate var hasNoPatterns: Bool { constraints.patternProperties.isEmpty }
 }

@@ -11,9 +11,9 @@ struct LintCommand: AsyncParsableCommand {
         abstract: "Says what keeps a schema itself from syncing, and what is likely to give trouble.",
         discussion: """
             SCHEMA is an App Services app folder, one schema.json, a MongoDB validator file, or live: the validators that \
-            the collections carry now. No document is read. With --uri the deployment that \
-            is to sync is judged, too: its kind and version, time series and validators; SHIPSHAPE_URI alone does not \
-            count here. Ends with 1 when there are errors.
+            the collections carry now; of validators less can be said. No document is read. With --uri the deployment \
+            that is to sync is judged, too: its kind and version, time series and validators; SHIPSHAPE_URI alone does \
+            not count here. Ends with 1 when there are errors.
             """)
 
     @Argument(help: "The schema to judge: a file, a folder, or live.")
