@@ -19,14 +19,6 @@ import Testing
         .init("[]", "s:1:1: a schema must be an object, not an array"),
         .init("{}", "s: the schema of shop.Pet is a placeholder (write its schema)"),
         .init(
-            #"{"$jsonSchema": {}}"#,
-            "s:1:17: this is a MongoDB validator, a dialect that is not read yet "
-                + "(give an App Services schema)"),
-        .init(
-            #"{"validator": {"$jsonSchema": {}}}"#,
-            "s:1:31: this is a MongoDB validator, a dialect that is not "
-                + "read yet (give an App Services schema)"),
-        .init(
             #"{"bsonType": "array"}"#,
             "s:1:14: the root of a schema must describe an object "
                 + "(write bsonType \"object\")"),

@@ -113,11 +113,6 @@ import Testing
                 + "twice/data_sources/a/shop/Pet/schema.json; give a folder that holds one of them)"
         ),
         (
-            "validator",
-            "validator/shop.Pet.json:1:18: this is a MongoDB validator, a dialect that is not read yet "
-                + "(give an App Services schema)"
-        ),
-        (
             "flat/shop.Pet.json",
             "flat/shop.Pet.json: the file does not say which collection it covers (give --collection DB.COLL)"
         ),

@@ -20,7 +20,8 @@ struct ValidatorFile {
         }
         guard validator["$jsonSchema"] != nil else {
             throw SchemaError(
-                .unsupported, at: validator.location, "this validator has no $jsonSchema: there is no schema to check by",
+                .unsupported, at: validator.location,
+                "this validator has no $jsonSchema: there is no schema to check by",
                 remedy: "query conditions are not judged")
         }
         self.init(validator: validator)
