@@ -29,13 +29,17 @@ extension CheckReportText {
             case .safe: paint.green("Safe to deploy: 0 documents would stop syncing.")
             case .unproven:
                 paint.yellow("Nothing found, but not every document was read: this does not say that it is safe.")
+            case .documentsWillStop where verdict.isPartial: paint.yellow("At least \(stopping)\(excepted).")
             case .documentsWillStop: paint.yellow("\(stopping)\(excepted).")
             case .atRisk: paint.red("At risk: if all possible findings hold, sync itself stops (limit \(limit)).")
             case .syncWillStop: paint.red("Sync itself will stop: the limit of \(limit) is reached.")
             }
         let ledger = verdict.ledgerCount.map { "\($0.grouped) in the ledger" } ?? "no ledger"
         let sum = "\(ledger), \(verdict.newCertain.grouped) certain, \(verdict.newPossible.grouped) possible"
-        let projection = "projected \(verdict.projected.grouped), at worst \(verdict.pessimistic.grouped)"
+        let projection =
+            verdict.isPartial
+            ? "projected at least \(verdict.projected.grouped)"
+            : "projected \(verdict.projected.grouped), at worst \(verdict.pessimistic.grouped)"
         return "\(headline)\n\(sum): \(projection), headroom \(verdict.headroom.grouped) of \(limit)"
     }
 

@@ -40,6 +40,16 @@ import Testing
         #expect(CheckReportJSON(report).text.contains("\"band\": \"unproven\""))
     }
 
+    @Test func whatAPartShowsIsTheLeast() {
+        var report = report { $0.selection = .sample(10) }
+        report.collections[0].counts.certain = 3
+        report.collections[0].counts.unexcepted.certain = 3
+        report = CheckReport(source: "x", collections: report.collections, ledgerCount: 7, duration: .seconds(1))
+        let text = CheckReportText(report).text
+        #expect(text.hasPrefix("At least 3 documents would stop syncing.\n"))
+        #expect(text.contains("projected at least 10, headroom"))
+    }
+
     @Test func anotherNameIsShownBesideTheSchemas() {
         let report = report { $0.namespace = Namespace(database: "copy", collection: "Person2") }
         #expect(CheckReportText(report).text.contains("prod.Person (read from copy.Person2): 10 documents read of"))
