@@ -13,6 +13,7 @@ extension CompiledSchema {
         }
         var sink = VerdictSink()
         try Walker(self).document(document, into: &sink)
+        if constraints != nil, sink.verdict < .possible, try breaksConstraints(document) { return .possible }
         return sink.verdict
     }
 
@@ -33,6 +34,7 @@ extension CompiledSchema {
             _ = try JSONWalker(jsonSchema).object(document, node: 0, depth: 0, into: &collector)
         } else {
             try Walker(self).document(document, into: &collector)
+            try collectConstraints(document, into: &collector)
         }
     }
 
@@ -40,13 +42,15 @@ extension CompiledSchema {
     func violation(_ located: FindingCollector.Located) -> Violation {
         let finding = located.finding
         return Violation(
-            path: path(of: located), rule: finding.rule.code, level: finding.level,
-            expected: expectation(of: finding),
+            path: path(of: located), rule: code(of: located), level: finding.level,
+            expected: expectation(of: located),
             found: finding.found.description)
     }
 
-    private func expectation(of finding: Finding) -> String {
+    private func expectation(of located: FindingCollector.Located) -> String {
+        let finding = located.finding
         if let jsonSchema { return jsonSchema.expectation(of: finding) }
+        if let constraints, let located = constraint(located) { return constraints.expectation(of: located.finding) }
         return finding.rule.expectation ?? expectations[Int(finding.node)]
     }
 

@@ -16,6 +16,8 @@ public struct CompiledSchema: Sendable {
 
     /// The plan of a schema of the `jsonschema` dialect, which stands for all of the rest.
     let jsonSchema: JSONSchemaPlan?
+    /// The plan of what an App Services schema demands beside types and fields; `nil` when that is nothing.
+    let constraints: JSONSchemaPlan?
     var nodes: [Node]
     var fields: [Field]
     /// One per field: its name.
@@ -31,7 +33,7 @@ public struct CompiledSchema: Sendable {
 
     /// Whether what fails in the collection counts in the verdict: its documents are of no account to sync otherwise.
     public var isCounted: Bool { scope == .synced || scope == .asymmetric && options.countsAsymmetric }
-    /// One per node: its place.
+    /// One per node, those of the constraints included: its place.
     let paths: [SchemaPath]
     /// One per node: what the schema wants there, in words.
     let expectations: [String]
@@ -64,6 +66,7 @@ public struct CompiledSchema: Sendable {
     public init(_ schema: CollectionSchema, of app: ServerSchema? = nil, options: CheckOptions = CheckOptions()) {
         let plan = schema.dialect == .jsonSchema ? JSONSchemaCompiler(root: schema.root).plan : nil
         jsonSchema = plan
+        constraints = Self.constraints(of: schema)
         let surroundings = Surroundings(of: schema, in: app)
         var compiler = SchemaCompiler(surroundings)
         if plan == nil { compiler.compile(root: schema.root) }
@@ -78,7 +81,7 @@ public struct CompiledSchema: Sendable {
         keys = compiler.keys
         slots = compiler.slots
         nameBytes = compiler.nameBytes
-        paths = plan?.origins.map(\.path) ?? compiler.paths
+        paths = plan?.origins.map(\.path) ?? compiler.paths + (constraints?.origins.map(\.path) ?? [])
         expectations = compiler.expectations
         references = compiler.references
         knowsReferences = surroundings.synced != nil

@@ -18,6 +18,6 @@ struct ExceptionIndex: Sendable {
 
     func exception(for located: FindingCollector.Located, in schema: CompiledSchema) -> FindingException? {
         guard !exceptions.isEmpty else { return nil }
-        return exceptions[Key(path: schema.path(of: located).description, rule: located.finding.rule.code)]
+        return exceptions[Key(path: schema.path(of: located).description, rule: schema.code(of: located))]
     }
 }

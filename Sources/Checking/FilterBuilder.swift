@@ -47,6 +47,9 @@ struct FilterBuilder {
     /// The filter, and whether it matches those documents and no others.
     func filter(for located: FindingCollector.Located) -> (document: BSONDocument, isExact: Bool) {
         if let plan = schema.jsonSchema { return SchemaSlice(plan: plan).filter(for: located) }
+        if let plan = schema.constraints, let located = schema.constraint(located) {
+            return SchemaSlice(plan: plan).filter(for: located)
+        }
         let finding = located.finding
         let condition = ValueCondition(finding, in: schema)
         let steps = schema.path(of: located).steps

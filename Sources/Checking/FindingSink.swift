@@ -80,6 +80,8 @@ struct FindingCollector: FindingSink {
     private var values: [BSONValue?] = []
     private var below: [SchemaPath.Step] = []
     private var current: BSONValue?
+    /// The number of the first node of the constraints, while those are judged.
+    var firstConstraint: Int32?
 
     init(minimum: Level, keepsValues: Bool = false) {
         self.minimum = minimum
@@ -96,15 +98,25 @@ struct FindingCollector: FindingSink {
     func value(of number: Int) -> BSONValue? { values.isEmpty ? nil : values[number] }
 
     mutating func report(_ finding: Finding) {
+        let finding = numbered(finding)
         guard finding.level >= minimum else { return }
         located.append(Located(finding: finding, below: finding.rule == .mixedDepth ? [] : below))
         if keepsValues { values.append(finding.found.isOfValue ? current : nil) }
     }
 
     mutating func report(_ finding: Finding, extra element: BSONElement, of view: borrowing BSONView) {
+        let finding = numbered(finding)
         guard finding.level >= minimum else { return }
         located.append(Located(finding: finding, below: below + [.field(view.name(element))]))
         if keepsValues { values.append(try? view.value(element)) }
+    }
+
+    private func numbered(_ finding: Finding) -> Finding {
+        guard let firstConstraint else { return finding }
+        var result = finding
+        result.node += firstConstraint
+        result.level = .possible
+        return result
     }
 
     mutating func enter(_ step: SchemaPath.Step) { below.append(step) }

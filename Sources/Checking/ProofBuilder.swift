@@ -1,4 +1,5 @@
 public import BSON
+import ServerSchema
 
 extension CompiledSchema {
     /// A filter that matches only documents in which ``check(_:)`` finds nothing; `nil` where none can be built.
@@ -23,7 +24,10 @@ struct ProofBuilder {
         // Of MongoDB's own dialect the schema itself would be the proof, and the plan does not hold it.
         guard schema.jsonSchema == nil, let root = object(0, depth: 0) else { return nil }
         let size: BSONValue = ["$lte": [["$bsonSize": "$$ROOT"], .integer(Walker.maximumBytes)]]
-        return ["$jsonSchema": .object(BSONDocument(root)), "$expr": size]
+        let proof: BSONDocument = ["$jsonSchema": .object(BSONDocument(root)), "$expr": size]
+        // The server judges constraints as the checker does, save that it does not let null pass.
+        guard let constraints = schema.constraints?.origins.first?.schema.jsonSchema else { return proof }
+        return proof.appending("$and", [["$jsonSchema": .object(constraints)]])
     }
 
     /// What a value at a node must be to be surely good.

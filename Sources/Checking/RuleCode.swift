@@ -99,7 +99,8 @@ extension RuleCode {
     ///
     /// Source: `semantics.md`, section 10.
     public var vendorAlias: String? {
-        switch self {
+        if let constraint { return constraint.vendorAlias }
+        return switch self {
         case .requiredMissing, .embeddedRequiredMissing, .partitionMissing: "required"
         case .requiredNull, .typeMismatch, .numericWidthMismatch, .numericLossy, .nullOptional, .nullID,
             .idTypeMismatch, .embeddedNotObject, .arrayNotArray, .embeddedRequiredNull, .arrayItemType, .arrayNested,
@@ -127,5 +128,19 @@ extension RuleCode {
         case .additionalProperty: "additional_property_not_allowed"
         default: nil
         }
+    }
+}
+
+/// The rules of the other dialect, where they judge the constraints of an App Services schema.
+extension RuleCode {
+    private static let constraintPrefix = "constraint-"
+
+    /// The rule's name where it is a constraint's that fails.
+    var ofConstraint: RuleCode { Self(rawValue: Self.constraintPrefix + rawValue) }
+
+    /// The rule that judges a constraint; `nil` for a rule of another kind.
+    private var constraint: RuleCode? {
+        guard rawValue.hasPrefix(Self.constraintPrefix) else { return nil }
+        return Self(rawValue: String(rawValue.dropFirst(Self.constraintPrefix.count)))
     }
 }

@@ -109,7 +109,9 @@ extension SchemaCompiler {
     }
 
     private mutating func compileObject(_ schema: SchemaNode, of index: Int, into node: inout CompiledSchema.Node) {
-        if schema.unevaluated.contains(where: { $0.keyword == "patternProperties" }) {
+        // Evaluated, patternProperties settle together with additionalProperties what is additional.
+        let namesPatterns = !schema.constraints.patternProperties.isEmpty
+        if namesPatterns || schema.unevaluated.contains(where: { $0.keyword == "patternProperties" }) {
             node.flags.insert(.ignoresExtras)
         }
         if schema.isGeoPoint, node.place != .root { node.flags.insert(.geoPoint) }

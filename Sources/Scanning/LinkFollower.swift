@@ -9,6 +9,8 @@ import Mongo
 struct LinkFollower {
     private let schema: CompiledSchema
     /// One per link.
+    private let namespaces: [Namespace]
+    /// One per link.
     private let collections: [MongoCollection]
     /// The schemas of the collections that links lead to, where they are known.
     private let targets: [Namespace: CompiledSchema]
@@ -28,8 +30,9 @@ struct LinkFollower {
     ) {
         self.schema = schema
         self.targets = targets
+        namespaces = schema.linkTargets
         var collections: [MongoCollection] = []
-        for target in schema.linkTargets { collections.append(client.collection(place(target))) }
+        for target in namespaces { collections.append(client.collection(place(target))) }
         self.collections = collections
     }
 
@@ -52,7 +55,7 @@ struct LinkFollower {
         for source in pending {
             var findings: Set<LinkFinding> = []
             for linked in source.keys {
-                let target = found[schema.linkTargets[linked.link]]
+                let target = found[namespaces[linked.link]]
                 let key = IDKey(linked.key)
                 if target?.all.contains(key) != true {
                     findings.insert(LinkFinding(.dangling, link: linked.link, type: linked.key.type))
@@ -69,7 +72,7 @@ struct LinkFollower {
     private func keysByTarget() -> [Namespace: Set<IDKey>] {
         var keys: [Namespace: Set<IDKey>] = [:]
         for source in pending {
-            for linked in source.keys { keys[schema.linkTargets[linked.link], default: []].insert(IDKey(linked.key)) }
+            for linked in source.keys { keys[namespaces[linked.link], default: []].insert(IDKey(linked.key)) }
         }
         return keys
     }
@@ -84,7 +87,7 @@ extension LinkFollower {
     }
 
     private func lookUp(_ keys: Set<IDKey>, in target: Namespace) throws -> Found {
-        guard let number = schema.linkTargets.firstIndex(of: target) else { return Found() }
+        guard let number = namespaces.firstIndex(of: target) else { return Found() }
         var found = Found()
         for slice in keys.map(\.value).commandSlices(count: 1_000) {
             let start = ContinuousClock.now

@@ -32,13 +32,13 @@ struct AppServicesReader {
         return root
     }
 
-    private mutating func node(_ json: LocatedJSON, below step: SchemaPath.Step) throws(SchemaError) -> SchemaNode {
+    mutating func node(_ json: LocatedJSON, below step: SchemaPath.Step) throws(SchemaError) -> SchemaNode {
         path.append(step)
         defer { path.removeLast() }
         return try node(json)
     }
 
-    private mutating func node(_ json: LocatedJSON) throws(SchemaError) -> SchemaNode {
+    mutating func node(_ json: LocatedJSON) throws(SchemaError) -> SchemaNode {
         guard let members = json.members else {
             throw SchemaError(.wrongValue, at: json.location, "a schema must be an object, not \(json.kind)")
         }
@@ -68,9 +68,10 @@ struct AppServicesReader {
         case .uniqueItems: node.uniqueItems = try flag(value, of: keyword)
         case .additionalProperties:
             node.hasAdditionalProperties = true
-            node.additionalProperties = try additionalProperties(value)
+            node.additionalProperties = try additionalProperties(value, of: keyword)
         case .default: break  // needs the type, which may follow
-        default: try noteUnevaluated(keyword, member, in: &node)
+        default:
+            if try !readConstraint(keyword, member, into: &node) { try noteUnevaluated(keyword, member, in: &node) }
         }
     }
 
@@ -102,13 +103,14 @@ struct AppServicesReader {
         }
     }
 
-    private mutating func additionalProperties(
-        _ json: LocatedJSON
+    /// Reads what the fields or elements must be that others do not name.
+    mutating func additionalProperties(
+        _ json: LocatedJSON, of keyword: Keyword
     ) throws(SchemaError) -> SchemaNode.AdditionalProperties {
         switch json.value {
         case .bool(let isAllowed): return isAllowed ? .allowed : .forbidden
-        case .object: return .schema(try node(json, below: .values))
-        default: throw wrong(.additionalProperties, json, "a boolean or a schema")
+        case .object: return .schema(try node(json, below: keyword == .additionalItems ? .elements : .values))
+        default: throw wrong(keyword, json, "a boolean or a schema")
         }
     }
 

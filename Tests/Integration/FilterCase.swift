@@ -36,7 +36,8 @@ struct FilterCase: Sendable, CustomTestStringConvertible {
 
 extension FilterCase {
     /// Every rule that a field can meet.
-    static let all = required + types + numbers + arrays + dictionaries + mixed + binaries + points + extras
+    static let all =
+        required + types + numbers + arrays + dictionaries + mixed + binaries + points + extras + constraints
 
     private static let int = #"{ "bsonType": "int" }"#
     private static let embedded =

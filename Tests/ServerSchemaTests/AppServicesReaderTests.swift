@@ -64,7 +64,7 @@ import Testing
                 + "not a string"),
         .init(#"{"minimum": "0"}"#, "s:1:13: minimum must be a number, not a string"),
         .init(#"{"exclusiveMinimum": 0}"#, "s:1:22: exclusiveMinimum must be a boolean, not the number 0"),
-        .init(#"{"minLength": -1}"#, "s:1:15: minLength must be a number from 0 on, not the number -1"),
+        .init(#"{"minLength": -1}"#, "s:1:15: minLength must be a whole number from 0 on, not the number -1"),
         .init(#"{"pattern": []}"#, "s:1:13: pattern must be a string, not an empty array"),
         .init(#"{"properties": {"a": {"default": {"$oid": "x"}}}}"#, "s:1:43: this is not a value of $oid"),
         .init(
@@ -91,16 +91,50 @@ import Testing
             ])
         #expect(try notes(#"{"type": "object", \#(id)}"#) == ["s:1:10: type is kept for compatibility: write bsonType"])
         #expect(
-            try notes(#"{"minProperties": 1, "allOf": [], \#(id)}"#) == [
-                #"s:1:2: keyword "minProperties" is not evaluated"#,
-                #"s:1:22: undocumented keyword "allOf" is not evaluated"#,
+            try notes(#"{"validate": 1, "allOf": [], \#(id)}"#) == [
+                #"s:1:2: keyword "validate" is not evaluated"#,
+                #"s:1:17: undocumented keyword "allOf" is not evaluated"#,
+            ])
+        #expect(
+            try notes(#"{"pattern": "(", \#(id)}"#).map { $0.prefix(41) } == [
+                #"s:1:13: the pattern "(" is not evaluated:"#
             ])
     }
 
     @Test func keywordsWithoutARuleStayWithTheirNode() throws {
-        let node = try property(#"{"bsonType": "int", "minimum": 0, "enum": [1, 2], "validate": {"%%true": true}}"#)
-        #expect(node.unevaluated.map(\.keyword) == ["minimum", "enum", "validate"])
-        #expect(node.unevaluated[0].location.description == "s:1:73")
+        let node = try property(#"{"bsonType": "int", "minimum": 0, "format": "x", "validate": {"%%true": true}}"#)
+        #expect(node.unevaluated.map(\.keyword) == ["format", "validate"])
+        #expect(node.unevaluated[0].location.description == "s:1:87")
+    }
+
+    @Test func constraintsAreRead() throws {
+        let number = try property(
+            """
+            {"bsonType": "decimal", "minimum": 0, "exclusiveMinimum": true, "maximum": {"$numberDecimal": "9.5"}, \
+            "multipleOf": 0.5, "enum": [1, "a", null]}
+            """
+        ).constraints
+        #expect(number.minimum == .int(0) && number.isMinimumExclusive)
+        #expect(number.maximum?.type == .decimal && !number.isMaximumExclusive)
+        #expect(number.multipleOf == .double(0.5))
+        #expect(number.allowedValues == [.int(1), "a", .null])
+        let text = try property(#"{"bsonType": "string", "minLength": 1, "maxLength": 3.0, "pattern": "^a"}"#)
+            .constraints
+        #expect(text.minLength == 1 && text.maxLength == 3 && text.pattern == "^a")
+        let object = try property(
+            """
+            {"bsonType": "object", "minProperties": 1, "patternProperties": {"^x": {"bsonType": "uuid"}}, \
+            "dependencies": {"a": ["b"], "c": {"required": ["d"]}}, "not": {"required": ["e"]}, \
+            "oneOf": [{"bsonType": "mixed"}, {}]}
+            """
+        ).constraints
+        #expect(object.minProperties == 1)
+        #expect(object.patternProperties.map(\.node.types) == [[.uuid]])
+        #expect(object.dependencies.map(\.field) == ["a", "c"])
+        #expect(object.combinations.map(\.kind) == [.not, .oneOf])
+        let list = try property(#"{"bsonType": "array", "items": [{}], "additionalItems": false, "maxItems": 2}"#)
+        if case .forbidden? = list.constraints.additionalItems {} else { Issue.record("additionalItems") }
+        #expect(list.constraints.maxItems == 2)
     }
 
     @Test func typesAreReadAsTheyAreMeant() throws {

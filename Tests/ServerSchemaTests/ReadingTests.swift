@@ -24,7 +24,6 @@ import Testing
             schema.notes.map { Fixture.below($0.description) } == [
                 "\(folder)/Audit/schema.json:1:1: {} is a placeholder: the collection has no schema",
                 "\(folder)/Person/schema.json:3:11: type is kept for compatibility: write bsonType",
-                "\(folder)/Person/schema.json:8:33: keyword \"minimum\" is not evaluated",
                 "\(folder)/Person/schema.json:9:29: bsonType \"float\" is read as \"double\"",
             ])
     }

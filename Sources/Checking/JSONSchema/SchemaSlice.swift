@@ -51,6 +51,11 @@ struct SchemaSlice {
         }
         guard let keyword = keyword(of: finding.rule, in: plan.origins[node].schema) else { return nil }
         if isWhole { return keyword }
+        switch finding.rule {
+        // What was found is not the node's value, but one inside of it, or missing.
+        case .additionalItem, .additionalProperty, .dependencyMissing: return keyword
+        default: break
+        }
         return ["anyOf": [["not": ["bsonType": type]], .object(keyword)]]
     }
 

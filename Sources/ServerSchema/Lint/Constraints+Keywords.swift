@@ -1,6 +1,6 @@
 extension Constraints {
     /// The keywords that say what is demanded.
-    var keywords: [String] {
+    package var keywords: [String] {
         let single: [(String, Bool)] = [
             ("minimum", minimum != nil), ("maximum", maximum != nil), ("multipleOf", multipleOf != nil),
             ("minLength", minLength != nil), ("maxLength", maxLength != nil), ("pattern", pattern != nil),

@@ -1,0 +1,57 @@
+import BSON
+import ServerSchema
+
+/// The constraints of an App Services schema: judged by the walk of the other dialect, and possible failures only, since
+/// no document says that the translator looks at them.
+///
+/// Their nodes count on behind those of the schema.
+extension CompiledSchema {
+    static func constraints(of schema: CollectionSchema) -> JSONSchemaPlan? {
+        guard schema.dialect == .appServices, let root = schema.root.constraintsAlone else { return nil }
+        var plan = JSONSchemaCompiler(root: root).plan
+        // Sync writes null for every unset field, and so allows it whatever is demanded of a value.
+        for index in plan.nodes.indices where plan.isOfValue(index) { plan.nodes[index].plain.insert(.null) }
+        return plan
+    }
+
+    func breaksConstraints(_ document: borrowing BSONView) throws(BSONError) -> Bool {
+        guard let constraints else { return false }
+        var sink = QuickSink()
+        return try !JSONWalker(constraints).object(document, node: 0, depth: 0, into: &sink)
+    }
+
+    func collectConstraints(
+        _ document: borrowing BSONView, into collector: inout FindingCollector
+    ) throws(BSONError) {
+        guard let constraints else { return }
+        collector.firstConstraint = Int32(nodes.count)
+        defer { collector.firstConstraint = nil }
+        _ = try JSONWalker(constraints).object(document, node: 0, depth: 0, into: &collector)
+    }
+
+    /// The finding as the constraints' own plan has it; `nil` when it is not of a constraint.
+    func constraint(_ located: FindingCollector.Located) -> FindingCollector.Located? {
+        guard constraints != nil, Int(located.finding.node) >= nodes.count else { return nil }
+        var result = located
+        result.finding.node -= Int32(nodes.count)
+        return result
+    }
+
+    /// The public name of a finding's rule.
+    func code(of located: FindingCollector.Located) -> RuleCode {
+        let code = located.finding.rule.code
+        return constraint(located) == nil || code == .additionalProperty ? code : code.ofConstraint
+    }
+}
+
+extension JSONSchemaPlan {
+    /// Whether a node judges a value that the schema itself describes, and not one inside of a constraint.
+    fileprivate func isOfValue(_ index: Int) -> Bool {
+        switch origins[index].step {
+        case .root: false
+        case .property, .additional, .items, .tuple:
+            origins[index].parent == 0 || isOfValue(Int(origins[index].parent))
+        case .pattern, .additionalItems, .combination, .dependency: false
+        }
+    }
+}

@@ -1,0 +1,95 @@
+import BSON
+import ServerSchema
+
+/// An App Services schema as one of MongoDB's dialect that says nothing but what the rules of types and fields do not.
+extension SchemaNode {
+    /// The schema's constraints, and the way to those below it; `nil` when there are none.
+    var constraintsAlone: SchemaNode? {
+        var node = SchemaNode(location: location)
+        node.constraints = constraints.inJSONSchema
+        let isAboutNames = !constraints.patternProperties.isEmpty
+        // A name with a dot would be a path there, and here it is a name.
+        var children = properties.filter { !$0.name.isEmpty && !$0.name.contains(".") }.map {
+            (name: $0.name, node: $0.node.constraintsAlone)
+        }
+        if case .schema(let value) = additionalProperties, let alone = value.constraintsAlone {
+            node.additionalProperties = .schema(alone)
+            node.hasAdditionalProperties = true
+        } else if isAboutNames {
+            node.additionalProperties = additionalProperties.inJSONSchema
+            node.hasAdditionalProperties = hasAdditionalProperties
+        }
+        // What is additional depends on every name.
+        if !node.hasAdditionalProperties { children.removeAll { $0.node == nil } }
+        node.properties = children.map { Property(name: $0.name, node: $0.node ?? SchemaNode(location: location)) }
+        node.items = itemConstraints
+        let isEmpty =
+            node.constraints.keywords.isEmpty && node.properties.isEmpty && node.items == nil
+            && !node.hasAdditionalProperties
+        return isEmpty ? nil : node
+    }
+
+    private var itemConstraints: Items? {
+        switch items {
+        case nil: return nil
+        case .each(let element): return element.constraintsAlone.map { .each($0) }
+        case .tuple(let elements):
+            let alone = elements.map(\.constraintsAlone)
+            guard constraints.additionalItems != nil || alone.contains(where: { $0 != nil }) else { return nil }
+            return .tuple(alone.map { $0 ?? SchemaNode(location: location) })
+        }
+    }
+
+    /// The whole schema, as one that stands inside of a constraint.
+    fileprivate var inJSONSchema: SchemaNode {
+        var node = self
+        // Whatever is mixed may be anything; that a UUID is one cannot be said there.
+        node.types = types.contains(.mixed) ? [] : types.map { $0 == .uuid ? .binData : $0 }
+        node.types = node.types.enumerated().filter { node.types.firstIndex(of: $1) == $0 }.map(\.element)
+        node.constraints = constraints.inJSONSchema
+        node.properties = properties.map { Property(name: $0.name, node: $0.node.inJSONSchema) }
+        node.additionalProperties = additionalProperties.inJSONSchema
+        switch items {
+        case nil: break
+        case .each(let element): node.items = .each(element.inJSONSchema)
+        case .tuple(let elements): node.items = .tuple(elements.map(\.inJSONSchema))
+        }
+        return node
+    }
+}
+
+extension SchemaNode.AdditionalProperties {
+    fileprivate var inJSONSchema: Self {
+        if case .schema(let node) = self { .schema(node.inJSONSchema) } else { self }
+    }
+}
+
+extension Constraints {
+    /// The same constraints as MongoDB takes them.
+    fileprivate var inJSONSchema: Constraints {
+        var result = self
+        result.isMinimumExclusive = isMinimumExclusive && minimum != nil
+        result.isMaximumExclusive = isMaximumExclusive && maximum != nil
+        result.allowedValues = allowedValues.map(Self.distinct)
+        result.additionalItems = additionalItems?.inJSONSchema
+        for index in patternProperties.indices {
+            result.patternProperties[index].node = patternProperties[index].node.inJSONSchema
+        }
+        for index in dependencies.indices {
+            guard case .schema(let node) = dependencies[index].demand else { continue }
+            result.dependencies[index].demand = .schema(node.inJSONSchema)
+        }
+        result.dependencies.removeAll { if case .fields(let names) = $0.demand { names.isEmpty } else { false } }
+        for index in combinations.indices {
+            result.combinations[index].nodes = combinations[index].nodes.map(\.inJSONSchema)
+        }
+        return result
+    }
+
+    private static func distinct(_ values: [BSONValue]) -> [BSONValue] {
+        values.reduce(into: []) { result, value in
+            let isKnown = result.contains { (try? $0.isEqualIgnoringFieldOrder(value)) ?? false }
+            if !isKnown { result.append(value) }
+        }
+    }
+}

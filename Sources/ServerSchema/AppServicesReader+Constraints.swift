@@ -1,0 +1,155 @@
+internal import BSON
+internal import Patterns
+
+/// The keywords that restrict values beside their types: those that `$jsonSchema` has, too.
+extension AppServicesReader {
+    /// Reads such a keyword.
+    /// - Returns: `false` when it is another, or one whose value restricts nothing.
+    /// - Throws: ``SchemaError`` when its value is of the wrong kind.
+    mutating func readConstraint(
+        _ keyword: Keyword, _ member: LocatedJSON.Member, into node: inout SchemaNode
+    ) throws(SchemaError) -> Bool {
+        let json = member.value
+        switch keyword {
+        case .minimum: node.constraints.minimum = try number(json, of: keyword)
+        case .maximum: node.constraints.maximum = try number(json, of: keyword)
+        case .exclusiveMinimum: node.constraints.isMinimumExclusive = try flag(json, of: keyword)
+        case .exclusiveMaximum: node.constraints.isMaximumExclusive = try flag(json, of: keyword)
+        case .multipleOf: node.constraints.multipleOf = try divisor(json)
+        case .minLength: node.constraints.minLength = try count(json, of: keyword)
+        case .maxLength: node.constraints.maxLength = try count(json, of: keyword)
+        case .minItems: node.constraints.minItems = try count(json, of: keyword)
+        case .maxItems: node.constraints.maxItems = try count(json, of: keyword)
+        case .minProperties: node.constraints.minProperties = try count(json, of: keyword)
+        case .maxProperties: node.constraints.maxProperties = try count(json, of: keyword)
+        case .pattern: return try readPattern(member, into: &node)
+        case .patternProperties: return try readPatternProperties(member, into: &node)
+        case .additionalItems: node.constraints.additionalItems = try additionalProperties(json, of: keyword)
+        case .dependencies: node.constraints.dependencies = try dependencies(json)
+        case .enum: return try readEnum(json, into: &node)
+        case .allOf, .anyOf, .oneOf, .not: return try readCombination(keyword, json, into: &node)
+        default: return false
+        }
+        return true
+    }
+
+    private func number(_ json: LocatedJSON, of keyword: Keyword) throws(SchemaError) -> BSONValue {
+        let value = try LocatedBSON(json).bson
+        guard BSONNumber(value) != nil else { throw wrong(keyword, json, Keyword.Kind.number.rawValue) }
+        return value
+    }
+
+    private func divisor(_ json: LocatedJSON) throws(SchemaError) -> BSONValue {
+        let value = try number(json, of: .multipleOf)
+        let isUsable =
+            switch BSONNumber(value) {
+            case .integer(let number): number > 0
+            case .double(let number): number > 0 && number.isFinite
+            case .decimal(let number): !number.isNegative && !number.isZero && number.isFinite
+            case nil: false
+            }
+        guard isUsable else { throw wrong(.multipleOf, json, "a number above 0") }
+        return value
+    }
+
+    private func count(_ json: LocatedJSON, of keyword: Keyword) throws(SchemaError) -> Int64 {
+        let count: Int64? =
+            switch BSONNumber(try number(json, of: keyword)) {
+            case .integer(let value): value
+            case .double(let value): Int64(exactly: value)
+            default: nil
+            }
+        guard let count, count >= 0 else { throw wrong(keyword, json, "a whole number from 0 on") }
+        return count
+    }
+}
+
+// MARK: patterns
+
+extension AppServicesReader {
+    /// Notes an expression that cannot be judged: which flavour App Services itself reads is not documented.
+    private mutating func isReadable(_ text: String, mode: Pattern.Mode, at location: SourceLocation) -> Bool {
+        do throws(PatternError) {
+            _ = try Pattern(text, mode: mode)
+            return true
+        } catch {
+            note(.unevaluatedKeyword, location, "the pattern \"\(text)\" is not evaluated: \(error)")
+            return false
+        }
+    }
+
+    private mutating func readPattern(
+        _ member: LocatedJSON.Member, into node: inout SchemaNode
+    ) throws(SchemaError) -> Bool {
+        let text = try text(member.value, of: .pattern)
+        if isReadable(text, mode: .characters, at: member.value.location) {
+            node.constraints.pattern = text
+        } else {
+            node.unevaluated.append((member.name, member.nameLocation))
+        }
+        return true
+    }
+
+    private mutating func readPatternProperties(
+        _ member: LocatedJSON.Member, into node: inout SchemaNode
+    ) throws(SchemaError) -> Bool {
+        guard let entries = member.value.members else { throw wrong(.patternProperties, member.value, "an object") }
+        var patterns: [SchemaNode.PatternProperty] = []
+        for entry in entries {
+            patterns.append(.init(pattern: entry.name, node: try self.node(entry.value, below: .values)))
+        }
+        // Where one cannot be read, which fields are additional cannot be told.
+        var areReadable = true
+        for entry in entries where !isReadable(entry.name, mode: .bytes, at: entry.nameLocation) { areReadable = false }
+        if areReadable {
+            node.constraints.patternProperties = patterns
+        } else {
+            node.unevaluated.append((member.name, member.nameLocation))
+        }
+        return true
+    }
+}
+
+// MARK: schemas in schemas
+
+extension AppServicesReader {
+    private func readEnum(_ json: LocatedJSON, into node: inout SchemaNode) throws(SchemaError) -> Bool {
+        guard case .array(let entries) = json.value else { throw wrong(.enum, json, Keyword.Kind.array.rawValue) }
+        guard !entries.isEmpty else { return false }
+        var values: [BSONValue] = []
+        for entry in entries { values.append(try LocatedBSON(entry).bson) }
+        node.constraints.allowedValues = values
+        return true
+    }
+
+    private mutating func dependencies(_ json: LocatedJSON) throws(SchemaError) -> [Constraints.Dependency] {
+        guard let members = json.members else { throw wrong(.dependencies, json, Keyword.Kind.object.rawValue) }
+        var result: [Constraints.Dependency] = []
+        for member in members {
+            let demand: Constraints.Dependency.Demand =
+                if member.value.members != nil {
+                    .schema(try node(member.value))
+                } else {
+                    .fields(try names(member.value, of: .dependencies))
+                }
+            result.append(Constraints.Dependency(field: member.name, demand: demand))
+        }
+        return result
+    }
+
+    private mutating func readCombination(
+        _ keyword: Keyword, _ json: LocatedJSON, into node: inout SchemaNode
+    ) throws(SchemaError) -> Bool {
+        guard let kind = Constraints.Combination.Kind(rawValue: keyword.rawValue) else { return false }
+        var nodes: [SchemaNode] = []
+        if kind == .not {
+            nodes.append(try self.node(json))
+        } else {
+            guard case .array(let entries) = json.value else { throw wrong(keyword, json, "a list of schemas") }
+            for entry in entries { nodes.append(try self.node(entry)) }
+        }
+        guard !nodes.isEmpty else { return false }
+        node.constraints.combinations.append(Constraints.Combination(kind: kind, nodes: nodes))
+        return true
+    }
+}
