@@ -37,19 +37,22 @@ let package = Package(
         .target(name: "Mongo", dependencies: ["CMongoC", "BSON"]),
         .target(name: "Patterns", dependencies: ["CPCRE2"]),
         .target(name: "ServerSchema", dependencies: ["Patterns", "BSON", .system]),
+        .target(name: "LocatedYAML", dependencies: ["ServerSchema", .yams]),
         .target(name: "SchemaChange", dependencies: ["ServerSchema", "BSON"]),
         .target(name: "Checking", dependencies: ["ServerSchema", "Patterns", "BSON"]),
         .target(name: "Scanning", dependencies: ["Checking", "ServerSchema", "Mongo", "BSON"]),
         .target(
             name: "Backfill",
-            dependencies: ["Scanning", "Checking", "SchemaChange", "ServerSchema", "Mongo", "BSON", .yams]),
+            dependencies: [
+                "LocatedYAML", "Scanning", "Checking", "SchemaChange", "ServerSchema", "Mongo", "BSON", .yams,
+            ]),
         .target(
             name: "Reporting",
             dependencies: ["CCrypto", "Checking", "ServerSchema", "Backfill", "BSON", .rainbow, .textTable]),
         .executableTarget(
             name: "ShipshapeCLI",
             dependencies: [
-                "Reporting", "Backfill", "Scanning", "Checking", "ServerSchema", "Mongo", "BSON",
+                "Reporting", "Backfill", "Scanning", "Checking", "LocatedYAML", "ServerSchema", "Mongo", "BSON",
                 .argumentParser, .system,
             ]),
 

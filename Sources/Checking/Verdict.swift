@@ -24,3 +24,15 @@ extension Verdict: Comparable {
     /// By severity.
     public static func < (left: Verdict, right: Verdict) -> Bool { left.rawValue < right.rawValue }
 }
+
+extension Verdict: CustomStringConvertible {
+    /// The name, as reports spell it.
+    public var description: String {
+        switch self {
+        case .fits: "fits"
+        case .warning: "warning"
+        case .possible: "possible"
+        case .certain: "certain"
+        }
+    }
+}

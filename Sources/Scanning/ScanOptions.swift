@@ -22,6 +22,8 @@ package struct ScanOptions: Sendable {
     package var exceptions: [FindingException] = []
     /// Told of every document that fails or may fail, by every thread of the scan.
     package var onFailure: (@Sendable (FailingDocument) -> Void)?
+    /// Told of every document that changed meanwhile, before it is judged again: what was told of it is void.
+    package var onRetraction: (@Sendable (_ namespace: Namespace, _ id: BSONValue) -> Void)?
 
     /// What a document must match to be read; empty for all.
     package var filter: BSONDocument = [:]

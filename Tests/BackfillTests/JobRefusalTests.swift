@@ -27,8 +27,8 @@ struct JobRefusal: CustomTestStringConvertible, Sendable {
     }
 
     static let files: [JobRefusal] = [
-        JobRefusal("", "1:1: the job file is empty"),
-        JobRefusal("# nothing\n", "1:1: the job file is empty"),
+        JobRefusal("", "1:1: the file is empty"),
+        JobRefusal("# nothing\n", "1:1: the file is empty"),
         JobRefusal("- a", "1:1: a job must be a mapping"),
         JobRefusal("text", "1:1: a job must be a mapping"),
         JobRefusal("job: a\n\tcollection: b", "2:1: not YAML: found a tab character that violates indentation"),

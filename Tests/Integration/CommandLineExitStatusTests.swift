@@ -1,5 +1,6 @@
 import BSON
 import Backfill
+import LocatedYAML
 import Mongo
 import ServerSchema
 import SystemPackage

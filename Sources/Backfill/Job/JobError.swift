@@ -1,22 +1,4 @@
-package import ServerSchema
+package import LocatedYAML
 
 /// What is wrong with a job file, where, and how to mend it.
-package struct JobError: Error, Hashable, Sendable {
-    /// Where in the file; `nil` when the file itself could not be read.
-    package let location: SourceLocation?
-    /// What is wrong, and what would be right.
-    package let message: String
-
-    /// Joins the two.
-    package init(_ message: String, at location: SourceLocation? = nil) {
-        self.location = location
-        self.message = message
-    }
-}
-
-extension JobError: CustomStringConvertible {
-    /// `file:line:column: message`.
-    package var description: String {
-        location.map { "\($0.file):\($0.line):\($0.column): \(message)" } ?? message
-    }
-}
+package typealias JobError = LocatedError

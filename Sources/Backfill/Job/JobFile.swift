@@ -1,18 +1,18 @@
 import BSON
+import LocatedYAML
 import ServerSchema
-import Yams
 
 /// Reads job files.
 package enum JobFile {
     /// Reads the job file at `path`.
     /// - Throws: ``JobError`` with line and column for whatever is not as the format says.
     package static func read(at path: String) throws(JobError) -> Job {
-        try parse(try text(at: path), path: path)
+        try parse(try YAMLFile.text(at: path), path: path)
     }
 
     /// Reads a job file's text; `path` is for messages, and what its schema paths are relative to.
     package static func parse(_ text: String, path: String) throws(JobError) -> Job {
-        let root = JobNode(node: try compose(text, path: path), file: path)
+        let root = try YAMLFile.root(of: text, path: path)
         let top = try root.members(of: "a job", allowed: ["job", "collection", "schema", "steps", "limits"])
         let nameNode = try top.required("job")
         let name = try nameNode.text(of: "\"job\"")
@@ -43,34 +43,6 @@ package enum JobFile {
             UInt8(ascii: "0")...UInt8(ascii: "9"), UInt8(ascii: "-"), UInt8(ascii: "_"), UInt8(ascii: "."):
             true
         default: false
-        }
-    }
-
-    private static func text(at path: String) throws(JobError) -> String {
-        do throws(SchemaError) { return try SourceFile.text(of: path) } catch { throw JobError(error.description) }
-    }
-
-    private static func compose(_ text: String, path: String) throws(JobError) -> Node {
-        func failure(_ problem: String, _ mark: Mark?) -> JobError {
-            JobError(problem, at: SourceLocation(file: path, line: mark?.line ?? 1, column: mark?.column ?? 1))
-        }
-        do {
-            guard let node = try Yams.compose(yaml: text) else { throw failure("the job file is empty", nil) }
-            return node
-        } catch let error as JobError {
-            throw error
-        } catch let error as YamlError {
-            switch error {
-            case .scanner(_, let problem, let mark, _), .parser(_, let problem, let mark, _):
-                throw failure("not YAML: \(problem)", mark)
-            case .composer(let context, let problem, let mark, _):
-                throw failure("not YAML: " + (context.map { "\($0.text), " } ?? "") + problem, mark)
-            case .duplicatedKeysInMapping(let duplicates, let context):
-                throw failure("key given twice: \(duplicates.joined(separator: ", "))", context.mark)
-            default: throw failure("not YAML: \(error)", nil)
-            }
-        } catch {
-            throw failure("not YAML: \(error)", nil)
         }
     }
 }

@@ -1,8 +1,9 @@
+import LocatedYAML
 import Yams
 
 /// Reads a job's `limits`.
 enum JobLimits {
-    static func read(_ node: JobNode?) throws(JobError) -> Job.Limits {
+    static func read(_ node: YAMLNode?) throws(JobError) -> Job.Limits {
         var limits = Job.Limits()
         guard let node else { return limits }
         let members = try node.members(of: "\"limits\"", allowed: ["chunk", "unsynced", "reserve", "nice"])
@@ -27,7 +28,7 @@ enum JobLimits {
         return limits
     }
 
-    private static func bytes(_ node: JobNode) throws(JobError) -> Int {
+    private static func bytes(_ node: YAMLNode) throws(JobError) -> Int {
         let text = try node.text(of: "\"bytes\"")
         let units: KeyValuePairs<String, Int> = ["KiB": 1 << 10, "MiB": 1 << 20, "GiB": 1 << 30, "": 1]
         for (unit, factor) in units where text.hasSuffix(unit) {
@@ -39,7 +40,7 @@ enum JobLimits {
         throw node.error("\"bytes\" must be a size like 16MiB (KiB, MiB, GiB, or plain bytes)")
     }
 
-    private static func reserve(_ node: JobNode) throws(JobError) -> Job.Reserve {
+    private static func reserve(_ node: YAMLNode) throws(JobError) -> Job.Reserve {
         let text = try node.text(of: "\"reserve\"")
         if text.hasSuffix("%"), let percent = Int(text.dropLast()), (0...100).contains(percent) {
             return .percent(percent)

@@ -1,15 +1,16 @@
 import BSON
+import LocatedYAML
 import ServerSchema
 import Yams
 
 /// Reads a constant of a job file: YAML's scalars, lists and mappings, or extended JSON for the other BSON types.
 enum JobLiteral {
-    static func value(_ node: JobNode) throws(JobError) -> BSONValue {
+    static func value(_ node: YAMLNode) throws(JobError) -> BSONValue {
         switch node.node {
         case .scalar(let scalar): return try self.scalar(scalar, node)
         case .sequence(let sequence):
             var values: [BSONValue] = []
-            for element in sequence { values.append(try value(JobNode(node: element, file: node.file))) }
+            for element in sequence { values.append(try value(YAMLNode(node: element, file: node.file))) }
             return .array(of: values)
         case .mapping(let mapping):
             if mapping.keys.contains(where: { $0.scalar?.string.hasPrefix("$") == true }) {
@@ -18,9 +19,9 @@ enum JobLiteral {
             var members: [(String, BSONValue)] = []
             for (key, member) in mapping {
                 guard let name = key.scalar?.string, !name.utf8.contains(0) else {
-                    throw JobNode(node: key, file: node.file).error("a field's name must be a text without a NUL")
+                    throw YAMLNode(node: key, file: node.file).error("a field's name must be a text without a NUL")
                 }
-                members.append((name, try value(JobNode(node: member, file: node.file))))
+                members.append((name, try value(YAMLNode(node: member, file: node.file))))
             }
             return .object(BSONDocument(members))
         case .alias: throw node.error("aliases are not read in a value")
@@ -28,7 +29,7 @@ enum JobLiteral {
     }
 
     /// Only what YAML 1.2 calls a bool, a null or a decimal number is one; `no`, `on` and the like stay texts.
-    private static func scalar(_ scalar: Node.Scalar, _ node: JobNode) throws(JobError) -> BSONValue {
+    private static func scalar(_ scalar: Node.Scalar, _ node: YAMLNode) throws(JobError) -> BSONValue {
         let text = scalar.string
         guard scalar.style == .any || scalar.style == .plain else { return .string(text) }
         switch text {
@@ -65,7 +66,7 @@ enum JobLiteral {
         return isDecimal && text.utf8.contains { (0x30...0x39).contains($0) } && text.contains { ".eE".contains($0) }
     }
 
-    private static func extendedJSON(_ node: JobNode) throws(JobError) -> BSONValue {
+    private static func extendedJSON(_ node: YAMLNode) throws(JobError) -> BSONValue {
         do {
             let value = try BSONValue(extendedJSON: try json(node.node, node))
             if let name = value.document?.firstOperatorName {
@@ -79,7 +80,7 @@ enum JobLiteral {
         }
     }
 
-    private static func json(_ node: Node, _ place: JobNode) throws(JobError) -> String {
+    private static func json(_ node: Node, _ place: YAMLNode) throws(JobError) -> String {
         switch node {
         case .scalar(let scalar):
             let isText = scalar.style != .plain && scalar.style != .any
@@ -94,7 +95,7 @@ enum JobLiteral {
             for (key, value) in mapping {
                 let name = key.scalar?.string ?? ""
                 if name == "$numberDecimal", let text = value.scalar?.string, Decimal128(text) == nil {
-                    throw JobNode(node: value, file: place.file).error(
+                    throw YAMLNode(node: value, file: place.file).error(
                         "\"\(text)\" is no decimal of at most 34 digits")
                 }
                 let text = textMembers.contains(name) ? value.scalar?.string : nil

@@ -1,11 +1,12 @@
 import BSON
+import LocatedYAML
 import ServerSchema
 
 /// Reads the entries of a job's `steps`.
 enum JobSteps {
     static let kinds = ["default", "copy", "convert"]
 
-    static func step(_ node: JobNode) throws(JobError) -> Job.LocatedStep {
+    static func step(_ node: YAMLNode) throws(JobError) -> Job.LocatedStep {
         let entry = try node.members(of: "a step", allowed: kinds)
         guard entry.members.count == 1, let (kind, body) = entry.members.first else {
             throw node.error("a step has exactly one kind, of \(kinds.joined(separator: ", "))")
@@ -19,7 +20,7 @@ enum JobSteps {
         return Job.LocatedStep(step: step, location: node.location)
     }
 
-    private static func readDefault(_ node: JobNode) throws(JobError) -> Step {
+    private static func readDefault(_ node: YAMLNode) throws(JobError) -> Step {
         let members = try node.members(of: "\"default\"", allowed: ["field", "value", "when"])
         let field = try path(try members.required("field"), "field")
         let value = try JobLiteral.value(try members.required("value"))
@@ -37,7 +38,7 @@ enum JobSteps {
         return .default(field: field, value: value, nullsToo: nullsToo)
     }
 
-    private static func readCopy(_ node: JobNode) throws(JobError) -> Step {
+    private static func readCopy(_ node: YAMLNode) throws(JobError) -> Step {
         let members = try node.members(of: "\"copy\"", allowed: ["from", "to"])
         let from = try path(try members.required("from"), "from")
         let target = try members.required("to")
@@ -46,7 +47,7 @@ enum JobSteps {
         return .copy(from: from, to: to)
     }
 
-    private static func readConvert(_ node: JobNode) throws(JobError) -> Step {
+    private static func readConvert(_ node: YAMLNode) throws(JobError) -> Step {
         let members = try node.members(of: "\"convert\"", allowed: ["field", "to", "into", "onError"])
         let field = try path(try members.required("field"), "field")
         let typeNode = try members.required("to")
@@ -68,7 +69,7 @@ enum JobSteps {
         return .convert(field: field, to: type, into: into)
     }
 
-    private static func path(_ node: JobNode, _ key: String) throws(JobError) -> FieldPath {
+    private static func path(_ node: YAMLNode, _ key: String) throws(JobError) -> FieldPath {
         let path: FieldPath
         do { path = try FieldPath(try node.text(of: "\"\(key)\"")) } catch let error as JobError {
             throw error
@@ -82,7 +83,7 @@ enum JobSteps {
     }
 
     /// A target inside the source, or the other way round, would change what the step reads.
-    private static func checkApart(_ from: FieldPath, _ to: FieldPath, _ node: JobNode) throws(JobError) {
+    private static func checkApart(_ from: FieldPath, _ to: FieldPath, _ node: YAMLNode) throws(JobError) {
         let shared = min(from.components.count, to.components.count)
         guard from.components[..<shared] != to.components[..<shared] else {
             throw node.error("\"\(from)\" and \"\(to)\" overlap: the target must be another field")

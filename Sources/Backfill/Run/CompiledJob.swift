@@ -1,5 +1,6 @@
 import BSON
 package import Checking
+import LocatedYAML
 package import SchemaChange
 package import ServerSchema
 

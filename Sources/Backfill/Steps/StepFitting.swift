@@ -1,4 +1,5 @@
 import BSON
+import LocatedYAML
 import ServerSchema
 
 /// Fits a step to the schemas: a target has to be declared, and a constant has to have the declared type.

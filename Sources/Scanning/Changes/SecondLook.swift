@@ -91,6 +91,7 @@ struct SecondLook {
 
     private func judge(_ changed: ChangedIDs, _ client: borrowing Client, _ commonOptions: BSONDocument) throws -> Tally
     {
+        if let onRetraction = options.onRetraction { for id in changed.all { onRetraction(schema.namespace, id) } }
         var tally = options.makeTally(schema)
         var judged: Set<DocumentKey> = []
         let reader = IDReader(

@@ -47,6 +47,9 @@ struct CheckCommand: AsyncParsableCommand {
 
     @OptionGroup var comparison: ComparisonFlags
     @OptionGroup var dialect: DialectFlags
+    @OptionGroup var exceptions: ExceptionFlags
+    @OptionGroup var evidence: EvidenceFlags
+    @OptionGroup var privacy: PrivacyFlags
     @OptionGroup var ledger: LedgerFlags
     @OptionGroup var scan: ScanFlags
     @OptionGroup var connection: ConnectionFlags
@@ -63,6 +66,9 @@ struct CheckCommand: AsyncParsableCommand {
             throw ValidationError("--follow-links needs a live deployment: what a dump's links lead to has no index")
         }
         guard limit >= 1 else { throw ValidationError("--limit must be at least 1") }
+        if evidence.prove, source != nil {
+            throw ValidationError("--prove asks the server, and with --source there is none")
+        }
         if let collection, Namespace(collection) == nil {
             throw ValidationError("--collection: \"\(collection)\" is not DATABASE.COLLECTION")
         }
@@ -86,17 +92,31 @@ struct CheckCommand: AsyncParsableCommand {
         run.followsLinks = dialect.followLinks
         run.active = activeSchema
         run.activePath = comparison.active?.name
-        var report =
-            if let source {
-                try await run.check(
-                    source: source, connection: try ledgerPool(), ledger: location(for: serverSchema), ledger.appId)
-            } else {
-                try await run.check(
-                    live: try connection.pool(), ledger: location(for: serverSchema), appID: ledger.appId)
-            }
-        report.dialect = serverSchema.dialect
-        if comparison.policy(isStrict: strict).includesPossible { report.countPossible() }
-        try show(report)
+        run.keepsValues = privacy.showValues
+        run.proves = evidence.prove
+        run.exceptions = try exceptions.read(
+            for: serverSchema.collections.map(run.compile), of: serverSchema, isPart: collection != nil)
+        let ids = privacy.display
+        run.failures = try evidence.openFailures(ids)
+        var report: CheckReport
+        do {
+            report = try await check(run)
+            report.dialect = serverSchema.dialect
+            if comparison.policy(isStrict: strict).includesPossible { report.countPossible() }
+            if let (file, lines) = run.failures { try file.finish(lines.result(report)) }
+        } catch {
+            run.failures?.file.discard()
+            throw error
+        }
+        try show(report, ids)
+    }
+
+    private func check(_ run: CheckRun) async throws -> CheckReport {
+        let location = location(for: run.schema)
+        guard let source else {
+            return try await run.check(live: try connection.pool(), ledger: location, appID: ledger.appId)
+        }
+        return try await run.check(source: source, connection: try ledgerPool(), ledger: location, ledger.appId)
     }
 
     /// Nothing stops because of documents that a validator would refuse.
@@ -112,11 +132,11 @@ struct CheckCommand: AsyncParsableCommand {
         connection.uri == nil && ledger.ledger == nil ? nil : try connection.pool()
     }
 
-    private func show(_ report: CheckReport) throws {
+    private func show(_ report: CheckReport, _ ids: IDDisplay) throws {
         try output.show { form, color in
             switch form {
-            case .text(let width): CheckReportText(report, isColored: color, width: width).text
-            case .json: CheckReportJSON(report).text
+            case .text(let width): CheckReportText(report, isColored: color, width: width, ids: ids).text
+            case .json: CheckReportJSON(report, ids: ids).text
             }
         }
         if comparison.policy(isStrict: strict).fails(report) { throw ExitStatus.findings }

@@ -39,6 +39,7 @@ extension CheckRun {
             try await checkIdentity(of: namespace, target, on: pool)
             var part = CheckReport.Collection(result.tally, estimatedCount: target.estimatedCount)
             part.reading = try await reading(result, of: collection.namespace, options, target, on: pool)
+            if proves { try await prove(&part, on: pool) }
             collections.append(part)
         }
         let removed = zip(removedNamespaces, try await find(removedNamespaces.map { map.target(of: $0) }, on: pool)).map
@@ -47,7 +48,7 @@ extension CheckRun {
         }
         return CheckReport(
             source: pool.redactedURI, active: activePath, collections: collections, removed: removed,
-            ledgerCount: index?.count, limit: limit, notes: notes,
+            ledgerCount: index?.count, limit: limit, exceptions: exceptions?.use(in: collections), notes: notes,
             duration: started.duration(to: .now))
     }
 

@@ -33,9 +33,10 @@ extension CheckRun {
             RemovedCollection(
                 namespace: namespace, documentCount: found.absent.contains(map.target(of: namespace)) ? 0 : nil)
         }
+        let collections = found.tallies.map(collection)
         return CheckReport(
-            source: scan.name, active: activePath, collections: found.tallies.map(collection),
-            removed: removed, ledgerCount: index?.count, limit: limit, notes: notes,
+            source: scan.name, active: activePath, collections: collections, removed: removed,
+            ledgerCount: index?.count, limit: limit, exceptions: exceptions?.use(in: collections), notes: notes,
             duration: started.duration(to: .now))
     }
 

@@ -1,6 +1,7 @@
 internal import BSON
 internal import Backfill
 internal import Checking
+internal import Reporting
 internal import Scanning
 internal import ServerSchema
 
@@ -21,6 +22,14 @@ struct CheckRun {
     var assumptions = CheckOptions()
     /// Whether the documents that links lead to are looked up.
     var followsLinks = false
+    /// Whether the report shows values of documents.
+    var keepsValues = false
+    /// The operator's exceptions, also those that have expired; `nil` without a file.
+    var exceptions: ExceptionList?
+    /// Where every failing document is written to, and how.
+    var failures: (file: FailuresFile, lines: FailureLines)?
+    /// Whether the server counts what each filter finds.
+    var proves = false
 
     /// A schema in the form that documents are checked against.
     func compile(_ collection: CollectionSchema) -> CompiledSchema { compile(collection, of: schema) }
@@ -55,14 +64,20 @@ struct CheckRun {
         options.threads = scan.threads
         options.tally.includesInfo = includesInfo
         options.linkTargets = linkTargets(of: namespace)
+        options.tally.keepsValues = keepsValues
+        options.exceptions = exceptions?.holding ?? []
+        if let (file, lines) = failures {
+            options.onFailure = { file.add(lines.line($0)) }
+            options.onRetraction = { namespace, id in lines.retraction(namespace, id).map(file.add) }
+        }
         options.ledger = ledger
-        options.isStopped = { [stop] in stop.isRaised }
+        options.isStopped = { [stop, failures] in stop.isRaised || failures?.file.hasFailed == true }
         options.progress = { progress.add($0) }
         return options
     }
 
     /// What the reader of the report should know of the schema.
-    var schemaNotes: [String] { schema.notes.map(\.description) }
+    var schemaNotes: [String] { schema.notes.map(\.description) + (exceptions?.notes ?? []) }
 
     /// A collection that holds nothing to check.
     func emptyCollection(_ schema: CompiledSchema) -> CheckReport.Collection {
@@ -75,6 +90,7 @@ struct CheckRun {
             return try await body()
         } catch is ScanStopped {
             progress.finish()
+            if let error = failures?.file.error { throw error }
             Console.error("shipshape: stopped by a signal; a check has no state, so the next one starts over")
             throw ExitStatus.stopped
         }

@@ -81,17 +81,15 @@ struct OutputFlags: ParsableArguments {
         }
     }
 
-    /// Writes beside the file and renames, so that a reader never sees half of it.
     private static func write(_ text: String, to path: String) throws {
-        let temporary = FilePath(path + ".partial")
         do {
-            let file = try FileDescriptor.open(
-                temporary, .writeOnly, options: [.create, .truncate],
-                permissions: [.ownerReadWrite, .groupRead, .otherRead])
-            try file.closeAfter { _ = try file.writeAll((text.hasSuffix("\n") ? text : text + "\n").utf8) }
-            guard unsafe rename(temporary.string, path) == 0 else { throw Errno(rawValue: errno) }
+            let file = try AtomicFile(path)
+            do { try file.write((text.hasSuffix("\n") ? text : text + "\n").utf8) } catch {
+                file.discard()
+                throw error
+            }
+            try file.commit()
         } catch {
-            _ = unsafe unlink(temporary.string)
             throw OutputError(report: path, error)
         }
     }

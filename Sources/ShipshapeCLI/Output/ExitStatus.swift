@@ -2,6 +2,7 @@ internal import ArgumentParser
 internal import BSON
 internal import Backfill
 internal import Checking
+internal import LocatedYAML
 internal import Mongo
 internal import Scanning
 internal import ServerSchema
@@ -26,7 +27,7 @@ enum ExitStatus: Int32, Error {
         switch error {
         case let status as ExitStatus: self = status
         case is UsageError: self = .usage
-        case is SchemaError, is JobError, is DumpError, is SourceError, is BSONError, is InputError:
+        case is SchemaError, is LocatedError, is DumpError, is SourceError, is BSONError, is InputError:
             self = .badInput
         case let error as MongoError: self = Self(for: error)
         case let error as BackfillError: self = Self(for: error)

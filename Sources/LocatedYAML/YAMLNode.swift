@@ -1,0 +1,64 @@
+package import ServerSchema
+package import Yams
+
+/// A node of a YAML file with its place, read with errors that name it.
+package struct YAMLNode {
+    /// The node.
+    package let node: Node
+    /// The file's path, for messages.
+    package let file: String
+
+    /// Joins the two.
+    package init(node: Node, file: String) {
+        self.node = node
+        self.file = file
+    }
+
+    /// Where it begins.
+    package var location: SourceLocation {
+        SourceLocation(file: file, line: node.mark?.line ?? 1, column: node.mark?.column ?? 1)
+    }
+
+    /// Whether it is a list without an entry.
+    package var isEmptyList: Bool { node.sequence?.isEmpty == true }
+
+    /// What is wrong with it.
+    package func error(_ message: String) -> LocatedError { LocatedError(message, at: location) }
+
+    /// The members of a mapping; every key has to be one of `allowed`.
+    package func members(of what: String, allowed: [String]) throws(LocatedError) -> YAMLMembers {
+        guard case .mapping(let mapping) = node else { throw error("\(what) must be a mapping") }
+        var members: [String: YAMLNode] = [:]
+        for (key, value) in mapping {
+            let name = key.scalar?.string ?? ""
+            guard allowed.contains(name) else {
+                let hint = Spelling.hint(for: name, among: allowed).map { " (\($0))" } ?? ""
+                throw YAMLNode(node: key, file: file).error("\(what) has no key \"\(name)\"\(hint)")
+            }
+            members[name] = YAMLNode(node: value, file: file)
+        }
+        return YAMLMembers(what: what, members: members, location: location)
+    }
+
+    /// The elements of a sequence that is not empty.
+    package func elements(of what: String) throws(LocatedError) -> [YAMLNode] {
+        guard case .sequence(let sequence) = node, !sequence.isEmpty else {
+            throw error("\(what) must be a list with at least one entry")
+        }
+        return sequence.map { YAMLNode(node: $0, file: file) }
+    }
+
+    /// A scalar's text as it stands in the file.
+    package func text(of what: String) throws(LocatedError) -> String {
+        guard let scalar = node.scalar, !scalar.string.isEmpty else { throw error("\(what) must be a text") }
+        return scalar.string
+    }
+
+    /// A whole number.
+    package func integer(of what: String, atLeast minimum: Int) throws(LocatedError) -> Int {
+        guard let number = node.scalar.flatMap({ Int($0.string) }), number >= minimum else {
+            throw error("\(what) must be a whole number of at least \(minimum)")
+        }
+        return number
+    }
+}

@@ -1,0 +1,69 @@
+public import BSON
+public import Checking
+
+/// The lines of a failures file: JSON, an object per line, the last of which is the `result`.
+public struct FailureLines: Sendable {
+    /// The version of the shape, which changes when a reader of the old one would misread the new one.
+    public static var schemaVersion: Int { 1 }
+
+    private let ids: IDDisplay
+
+    /// - Parameter ids: How `_id`s are shown.
+    public init(ids: IDDisplay) { self.ids = ids }
+
+    /// The first line.
+    public var header: String {
+        ReportValue.object([
+            ("record", .string("header")), ("schema_version", .integer(Self.schemaVersion)),
+            ("command", .string("check")),
+        ]).line
+    }
+
+    /// A document and all that is wrong with it.
+    public func line(_ document: FailingDocument) -> String {
+        ReportValue.object([
+            ("record", .string("failure")),
+            ("database", .string(document.namespace.database)),
+            ("collection", .string(document.namespace.collection)),
+            ("_id", ids.json(document.id)),
+            ("verdict", .string("\(document.verdict)")),
+            ("active_verdict", document.active.map { .string("\($0)") } ?? .null),
+            ("in_ledger", .bool(document.isInLedger)), ("excepted", .bool(document.isExcepted)),
+            ("violations", .array(document.violations.map(violation))),
+        ]).line
+    }
+
+    /// A document that changed during the check: earlier lines about it are void.
+    ///
+    /// `nil` when `_id`s are hidden.
+    public func retraction(_ namespace: Namespace, _ id: BSONValue) -> String? {
+        if case .hidden = ids { return nil }
+        return ReportValue.object([
+            ("record", .string("retracted")), ("database", .string(namespace.database)),
+            ("collection", .string(namespace.collection)), ("_id", ids.json(id)),
+        ]).line
+    }
+
+    /// The last line: a file without it is not whole.
+    public func result(_ report: CheckReport) -> String {
+        let total = report.total
+        return ReportValue.object([
+            ("record", .string("result")), ("source", .string(report.source)),
+            ("active", report.active.map { .string($0) } ?? .null), ("documents_read", .integer(total.read)),
+            ("certain", .integer(total.certain)), ("possible", .integer(total.possible)),
+            ("changes", total.changes?.json ?? .null), ("band", .string(report.verdict.band.rawValue)),
+        ]).line
+    }
+
+    private func violation(_ violation: Violation) -> ReportValue {
+        var members: [(String, ReportValue)] = [
+            ("path", .string("\(violation.path)")), ("rule", .string(violation.rule.rawValue)),
+            ("vendor_code", violation.rule.vendorAlias.map { .string($0) } ?? .null),
+            ("level", .string("\(violation.level)")),
+            ("expected", .string(violation.expected)), ("found", .string(violation.found)),
+        ]
+        let value = SampleValue(violation.value, at: violation.path, ids: ids)
+        if let text = value.text { members.append(("value", .string(text))) }
+        return .object(members)
+    }
+}

@@ -1,0 +1,23 @@
+internal import BSON
+internal import Checking
+internal import Mongo
+internal import Scanning
+
+extension CheckRun {
+    /// Counts on the server what the filter of each group finds.
+    func prove(_ part: inout CheckReport.Collection, on pool: ClientPool) async throws {
+        var selection: BSONDocument = [:]
+        switch part.reading.selection {
+        case .everything: break
+        case .matching(let filter): selection = filter
+        // The documents of the sample are nowhere recorded.
+        case .sample: return
+        }
+        let filters = part.groups.map(\.filter)
+        let proof = FilterProof(part.reading.namespace ?? part.namespace, selection: selection)
+        let counts = try await onOwnedThread(name: "proof") { () throws in
+            try proof.counts(filters, on: try pool.client())
+        }
+        for (index, count) in counts.enumerated() { part.groups[index].provenCount = count }
+    }
+}

@@ -1,0 +1,36 @@
+internal import Checking
+internal import ServerSchema
+
+/// The operator's exceptions, as far as they concern a check.
+struct ExceptionList {
+    /// The file that states them.
+    let file: String
+    /// Those that hold.
+    let holding: [FindingException]
+    /// What the reader of the report should know of the others.
+    let notes: [String]
+    private let concerned: [FindingException]
+    private let today: String
+
+    /// - Parameters:
+    ///   - schema: what is checked; exceptions for other collections have no say.
+    ///   - isPart: whether the operator has chosen one collection of several, so that others are no slip.
+    ///   - today: the day in UTC, as `YYYY-MM-DD`.
+    init(file: String, _ exceptions: [FindingException], for schema: ServerSchema, isPart: Bool, today: String) {
+        self.file = file
+        self.today = today
+        concerned = exceptions.filter { schema[$0.namespace] != nil }
+        holding = concerned.filter { !$0.isExpired(on: today) }
+        let names = schema.collections.map { "\($0.namespace)" }
+        let others = isPart ? [] : exceptions.filter { schema[$0.namespace] == nil }
+        notes = others.map { exception in
+            let hint = Spelling.hint(for: "\(exception.namespace)", among: names).map { " (\($0))" } ?? ""
+            return "\(exception.location): the schema does not cover \(exception.namespace)\(hint)"
+        }
+    }
+
+    /// What became of them.
+    func use(in collections: [CheckReport.Collection]) -> ExceptionUse {
+        ExceptionUse(file: file, concerned, in: collections, today: today)
+    }
+}

@@ -1,0 +1,80 @@
+internal import Reporting
+internal import Synchronization
+internal import SystemPackage
+
+/// The file that `--failures` names: a line for every document that fails, from every thread of the scan.
+final class FailuresFile: Sendable {
+    private let path: String
+    private let state: Mutex<State>
+    private let failed = Atomic<Bool>(false)
+
+    /// The bytes that are gathered before they are written.
+    private static var bufferSize: Int { 1 << 18 }
+
+    private struct State {
+        /// Until it is in its place, or given up.
+        var file: AtomicFile?
+        var buffer: [UInt8] = []
+        var error: (any Error)?
+    }
+
+    /// Begins the file.
+    /// - Throws: ``OutputError``.
+    init(_ path: String) throws {
+        self.path = path
+        do {
+            state = Mutex(State(file: try AtomicFile(path)))
+        } catch {
+            throw Self.failure(path, error)
+        }
+    }
+
+    /// Whether a line could not be written, so that going on is of no use.
+    var hasFailed: Bool { failed.load(ordering: .relaxed) }
+
+    /// Adds a line; what goes wrong is thrown by ``finish(_:)``.
+    func add(_ line: String) {
+        state.withLock { state in
+            guard state.error == nil else { return }
+            state.buffer.append(contentsOf: line.utf8)
+            state.buffer.append(UInt8(ascii: "\n"))
+            if state.buffer.count >= Self.bufferSize { flush(&state) }
+        }
+    }
+
+    /// Adds the last line and puts the file in its place.
+    /// - Throws: ``OutputError`` for whatever went wrong since the beginning; nothing is left of the file then.
+    func finish(_ line: String) throws {
+        add(line)
+        try state.withLock { state in
+            flush(&state)
+            guard let file = state.file.take() else { return }
+            if let error = state.error {
+                file.discard()
+                throw Self.failure(path, error)
+            }
+            do { try file.commit() } catch { throw Self.failure(path, error) }
+        }
+    }
+
+    /// Why a line could not be written; `nil` when all were.
+    var error: OutputError? { state.withLock { $0.error.map { Self.failure(path, $0) } } }
+
+    /// Leaves nothing of the file, when the check comes to no end.
+    func discard() { state.withLock { $0.file.take()?.discard() } }
+
+    private func flush(_ state: inout State) {
+        guard state.error == nil, let file = state.file else { return }
+        do {
+            try file.write(state.buffer)
+            state.buffer.removeAll(keepingCapacity: true)
+        } catch {
+            state.error = error
+            failed.store(true, ordering: .relaxed)
+        }
+    }
+
+    private static func failure(_ path: String, _ reason: any Error) -> OutputError {
+        OutputError(description: "cannot write the failures file \(path): \(reason)")
+    }
+}
