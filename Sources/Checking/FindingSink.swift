@@ -101,7 +101,7 @@ struct FindingCollector: FindingSink {
         let finding = numbered(finding)
         guard finding.level >= minimum else { return }
         located.append(Located(finding: finding, below: finding.rule == .mixedDepth ? [] : below))
-        if keepsValues { values.append(finding.found.isOfValue ? current : nil) }
+        if keepsValues { values.append(finding.found.isOf(current) ? current : nil) }
     }
 
     mutating func report(_ finding: Finding, extra element: BSONElement, of view: borrowing BSONView) {
@@ -140,8 +140,11 @@ struct FindingCollector: FindingSink {
 
 extension Found {
     /// Whether it speaks of the value that was looked at last, and not of one around it, or of an absent one.
-    fileprivate var isOfValue: Bool {
-        switch detail {
+    ///
+    /// Of an object or an array it cannot be told: what is inside of them is looked at in between.
+    fileprivate func isOf(_ value: BSONValue?) -> Bool {
+        guard let value, value.type == type, TypeMask(type).isDisjoint(with: [.object, .array]) else { return false }
+        return switch detail {
         case .none, .exact, .fraction, .notANumber, .infinity, .beyondInt32, .beyondInt64, .inexact, .sixteenBytes,
             .otherLength:
             true

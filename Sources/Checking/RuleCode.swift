@@ -105,8 +105,9 @@ extension RuleCode {
         case .requiredNull, .typeMismatch, .numericWidthMismatch, .numericLossy, .nullOptional, .nullID,
             .idTypeMismatch, .embeddedNotObject, .arrayNotArray, .embeddedRequiredNull, .arrayItemType, .arrayNested,
             .arrayItemNull, .dictionaryValueType, .dictionaryValueNull, .uuidSubtype, .undefinedValue, .partitionType,
-            .linkType, .linkNullItem:
+            .linkType, .linkNullItem, .mixedType, .mixedCollection, .binarySubtype:
             "invalid_type"
+        case .dictionaryKey: "invalid_property_name"
         case .setDuplicate, .itemsNotUnique: "unique"
         case .belowMinimum: "number_gte"
         case .aboveMaximum: "number_lte"

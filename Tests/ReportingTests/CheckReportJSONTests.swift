@@ -67,7 +67,7 @@ import Testing
                         },
                         {
                           "rule": "binary-subtype",
-                          "vendor_code": null,
+                          "vendor_code": "invalid_type",
                           "level": "possible",
                           "path": "blobs[]",
                           "expected": "binData of subtype 0",

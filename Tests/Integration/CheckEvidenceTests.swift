@@ -1,0 +1,125 @@
+import BSON
+import TestSupport
+import Testing
+
+/// What a check tells of single documents: the failures file, proofs, `_id`s and values.
+@Suite struct CheckEvidenceTests {
+    private func withPeople(
+        _ body: (TestDatabase, CommandLineFolder, (@escaping ([String]) async throws -> ProgramRun)) async throws ->
+            Void
+    ) async throws {
+        let mongod = try await Mongod.shared
+        try await mongod.withDatabase { database in
+            try await database.fill("person", count: 3_000) { number in
+                ["_id": .integer(number), "name": number % 3 == 0 ? .string("secret-\(number)") : .integer(4_711_000)]
+            }
+            try await database.fill("person", [["_id": 77_123, "name": "x", "tags": [1, "secret", 2]]])
+            let folder = try CommandLineFolder()
+            defer { folder.remove() }
+            let arguments = try folder.check(database, on: mongod)
+            try await body(database, folder) { try await Program.run(arguments + $0, in: folder.path) }
+        }
+    }
+
+    @Test func theFileHoldsEveryFailingDocumentOnce() async throws {
+        try await withPeople { database, folder, check in
+            try folder.write("what was there", to: "f.jsonl")
+            let run = try await check(["--failures", "f.jsonl", "--threads", "4"])
+            #expect(run.exitCode == 1)
+            let lines = try (folder.text(of: "f.jsonl") ?? "").split(separator: "\n").map {
+                try BSONDocument(extendedJSON: String($0))
+            }
+            #expect(lines.first?["record"] == "header")
+            #expect(lines.last?["record"] == "result")
+            #expect(lines.last?["certain"] == 2_001)
+            let failures = lines.dropFirst().dropLast()
+            #expect(failures.allSatisfy { $0["record"] == "failure" && $0["database"] == .string(database.name) })
+            let ids = Set(failures.compactMap { $0["_id"]?.integer })
+            #expect(failures.count == 2_001)
+            #expect(ids == Set((0..<3_000).filter { $0 % 3 != 0 } + [77_123]))
+            let tags = failures.first { $0["_id"] == 77_123 }
+            // Two elements fail in the same way: one finding.
+            #expect(
+                tags?["violations"] == [
+                    [
+                        "path": "tags[]", "rule": "array-item-type", "vendor_code": "invalid_type",
+                        "level": "certain", "expected": "string", "found": "int",
+                    ]
+                ])
+            #expect(folder.names.contains("f.jsonl.partial") == false)
+        }
+    }
+
+    @Test func aFileThatCannotBeWrittenIsToldBeforeTheScan() async throws {
+        try await withPeople { _, folder, check in
+            let run = try await check(["--failures", "nowhere/f.jsonl"])
+            #expect(run.exitCode == 73)
+            #expect(run.errors.contains("cannot write the failures file nowhere/f.jsonl"))
+            #expect(run.output == "")
+        }
+    }
+
+    @Test func aFullDiskEndsTheCheckAndLeavesNothing() async throws {
+        try await withPeople { _, folder, check in
+            let run = try await check(["--failures", "/dev/full"])
+            #expect(run.exitCode == 73, "\(run.errors)")
+        }
+    }
+
+    @Test func valuesAreShownOnlyWhenAskedFor() async throws {
+        try await withPeople { _, folder, check in
+            for (arguments, isShown) in [([], false), (["--show-values"], true)] {
+                for form in ["text", "json"] {
+                    let run = try await check(arguments + ["--failures", "f.jsonl", "--output", form, "--info"])
+                    let file = folder.text(of: "f.jsonl") ?? ""
+                    #expect(run.output.contains("4711000") == isShown, "\(run.output)")
+                    #expect(file.contains("4711000") == isShown)
+                    // A value that fits is never shown.
+                    #expect(!(run.output + file + run.errors).contains("secret"))
+                }
+            }
+            #expect(folder.text(of: "f.jsonl")?.contains(#""found":"int","value":"4711000""#) == true)
+        }
+    }
+
+    @Test func idsCanBeHashedOrLeftOut() async throws {
+        try await withPeople { database, folder, check in
+            var hashes: Set<String> = []
+            for (display, isShown) in [("show", true), ("hash", false), ("none", false), ("hash", false)] {
+                for form in ["text", "json"] {
+                    let run = try await check(["--failures", "f.jsonl", "--output", form, "--ids", display])
+                    let file = folder.text(of: "f.jsonl") ?? ""
+                    #expect((run.output + file).contains("77123") == isShown, "\(display) \(form)")
+                    if display == "hash" { hashes.insert(String(file.split(separator: "\n")[1])) }
+                }
+            }
+            // Without a key of the operator's no two runs can be compared.
+            #expect(hashes.count == 4)
+        }
+    }
+
+    @Test func anIDIsNoValueThatMayBeShown() async throws {
+        let mongod = try await Mongod.shared
+        try await mongod.withDatabase { database in
+            try await database.fill("person", [["_id": "ada@example.net", "name": "Ada"]])
+            let folder = try CommandLineFolder()
+            defer { folder.remove() }
+            let arguments = try folder.check(database, on: mongod)
+            for display in ["none", "hash"] {
+                let run = try await Program.run(
+                    arguments + ["--ids", display, "--show-values", "--failures", "f.jsonl"], in: folder.path)
+                #expect(run.exitCode == 1)
+                #expect(!(run.output + (folder.text(of: "f.jsonl") ?? "")).contains("ada@"), "\(run.output)")
+            }
+        }
+    }
+
+    @Test func proofsSetTheServersCountsBesideTheScans() async throws {
+        try await withPeople { _, _, check in
+            let run = try await check(["--prove"])
+            #expect(
+                run.output.split(separator: "\n").filter { $0.contains("proven: the server finds as many") }.count == 2)
+            #expect(try await check(["--prove", "--source", "dump"]).exitCode == 64)
+        }
+    }
+}
