@@ -1,4 +1,6 @@
 import BSON
+import Foundation
+import SystemPackage
 import TestSupport
 import Testing
 
@@ -13,7 +15,7 @@ import Testing
             try await database.fill("person", count: 3_000) { number in
                 ["_id": .integer(number), "name": number % 3 == 0 ? .string("secret-\(number)") : .integer(4_711_000)]
             }
-            try await database.fill("person", [["_id": 77_123, "name": "x", "tags": [1, "secret", 2]]])
+            try await database.fill("person", [["_id": 770_077_007, "name": "x", "tags": [1, "secret", 2]]])
             let folder = try CommandLineFolder()
             defer { folder.remove() }
             let arguments = try folder.check(database, on: mongod)
@@ -36,8 +38,8 @@ import Testing
             #expect(failures.allSatisfy { $0["record"] == "failure" && $0["database"] == .string(database.name) })
             let ids = Set(failures.compactMap { $0["_id"]?.integer })
             #expect(failures.count == 2_001)
-            #expect(ids == Set((0..<3_000).filter { $0 % 3 != 0 } + [77_123]))
-            let tags = failures.first { $0["_id"] == 77_123 }
+            #expect(ids == Set((0..<3_000).filter { $0 % 3 != 0 } + [770_077_007]))
+            let tags = failures.first { $0["_id"] == 770_077_007 }
             // Two elements fail in the same way: one finding.
             #expect(
                 tags?["violations"] == [
@@ -59,10 +61,17 @@ import Testing
         }
     }
 
-    @Test func aFullDiskEndsTheCheckAndLeavesNothing() async throws {
+    /// A device is written as it stands, and never replaced.
+    @Test func aFullDiskEndsTheCheck() async throws {
         try await withPeople { _, folder, check in
-            let run = try await check(["--failures", "/dev/full"])
-            #expect(run.exitCode == 73, "\(run.errors)")
+            for (option, name) in [("--failures", "full.jsonl"), ("--report", "full.txt")] {
+                let link = folder.path.appending(name).string
+                try FileManager.default.createSymbolicLink(atPath: link, withDestinationPath: "/dev/full")
+                let run = try await check([option, name])
+                #expect(run.exitCode == 73, "\(run.errors)")
+                #expect(run.errors.contains(": No space left on device"), "\(run.errors)")
+                #expect(try FileManager.default.destinationOfSymbolicLink(atPath: link) == "/dev/full")
+            }
         }
     }
 
@@ -89,7 +98,7 @@ import Testing
                 for form in ["text", "json"] {
                     let run = try await check(["--failures", "f.jsonl", "--output", form, "--ids", display])
                     let file = folder.text(of: "f.jsonl") ?? ""
-                    #expect((run.output + file).contains("77123") == isShown, "\(display) \(form)")
+                    #expect((run.output + file).contains("770077007") == isShown, "\(display) \(form)")
                     if display == "hash" { hashes.insert(String(file.split(separator: "\n")[1])) }
                 }
             }

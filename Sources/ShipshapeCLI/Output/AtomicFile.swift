@@ -2,17 +2,27 @@ internal import Glibc
 internal import SystemPackage
 
 /// A file that others see whole or not at all: it is written beside its place, and renamed at the end.
+///
+/// A device or a pipe is written as it stands: a file in its place would replace it.
 struct AtomicFile {
     /// Its place.
     let path: String
-    private let temporary: FilePath
+    /// Where it is written meanwhile; `nil` for what is written as it stands.
+    private let temporary: FilePath?
     private let descriptor: FileDescriptor
 
     /// Begins the file; what stands at its place stays until ``commit()``.
     /// - Throws: ``Errno``.
     init(_ path: String) throws {
         self.path = path
-        temporary = FilePath(path + ".partial")
+        let type = try? FilePath(path).stat().type
+        guard type == nil || type == .regular else {
+            temporary = nil
+            descriptor = try FileDescriptor.open(FilePath(path), .writeOnly)
+            return
+        }
+        let temporary = FilePath(path + ".partial")
+        self.temporary = temporary
         descriptor = try FileDescriptor.open(
             temporary, .writeOnly, options: [.create, .truncate],
             permissions: [.ownerReadWrite, .groupRead, .otherRead])
@@ -25,13 +35,14 @@ struct AtomicFile {
     /// Puts the file in its place.
     /// - Throws: ``Errno``; nothing is left of the file then.
     func commit() throws {
+        guard let temporary else { return try descriptor.close() }
         do {
             guard fsync(descriptor.rawValue) == 0 else { throw Errno(rawValue: errno) }
-            try descriptor.close()
         } catch {
             discard()
             throw error
         }
+        try descriptor.close()
         guard unsafe rename(temporary.string, path) == 0 else {
             let reason = Errno(rawValue: errno)
             _ = unsafe unlink(temporary.string)
@@ -42,6 +53,6 @@ struct AtomicFile {
     /// Leaves nothing of the file.
     func discard() {
         try? descriptor.close()
-        _ = unsafe unlink(temporary.string)
+        if let temporary { _ = unsafe unlink(temporary.string) }
     }
 }
