@@ -31,6 +31,12 @@ public struct LedgerIndex: Sendable {
         return true
     }
 
+    /// Records what another index records.
+    public mutating func formUnion(_ other: LedgerIndex) {
+        for (namespace, keys) in other.ids { ids[namespace, default: []].formUnion(keys) }
+        count = ids.values.reduce(0) { $0 + $1.count }
+    }
+
     /// Whether a document is recorded.
     public func contains(_ id: BSONValue, in namespace: Namespace) -> Bool {
         ids[namespace]?.contains(LedgerKey(id)) ?? false

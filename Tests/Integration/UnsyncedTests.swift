@@ -98,6 +98,7 @@ import Testing
 
     @Test func theAppsOwnDatabaseIsFound() async throws {
         try await with { test in
+            try await test.database.fill("person", [["_id": 1, "name": "Ada"]])
             let app = "app\(test.database.name)"
             let ledger = Namespace(database: "__realm_sync_\(app)", collection: "unsynced_documents")
             let documents = [1, 2].map { test.entry($0, app: .string(app), of: "person", id: .integer($0)) }
@@ -106,6 +107,10 @@ import Testing
             }
             let run = try await test.unsynced(["--app", app])
             #expect(run.output.contains("app \(app) in \(ledger): 2 documents, 2 entries"), "\(run.output)")
+            let check = try await Program.run(
+                try test.folder.check(test.database, on: test.mongod).filter { $0 != "--ledger" && $0 != "none" }
+                    + ["--app", app])
+            #expect(check.output.contains("2 in the ledger, 0 certain"), "\(check.output) \(check.errors)")
             let other = try await test.unsynced(["--app", "nobody-\(app)", "--ledger", "\(ledger)"])
             #expect(other.exitCode == 0)
             #expect(other.output.contains("no entry is of the app nobody-\(app)"))

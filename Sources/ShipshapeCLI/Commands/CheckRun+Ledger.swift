@@ -11,7 +11,16 @@ extension CheckRun {
         guard let namespace = location.namespace else { return nil }
         do {
             return try await onOwnedThread(name: "ledger") { () throws in
-                try LedgerReader.open(namespace, appID: appID, on: try pool.client())?.index()
+                let client = try pool.client()
+                let named = location == .standard ? nil : namespace
+                let ledgers = try LedgerFinder.find(named: named, appID: appID, on: client)
+                let indexes = try ledgers.compactMap { try LedgerReader.open($0, appID: appID, on: client)?.index() }
+                // Of one app all entries count, wherever they are; of several, those of the fullest: the limit is per app.
+                guard appID != nil else { return indexes.max { $0.count < $1.count } }
+                return indexes.reduce(into: nil) { union, index in
+                    union = union ?? LedgerIndex()
+                    union?.formUnion(index)
+                }
             }
         } catch let error as MongoError where error.isAuthorization {
             throw BackfillError.ledgerUnreadable(namespace)

@@ -6,7 +6,8 @@ internal import Backfill
 struct LedgerFlags: ParsableArguments {
     @Option(
         help: ArgumentHelp(
-            "The ledger of unsynced documents, or none; default: __realm_sync.unsynced_documents.",
+            "The ledger of unsynced documents, or none; default: unsynced_documents in __realm_sync, and for check and "
+                + "unsynced in the per-app databases __realm_sync_<app id>.",
             valueName: "db.collection"),
         transform: Self.location(parsing:))
     var ledger: LedgerLocation?
@@ -14,7 +15,8 @@ struct LedgerFlags: ParsableArguments {
     @Option(
         name: [.customLong("app-id"), .customLong("app")],
         help: ArgumentHelp(
-            "The internal id of the app whose entries count; default: the app with the most.", valueName: "id"))
+            "The internal id of the app whose entries count; default: the app with the most, for unsynced all apps.",
+            valueName: "id"))
     var appId: String?
 
     /// The ledger's place.
