@@ -69,6 +69,9 @@ struct CheckCommand: AsyncParsableCommand {
         if evidence.prove, source != nil {
             throw ValidationError("--prove asks the server, and with --source there is none")
         }
+        if evidence.prove, scan.sample != nil {
+            throw ValidationError("--prove does not go with --sample: the server cannot count what was taken at random")
+        }
         if let collection, Namespace(collection) == nil {
             throw ValidationError("--collection: \"\(collection)\" is not DATABASE.COLLECTION")
         }
