@@ -31,6 +31,23 @@ import Testing
         }
     }
 
+    @Test(arguments: ["local", "majority"]) func theConnectionStringsReadConcernIsNoHindrance(_ level: String)
+        async throws
+    {
+        let mongod = try await Mongod.shared
+        try await mongod.withDatabase { database in
+            try await database.fill("person", [["_id": 1, "name": "Ada"]])
+            let folder = try CommandLineFolder()
+            defer { folder.remove() }
+            let uri = mongod.uri + "&readConcernLevel=\(level)"
+            let run = try await Program.run(
+                try folder.check(database, on: mongod).map { $0 == mongod.uri ? uri : $0 })
+            #expect(run.exitCode == 0, "\(run.errors)")
+            #expect(run.output.contains("True at "))
+            #expect(!run.output.contains("Not guaranteed"))
+        }
+    }
+
     @Test func onAStandaloneTheMomentIsNotStated() async throws {
         let mongod = try await Mongod.start(.standalone)
         try await mongod.withDatabase { database in

@@ -61,7 +61,7 @@ struct SecondLook {
                     "find": .string(namespace.collection), "filter": ["_id": .null], "limit": 1,
                     "projection": ["_id": 1],
                 ],
-                on: namespace.database, options: try session.options())
+                on: namespace.database, options: try session.options(adding: Self.snapshot))
             guard case .timestamp(let stamp)? = reply["cursor"]?.document?["atClusterTime"] else { return nil }
             guard stamp >= earliest else {
                 usleep(50_000)
@@ -70,7 +70,7 @@ struct SecondLook {
             let time = ClusterTime(rawValue: stamp)
             try tracker.wait(until: time)
             let changed = tracker.changed
-            let tally = try judge(changed, client, try session.options(adding: Self.comment))
+            let tally = try judge(changed, client, try session.options(adding: Self.snapshot))
             return Outcome(time: time, changed: changed, tally: tally, blur: nil)
         }
         return nil
@@ -107,7 +107,8 @@ struct SecondLook {
         return tally
     }
 
-    private static var comment: BSONDocument { ["comment": "shipshape check"] }
+    /// Told, because the connection string may name another read concern, which the server would refuse here.
+    private static var snapshot: BSONDocument { ["readConcern": ["level": "snapshot"], "comment": "shipshape check"] }
 
     /// The deployment's time now; 0 of a server that has none.
     static func time(of client: borrowing Client) throws(MongoError) -> UInt64 {
