@@ -10,6 +10,7 @@ import Testing
                 {
                   "schema_version": 1,
                   "command": "check",
+                  "dialect": "appservices",
                   "source": "mongodb://localhost",
                   "active": null,
                   "duration_ms": 12345,
