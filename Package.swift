@@ -61,10 +61,13 @@ let package = Package(
             name: "demo-data", dependencies: ["DemoData", "Mongo", "BSON", .argumentParser, .system],
             path: "Tests/DemoLoader"),
         .target(
-            name: "Conformance", dependencies: ["Checking", "ServerSchema", "Mongo", "BSON"], path: "Tests/Conformance"),
+            name: "Conformance", dependencies: ["Checking", "ServerSchema", "BSON", .system],
+            path: "Tests/Conformance", exclude: ["Fixtures"]),
+        .target(
+            name: "ConformanceOracle", dependencies: ["Conformance", "Mongo", "BSON"], path: "Tests/ConformanceOracle"),
         .executableTarget(
             name: "conformance",
-            dependencies: ["Conformance", "ServerSchema", "Mongo", "BSON", .argumentParser, .system],
+            dependencies: ["ConformanceOracle", "Conformance", "Mongo", "BSON", .argumentParser],
             path: "Tests/ConformanceTool"),
         .target(name: "DumpWriter", dependencies: ["CZlib", "BSON"], path: "Tests/DumpWriter"),
         .target(name: "TestSupport", dependencies: ["Mongo", "BSON", .subprocess, .system], path: "Tests/Support"),
@@ -73,7 +76,8 @@ let package = Package(
         .testTarget(
             name: "ServerSchemaTests", dependencies: ["ServerSchema", "BSON", .system], exclude: ["Fixtures"]),
         .testTarget(name: "SchemaChangeTests", dependencies: ["SchemaChange", "ServerSchema", "BSON"]),
-        .testTarget(name: "CheckingTests", dependencies: ["Checking", "ServerSchema", "BSON"]),
+        .testTarget(
+            name: "CheckingTests", dependencies: ["Checking", "Conformance", "ServerSchema", "BSON"]),
         .testTarget(name: "MongoTests", dependencies: ["Mongo", "BSON", "TestSupport"]),
         .testTarget(
             name: "BackfillTests", dependencies: ["Backfill", "Checking", "SchemaChange", "ServerSchema", "BSON"]),
@@ -83,7 +87,7 @@ let package = Package(
             name: "Integration",
             dependencies: [
                 "ShipshapeCLI", "Reporting", "Backfill", "Scanning", "Checking", "ServerSchema", "Mongo", "BSON",
-                "TestSupport", "DemoData", "DumpWriter", .subprocess, .system,
+                "TestSupport", "DemoData", "DumpWriter", "Conformance", "ConformanceOracle", .subprocess, .system,
             ]),
     ],
     swiftLanguageModes: [.v6]

@@ -1,5 +1,6 @@
 import BSON
 import Conformance
+import ConformanceOracle
 import Mongo
 
 /// Counts agreements, and prints disagreements whole.

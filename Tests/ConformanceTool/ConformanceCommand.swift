@@ -42,7 +42,7 @@ struct ConformanceCommand: AsyncParsableCommand {
 
     func run() async throws {
         let source: any CaseSource =
-            try generate.map { GeneratedCases(count: $0, seed: seed) } ?? CaseFile(cases ?? "-")
+            try generate.map { GeneratedCases(count: $0, seed: seed) } ?? CaseFile(cases ?? "-", addsIDs: oracle != nil)
         let (oracle, show) = (oracle, show)
         let comparison = try await onOwnedThread(name: "conformance") {
             var comparison = Comparison(shownCount: show)

@@ -10,53 +10,66 @@ struct SchemaSlice {
 
     /// The filter, and whether it matches those documents and no others.
     func filter(for located: FindingCollector.Located) -> (document: BSONDocument, isExact: Bool) {
-        let finding = located.finding
-        let node = Int(finding.node)
-        let wholeSchema = plan.origins[0].schema.jsonSchema
-        guard let leaf = leaf(of: located) else { return (Self.failing(wholeSchema), false) }
-        let slice = around(leaf, at: node)
-        return (Self.failing(slice), isExact(located))
+        let node = Int(located.finding.node)
+        if let path = topmostPath(of: node), located.finding.rule != .requiredMissing || path != node {
+            // Of a path each keyword asks for a value of its own: only all of them together say what they mean.
+            return (Self.failing(around(plan.origins[path].schema.jsonSchema, at: path)), false)
+        }
+        guard let leaf = leaf(of: located) else { return (Self.failing(plan.origins[0].schema.jsonSchema), false) }
+        return (Self.failing(around(leaf, at: node)), isExact(located.finding))
     }
 
     private static func failing(_ schema: BSONDocument) -> BSONDocument {
         ["$nor": [["$jsonSchema": .object(schema)]]]
     }
 
-    /// Of a path, and of two findings that one keyword makes of different values, the keyword alone says less.
-    private func isExact(_ located: FindingCollector.Located) -> Bool {
-        var node = Int(located.finding.node)
+    /// The node nearest to the root, up to this one, that stands for a path or for the object around it.
+    private func topmostPath(of node: Int) -> Int? {
+        var (node, found) = (node, nil as Int?)
         while node > 0 {
-            if case .property(let name) = plan.origins[node].step, name.isEmpty || name.contains(".") { return false }
+            if case .property(let name) = plan.origins[node].step, name.isEmpty || name.contains(".") { found = node }
             node = Int(plan.origins[node].parent)
         }
-        switch located.finding.rule {
-        case .oneOf, .additionalProperty, .additionalItem, .dependencyMissing: return false
-        default: return true
-        }
+        return found
     }
+
+    /// One keyword makes the two findings that none or several of `oneOf` fit.
+    private func isExact(_ finding: Finding) -> Bool { finding.rule != .oneOf && finding.rule != .additionalItem }
 
     /// The schema that fails just where the finding is, for the node itself.
     private func leaf(of located: FindingCollector.Located) -> BSONDocument? {
         let finding = located.finding
-        let node = Int(finding.node)
-        if finding.rule == .requiredMissing {
-            guard case .property(let name) = plan.origins[node].step else { return nil }
-            return ["required": [.string(name)]]
-        }
+        let origin = plan.origins[Int(finding.node)]
         let type = BSONValue.string("\(finding.found.type)")
-        let isWhole = plan.judgesWhole(node)
-        if finding.rule == .typeMismatch, !isWhole, finding.found.detail == .none {
+        switch finding.rule {
+        case .requiredMissing:
+            guard case .property(let name) = origin.step else { return nil }
+            return ["required": [.string(name)]]
+        case .additionalProperty:
+            guard case .field(let name)? = located.below.last, !name.contains("\\E") else { return nil }
+            // Unlike `properties`, a pattern sees each field of a name that repeats.
+            let pattern = "\\A\\Q\(name)\\E\\z"
+            return ["patternProperties": .object(BSONDocument([(pattern, .object(["not": ["bsonType": type]]))]))]
+        case .dependencyMissing:
+            guard case .field(let name)? = located.below.last else { return nil }
+            return ["dependencies": .object(Self.dependencies(of: origin.schema, on: name))]
+        case .typeMismatch where !plan.judgesWhole(Int(finding.node)):
             // A value of the found type stands there, which the schema does not name.
             return ["not": ["bsonType": type]]
+        default:
+            guard let keyword = keyword(of: finding.rule, in: origin.schema) else { return nil }
+            if plan.judgesWhole(Int(finding.node)) || finding.rule == .additionalItem { return keyword }
+            return ["anyOf": [["not": ["bsonType": type]], .object(keyword)]]
         }
-        guard let keyword = keyword(of: finding.rule, in: plan.origins[node].schema) else { return nil }
-        if isWhole { return keyword }
-        switch finding.rule {
-        // What was found is not the node's value, but one inside of it, or missing.
-        case .additionalItem, .additionalProperty, .dependencyMissing: return keyword
-        default: break
-        }
-        return ["anyOf": [["not": ["bsonType": type]], .object(keyword)]]
+    }
+
+    /// The entries of `dependencies` that list a field, without the other fields.
+    private static func dependencies(of schema: SchemaNode, on name: String) -> BSONDocument {
+        BSONDocument(
+            schema.constraints.dependencies.compactMap { dependency in
+                guard case .fields(let names) = dependency.demand, names.contains(name) else { return nil }
+                return (dependency.field, [.string(name)])
+            })
     }
 
     /// The schema with nothing but the keyword that a rule judges.
@@ -77,8 +90,7 @@ struct SchemaSlice {
         case .additionalItem: names = ["items", "additionalItems"]
         case .tooFewProperties: names = ["minProperties"]
         case .tooManyProperties: names = ["maxProperties"]
-        case .additionalProperty: names = ["properties", "patternProperties", "additionalProperties"]
-        case .dependencyMissing, .dependencySchema: names = ["dependencies"]
+        case .dependencySchema: names = ["dependencies"]
         case .allOf: names = ["allOf"]
         case .anyOf: names = ["anyOf"]
         case .oneOf: names = ["oneOf"]
@@ -92,15 +104,16 @@ struct SchemaSlice {
         return BSONDocument(keywords.map { ($0.name, Self.emptied($0.name, $0.value, for: rule)) })
     }
 
-    /// Of the fields and elements that a keyword names, only the names matter to what is additional.
+    /// The keyword without what other rules judge.
     private static func emptied(_ name: String, _ value: BSONValue, for rule: Rule) -> BSONValue {
-        switch (rule, name, value) {
-        case (.additionalProperty, "properties", .object(let members)),
-            (.additionalProperty, "patternProperties", .object(let members)):
-            return .object(BSONDocument(((try? members.elements()) ?? []).map { ($0.name, [:]) }))
-        case (.additionalItem, "items", .array(let entries)):
-            return .array(of: entries.values.map { _ in [:] })
-        default: return value
+        switch (rule, value) {
+        case (.additionalItem, .array(let entries)) where name == "items":
+            .array(of: entries.values.map { _ in [:] })
+        case (.dependencySchema, .object(let members)):
+            .object(
+                BSONDocument(
+                    ((try? members.elements()) ?? []).filter { $0.value.type == .object }.map { ($0.name, $0.value) }))
+        default: value
         }
     }
 

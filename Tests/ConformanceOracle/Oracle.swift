@@ -1,4 +1,5 @@
 package import BSON
+package import Conformance
 package import Mongo
 
 /// Asks a mongod for its own verdicts.
@@ -18,6 +19,48 @@ package struct Oracle: ~Copyable {
     /// The verdicts on the documents of each group, in their order.
     /// - Throws: ``MongoError`` when the deployment fails; a refused schema is an answer.
     package func answers(for groups: [CaseGroup]) throws -> [[ConformanceAnswer]] {
+        let numbers = groups.flatMap(\.documents).map(\.number)
+        guard Set(numbers).count == numbers.count, !numbers.contains(where: \.isNaN) else {
+            return try groups.map { group in try group.documents.map { try answer(for: $0, by: group.schema) } }
+        }
+        return try answersByNumber(for: groups)
+    }
+
+    /// The verdict on a document with any `_id`, alone in the collection.
+    private func answer(for document: BSONDocument, by schema: BSONDocument) throws -> ConformanceAnswer {
+        try client.runCommand(
+            ["delete": .string(namespace.collection), "deletes": [["q": [:], "limit": 0]]], on: namespace.database)
+        let command: BSONDocument = ["find": .string(namespace.collection), "filter": ["$jsonSchema": .object(schema)]]
+        do {
+            try client.runCommand(
+                ["insert": .string(namespace.collection), "documents": [.object(document)]], on: namespace.database)
+        } catch {
+            guard error.domain == .server else { throw error }
+            return .none("mongod does not store the document")
+        }
+        if document.values.contains(.timestamp(0)) { return Self.emptyTimestamp }
+        do {
+            let reply = try client.runCommand(command, on: namespace.database)
+            guard case .object(let cursor)? = reply["cursor"], case .array(let batch)? = cursor["firstBatch"] else {
+                return .none("mongod gives no cursor")
+            }
+            return .judged(!batch.isEmpty)
+        } catch {
+            guard error.domain == .server else { throw error }
+            return Self.refusal(error)
+        }
+    }
+
+    private static var emptyTimestamp: ConformanceAnswer {
+        .none("mongod stores the time in the place of an empty timestamp")
+    }
+
+    private static func refusal(_ error: MongoError) -> ConformanceAnswer {
+        error.message.contains("Executor error") ? .none(error.message) : .refused(error.message)
+    }
+
+    /// The verdicts on documents whose `_id`s are different numbers, all stored at once.
+    private func answersByNumber(for groups: [CaseGroup]) throws -> [[ConformanceAnswer]] {
         let stored = try store(groups.flatMap(\.documents))
         var answers: [[ConformanceAnswer]] = []
         for group in groups {
@@ -27,15 +70,13 @@ package struct Oracle: ~Copyable {
                 verdicts = group.documents.map { .judged(found.contains($0.number)) }
             } catch let error as MongoError {
                 guard error.domain == .server else { throw error }
-                verdicts = group.documents.map { _ in
-                    error.message.contains("Executor error") ? .none(error.message) : .refused(error.message)
-                }
+                verdicts = group.documents.map { _ in Self.refusal(error) }
             }
             for (index, document) in group.documents.enumerated() {
                 if !stored.contains(document.number) {
                     verdicts[index] = .none("mongod does not store the document")
                 } else if document.values.contains(.timestamp(0)) {
-                    verdicts[index] = .none("mongod stores the time in the place of an empty timestamp")
+                    verdicts[index] = Self.emptyTimestamp
                 }
             }
             answers.append(verdicts)

@@ -1,25 +1,24 @@
 import BSON
-import Conformance
 import ServerSchema
 import SystemPackage
 
 /// Where cases come from.
-protocol CaseSource: Sendable {
+package protocol CaseSource: Sendable {
     /// Some more cases with what they expect, an answer per document; `nil` when there are none.
     mutating func next() throws -> [(CaseGroup, [ConformanceAnswer])]?
 }
 
 /// Random cases, which expect nothing.
-struct GeneratedCases: CaseSource {
+package struct GeneratedCases: CaseSource {
     private var generator: CaseGenerator
     private var rest: Int
 
-    init(count: Int, seed: UInt64) {
+    package init(count: Int, seed: UInt64) {
         generator = CaseGenerator(seed: seed)
         rest = count
     }
 
-    mutating func next() -> [(CaseGroup, [ConformanceAnswer])]? {
+    package mutating func next() -> [(CaseGroup, [ConformanceAnswer])]? {
         guard rest > 0 else { return nil }
         var batch: [(CaseGroup, [ConformanceAnswer])] = []
         var count = 0
@@ -34,12 +33,15 @@ struct GeneratedCases: CaseSource {
 }
 
 /// The cases of a file, one on a line.
-struct CaseFile: CaseSource {
+package struct CaseFile: CaseSource {
     private let name: String
     private var lines: ArraySlice<ArraySlice<UInt8>>
     private var number = 0
+    private let addsIDs: Bool
 
-    init(_ path: String) throws {
+    /// - Parameter addsIDs: whether documents without an `_id` get one, as mongod gives them.
+    package init(_ path: String, addsIDs: Bool = false) throws {
+        self.addsIDs = addsIDs
         name = path == "-" ? "standard input" : path
         let descriptor = path == "-" ? FileDescriptor.standardInput : try FileDescriptor.open(FilePath(path), .readOnly)
         var bytes: [UInt8] = []
@@ -52,15 +54,22 @@ struct CaseFile: CaseSource {
         lines = bytes.split(separator: UInt8(ascii: "\n"), omittingEmptySubsequences: false)[...]
     }
 
-    mutating func next() throws -> [(CaseGroup, [ConformanceAnswer])]? {
+    package mutating func next() throws -> [(CaseGroup, [ConformanceAnswer])]? {
         var batch: [(CaseGroup, [ConformanceAnswer])] = []
         while batch.count < 200, let line = lines.popFirst() {
             number += 1
             let isBlank = line.allSatisfy { [UInt8(ascii: " "), UInt8(ascii: "\t"), UInt8(ascii: "\r")].contains($0) }
             if isBlank { continue }
-            batch.append(try ConformanceLine(Array(line), place: "\(name), line \(number)").caseAndAnswer)
+            var (group, answers) = try ConformanceLine(Array(line), place: "\(name), line \(number)").caseAndAnswer
+            if addsIDs { group = CaseGroup(schema: group.schema, documents: group.documents.map(Self.withID)) }
+            batch.append((group, answers))
         }
         return batch.isEmpty ? nil : batch
+    }
+
+    private static func withID(_ document: BSONDocument) -> BSONDocument {
+        guard document["_id"] == nil, let elements = try? document.elements() else { return document }
+        return BSONDocument([("_id", .objectID(ObjectID(high: 1, low: 1)))] + elements.map { ($0.name, $0.value) })
     }
 }
 
@@ -94,6 +103,6 @@ struct ConformanceLine {
 }
 
 /// Why a file of cases cannot be read.
-struct CaseError: Error, CustomStringConvertible {
-    let description: String
+package struct CaseError: Error, CustomStringConvertible {
+    package let description: String
 }

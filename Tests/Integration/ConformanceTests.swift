@@ -1,0 +1,75 @@
+import BSON
+import Checking
+import Conformance
+import ConformanceOracle
+import Mongo
+import TestSupport
+import Testing
+
+/// mongod itself is the oracle of the `jsonschema` dialect.
+@Suite("The jsonschema dialect agrees with mongod")
+struct ConformanceTests {
+    @Test("over random schemas and documents that nearly fit", arguments: [1, 2, 3, 4] as [UInt64])
+    func generated(seed: UInt64) async throws {
+        try await Mongod.shared.withDatabase { database in
+            let counts = try await onOwnedThread(name: "oracle") { () throws in
+                let oracle = Oracle(try database.pool.client(), namespace: database.namespace("cases"))
+                var cases = GeneratedCases(count: 6_000, seed: seed)
+                var counts = Counts()
+                while let batch = cases.next() {
+                    let answers = try oracle.answers(for: batch.map(\.0))
+                    for ((group, _), answers) in zip(batch, answers) { try counts.add(group, answers) }
+                }
+                return counts
+            }
+            #expect(counts.disagreements == [])
+            #expect(counts.agreed >= 6_000)
+            // Cases that all end alike would prove little.
+            #expect(counts.fitting > 1_000 && counts.fitting < counts.agreed - 1_000)
+        }
+    }
+
+    @Test("over the fixed cases")
+    func fixed() async throws {
+        try await Mongod.shared.withDatabase { database in
+            let disagreements = try await onOwnedThread(name: "oracle") { () throws in
+                let oracle = Oracle(try database.pool.client(), namespace: database.namespace("cases"))
+                var source = try CaseFile(Self.fixedCases)
+                var disagreements: [String] = []
+                while let batch = try source.next() {
+                    let answers = try oracle.answers(for: batch.map(\.0))
+                    for ((group, expected), answers) in zip(batch, answers) where !answers[0].agrees(with: expected[0])
+                    {
+                        disagreements.append("\(try group.schema.extendedJSON()): \(answers[0])")
+                    }
+                }
+                return disagreements
+            }
+            #expect(disagreements == [])
+        }
+    }
+
+    private static let fixedCases =
+        String(#filePath.dropLast("Integration/ConformanceTests.swift".count)) + "Conformance/Fixtures/keywords.jsonl"
+
+    private struct Counts: Sendable {
+        var agreed = 0
+        var fitting = 0
+        var disagreements: [String] = []
+
+        mutating func add(_ group: CaseGroup, _ answers: [ConformanceAnswer]) throws {
+            let schema = JudgingSchema(group.schema)
+            for (document, expected) in zip(group.documents, answers) {
+                if case .none = expected { continue }
+                let answer = schema.answer(for: document)
+                guard answer.agrees(with: expected) else {
+                    disagreements.append(
+                        "\(try group.schema.extendedJSON()) \(try document.extendedJSON()): \(expected), got \(answer)")
+                    continue
+                }
+                agreed += 1
+                if answer == .judged(true) { fitting += 1 }
+            }
+        }
+    }
+}
