@@ -16,7 +16,9 @@ struct SchemaSlice {
             return (Self.failing(around(plan.origins[path].schema.jsonSchema, at: path)), false)
         }
         guard let leaf = leaf(of: located) else { return (Self.failing(plan.origins[0].schema.jsonSchema), false) }
-        return (Self.failing(around(leaf, at: node)), isExact(located.finding))
+        // A required field is missing from its parent: the way ends there.
+        let end = located.finding.rule == .requiredMissing ? Int(plan.origins[node].parent) : node
+        return (Self.failing(around(leaf, at: end)), isExact(located.finding))
     }
 
     private static func failing(_ schema: BSONDocument) -> BSONDocument {
@@ -120,8 +122,7 @@ struct SchemaSlice {
     /// The schema of the root that leads to a node and says there what `leaf` says.
     private func around(_ leaf: BSONDocument, at node: Int) -> BSONDocument {
         var schema = leaf
-        // A required field is missing from its parent: the way ends there.
-        var node = leaf["required"] != nil && plan.origins[node].step.isProperty ? Int(plan.origins[node].parent) : node
+        var node = node
         while node > 0 {
             let origin = plan.origins[node]
             schema = step(origin.step, to: schema, in: plan.origins[Int(origin.parent)].schema)
@@ -154,10 +155,6 @@ struct SchemaSlice {
         case .dependency(let field): return ["dependencies": .object(BSONDocument([(field, child)]))]
         }
     }
-}
-
-extension JSONSchemaPlan.Origin.Step {
-    fileprivate var isProperty: Bool { if case .property = self { true } else { false } }
 }
 
 extension JSONSchemaPlan {
