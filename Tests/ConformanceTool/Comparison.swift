@@ -5,16 +5,12 @@ import Mongo
 
 /// Counts agreements, and prints disagreements whole.
 struct Comparison: Sendable {
-    /// How many disagreements are printed.
-    let shownCount: Int
     private(set) var agreedCount = 0
     private(set) var disagreedCount = 0
     /// Cases on which mongod gave no verdict: documents that it does not store, for instance.
     private(set) var unansweredCount = 0
     private(set) var fittingCount = 0
     private(set) var refusedCount = 0
-
-    init(shownCount: Int) { self.shownCount = shownCount }
 
     /// Compares all cases; blocks.
     mutating func run(_ source: any CaseSource, oracle uri: String?) throws {
@@ -49,7 +45,7 @@ struct Comparison: Sendable {
                 if case .refused = answer { refusedCount += 1 }
             } else {
                 disagreedCount += 1
-                if disagreedCount <= shownCount { show(group.schema, document, expected, answer) }
+                show(group.schema, document, expected, answer)
             }
         }
     }

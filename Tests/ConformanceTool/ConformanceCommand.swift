@@ -13,7 +13,8 @@ struct ConformanceCommand: AsyncParsableCommand {
         discussion: """
             CASES holds a JSON object on each line, in extended JSON: {"schema": …, "document": …, "expected": \
             true|false|null, "schema_error": null|{"code": …, "message": …}}. Where expected is null and schema_error is \
-            set, the schema must be refused. Ends with 1 when there is a disagreement.
+            set, the schema must be refused. Ends with 1 when there is a disagreement. --generate without --oracle \
+            prints the cases in that form, with the dialect's own verdicts.
             """)
 
     @Argument(help: "A file of cases, one on a line; - for standard input.")
@@ -28,24 +29,19 @@ struct ConformanceCommand: AsyncParsableCommand {
     @Option(help: "What determines the random cases.")
     var seed: UInt64 = 1
 
-    @Option(help: "How many disagreements to print.")
-    var show = 100
-
     func validate() throws {
         guard (cases == nil) != (generate == nil) else {
             throw ValidationError("give a file of cases, or --generate")
         }
-        if generate != nil, oracle == nil {
-            throw ValidationError("--generate needs --oracle: nothing else knows the verdicts")
-        }
     }
 
     func run() async throws {
+        if let generate, oracle == nil { return try write(GeneratedCases(count: generate, seed: seed)) }
         let source: any CaseSource =
             try generate.map { GeneratedCases(count: $0, seed: seed) } ?? CaseFile(cases ?? "-", addsIDs: oracle != nil)
-        let (oracle, show) = (oracle, show)
+        let oracle = oracle
         let comparison = try await onOwnedThread(name: "conformance") {
-            var comparison = Comparison(shownCount: show)
+            var comparison = Comparison()
             try comparison.run(source, oracle: oracle)
             return comparison
         }
@@ -56,5 +52,18 @@ struct ConformanceCommand: AsyncParsableCommand {
             print("seed \(seed): \(comparison.fittingCount) fit, \(comparison.refusedCount) schemas refused")
         }
         if comparison.disagreedCount > 0 { throw ExitCode(1) }
+    }
+
+    /// Prints the cases themselves, with the dialect's own verdicts.
+    private func write(_ cases: GeneratedCases) throws {
+        var cases = cases
+        while let batch = cases.next() {
+            for (group, _) in batch {
+                let schema = JudgingSchema(group.schema)
+                for document in group.documents {
+                    print(try CaseLine(group.schema, document, schema.answer(for: document)).text)
+                }
+            }
+        }
     }
 }

@@ -1,0 +1,18 @@
+import BSON
+import Conformance
+
+/// A case as a line of a file of cases.
+struct CaseLine {
+    let text: String
+
+    /// - Throws: ``BSONError`` for what extended JSON cannot spell.
+    init(_ schema: BSONDocument, _ document: BSONDocument, _ answer: ConformanceAnswer) throws(BSONError) {
+        var line: [(String, BSONValue)] = [("schema", .object(schema)), ("document", .object(document))]
+        switch answer {
+        case .judged(let fits): line += [("expected", .bool(fits)), ("schema_error", .null)]
+        case .refused(let reason): line += [("expected", .null), ("schema_error", ["message": .string(reason)])]
+        case .none: line += [("expected", .null), ("schema_error", .null)]
+        }
+        text = try BSONDocument(line).extendedJSON()
+    }
+}
