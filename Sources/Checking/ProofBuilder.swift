@@ -17,17 +17,27 @@ struct ProofBuilder {
 
     /// The server limits the nesting of a query; what lies deeper is read.
     private static var maximumDepth: Int { 20 }
+    /// The levels that a schema may have as it stands in a query: the server takes some more.
+    private static var maximumLevels: Int { 60 }
     /// What no value fits.
     private static let nothing: BSONValue = ["not": [:]]
 
     var filter: BSONDocument? {
-        // Of MongoDB's own dialect the schema itself would be the proof, and the plan does not hold it.
-        guard schema.jsonSchema == nil, let root = object(0, depth: 0) else { return nil }
+        if let plan = schema.jsonSchema { return whole(plan) }
+        guard let root = object(0, depth: 0) else { return nil }
         let size: BSONValue = ["$lte": [["$bsonSize": "$$ROOT"], .integer(Walker.maximumBytes)]]
         let proof: BSONDocument = ["$jsonSchema": .object(BSONDocument(root)), "$expr": size]
         // The server judges constraints as the checker does, save that it does not let null pass.
         guard let constraints = schema.constraints?.origins.first?.schema.jsonSchema else { return proof }
         return proof.appending("$and", [["$jsonSchema": .object(constraints)]])
+    }
+
+    /// Of MongoDB's own dialect the schema itself is the proof.
+    private func whole(_ plan: JSONSchemaPlan) -> BSONDocument? {
+        guard let root = plan.origins.first?.schema.jsonSchema, root.isPlain(levels: Self.maximumLevels) else {
+            return nil
+        }
+        return ["$jsonSchema": .object(root)]
     }
 
     /// What a value at a node must be to be surely good.
@@ -130,4 +140,19 @@ struct ProofBuilder {
         (.long, "long"), (.decimal, "decimal"), (TypeMask(BSONType.minKey), "minKey"),
         (TypeMask(BSONType.maxKey), "maxKey"),
     ]
+}
+
+extension BSONDocument {
+    /// Whether the driver takes the document in a filter: no name in it is empty, and it is not too deep.
+    fileprivate func isPlain(levels: Int) -> Bool {
+        guard levels > 0, let elements = try? elements() else { return false }
+        return elements.allSatisfy { name, value in
+            guard !name.isEmpty else { return false }
+            return switch value {
+            case .object(let document): document.isPlain(levels: levels - 1)
+            case .array(let values): values.isPlain(levels: levels - 1)
+            default: true
+            }
+        }
+    }
 }
