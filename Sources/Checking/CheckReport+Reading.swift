@@ -43,6 +43,8 @@ public struct MissingGuarantee: Hashable, Sendable {
         case resumable
         /// Every document is judged.
         case everyDocument = "every_document"
+        /// The collection was not replaced by another of its name.
+        case sameCollection = "same_collection"
     }
 
     /// Which promise.

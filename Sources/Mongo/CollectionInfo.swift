@@ -72,4 +72,19 @@ extension Client {
         let filter: BSONDocument = ["name": .string(namespace.collection)]
         return try listCollections(of: namespace.database, options: ["filter": .object(filter)]).first
     }
+    /// Describes one collection; without the privilege `listCollections` its name and kind alone.
+    ///
+    /// Those the server tells of whatever the user may read.
+    /// - Throws: ``MongoError``.
+    package func readableCollection(_ namespace: Namespace) throws(MongoError) -> CollectionInfo? {
+        do throws(MongoError) {
+            return try collectionInfo(namespace)
+        } catch {
+            guard error.isAuthorization else { throw error }
+            let filter: BSONDocument = ["name": .string(namespace.collection)]
+            let options: BSONDocument = ["filter": .object(filter), "nameOnly": true, "authorizedCollections": true]
+            guard let info = try listCollections(of: namespace.database, options: options).first else { throw error }
+            return info
+        }
+    }
 }

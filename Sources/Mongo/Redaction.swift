@@ -9,6 +9,12 @@ enum Redaction {
         for start in ["dup key:", "First element:"] {
             if let found = message.firstRange(of: start) { return message[..<found.upperBound] + " {…}" }
         }
+        let refused = "to execute command { "
+        if let found = message.firstRange(of: refused) {
+            // What is missing is the privilege for this command.
+            let command = message[found.upperBound...].prefix { $0.isLetter && $0.isASCII }
+            return message[..<found.lowerBound] + "to execute command \(command) {…}"
+        }
         guard let start = message.firstIndex(where: { $0 == "{" || $0 == "\"" }) else { return message }
         let quotes = message[start] == "\""
         let end = message[start...].dropFirst().lastIndex { $0 == "}" || $0 == "\"" }

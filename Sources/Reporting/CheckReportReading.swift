@@ -29,6 +29,7 @@ extension MissingGuarantee.Guarantee {
         case .oneMoment: "that the counts are of one moment"
         case .resumable: "that a lost cursor is no end"
         case .everyDocument: "that every document is judged"
+        case .sameCollection: "that the collection was not replaced meanwhile"
         }
     }
 }

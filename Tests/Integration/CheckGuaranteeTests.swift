@@ -31,6 +31,26 @@ import Testing
         }
     }
 
+    @Test func theRightToFindIsEnough() async throws {
+        let mongod = try await Mongod.withAuthentication
+        try await mongod.withDatabase { database in
+            try await database.fill("person", [["_id": 1, "name": 5]])
+            let person: BSONValue = ["db": .string(database.name), "collection": "person"]
+            let uri = try await mongod.addUser(
+                "\(database.name)-finder", privileges: [["resource": person, "actions": ["find"]]])
+            let folder = try CommandLineFolder()
+            defer { folder.remove() }
+            let arguments = try folder.check(database, on: mongod).map { $0 == mongod.uri ? uri : $0 }
+            let run = try await Program.run(arguments + ["--prove", "--prefilter", "--count"])
+            #expect(run.exitCode == 1, "\(run.errors)")
+            #expect(run.output.contains(".person: 1 document read of 1, 1 does not sync"), "\(run.output)")
+            #expect(
+                run.output.contains(
+                    "Not guaranteed: that the collection was not replaced meanwhile: the user lacks the privilege "
+                        + "listCollections on its database.\n"))
+        }
+    }
+
     @Test(arguments: ["local", "majority"]) func theConnectionStringsReadConcernIsNoHindrance(_ level: String)
         async throws
     {

@@ -11,6 +11,10 @@ import Testing
         ("bad value \"secret\" for 'field'", "bad value \"…\" for 'field'"),
         (#"bad value "sec"SECRET"ret" for 'field'"#, "bad value \"…\" for 'field'"),
         (#"no field 'b' in element {a: "x }SECRET{ y"}, sorry"#, "no field 'b' in element {…}, sorry"),
+        (
+            "not authorized on a to execute command { find: \"b\", x: 1 }",
+            "not authorized on a to execute command find {…}"
+        ),
         ("open { a: 1", "open {…}"), ("open \"never closed", "open \"…\""), ("plain } text", "plain } text"),
     ])
     func serverMessagesLoseWhatTheyQuote(message: String, shown: String) {

@@ -21,14 +21,14 @@ package enum LedgerFinder {
     package static func find(
         named: Namespace?, appID: String?, on client: borrowing Client
     ) throws(MongoError) -> [Namespace] {
-        if let named { return try client.collectionInfo(named) == nil ? [] : [named] }
+        if let named { return try client.readableCollection(named) == nil ? [] : [named] }
         var databases: Set<String> = [database]
         if let appID { databases.insert("\(database)_\(appID)") }
         databases.formUnion(try listed(on: client))
         var found: [Namespace] = []
         for database in databases.sorted() {
             let namespace = Namespace(database: database, collection: collection)
-            if try client.collectionInfo(namespace) != nil { found.append(namespace) }
+            if try client.readableCollection(namespace) != nil { found.append(namespace) }
         }
         return found
     }

@@ -17,7 +17,7 @@ package struct LedgerReader {
     package static func open(
         _ namespace: Namespace, appID: String?, on client: borrowing Client
     ) throws(MongoError) -> LedgerReader? {
-        guard try client.collectionInfo(namespace) != nil else { return nil }
+        guard try client.readableCollection(namespace) != nil else { return nil }
         let collection = client.collection(namespace)
         if let appID { return LedgerReader(collection: collection, appID: .string(appID)) }
         var largest = collection.aggregate(

@@ -33,7 +33,7 @@ extension CheckRun {
             }
             var options = options(collection.namespace, index, progress)
             options.isView = target.kind != .collection
-            if let note = choose(into: &options, for: compiled) { notes.append(note) }
+            if let note = try await choose(into: &options, for: compiled, on: pool) { notes.append(note) }
             let scan = CollectionScan(compiled, of: namespace, on: pool, options: options)
             let result = try await stopping(progress) { try await scan.run() }
             try await checkIdentity(of: namespace, target, on: pool)

@@ -12,7 +12,9 @@ extension CheckRun {
 
     /// Tells a scan what the operator asked for.
     /// - Returns: What the reader should know, when something cannot be done.
-    func choose(into options: inout ScanOptions, for schema: CompiledSchema) -> String? {
+    func choose(
+        into options: inout ScanOptions, for schema: CompiledSchema, on pool: ClientPool
+    ) async throws -> String? {
         options.filter = scan.filter ?? [:]
         options.place = { [map] in map.target(of: $0) }
         options.sampleSize = scan.sample
@@ -20,6 +22,10 @@ extension CheckRun {
         guard scan.prefilter else { return nil }
         guard let proof = proof(schema, options.active) else {
             return "\(schema.namespace) has a schema that no prefilter can prove: every document is read"
+        }
+        // A server of another version may refuse an expression that this program takes.
+        if let refusal = try await refusal(of: proof, map.target(of: schema.namespace), on: pool) {
+            return "\(schema.namespace): the server does not take the prefilter, so every document is read (\(refusal))"
         }
         options.prefilter = Prefilter(proof: proof)
         return nil
@@ -42,6 +48,10 @@ extension CheckRun {
         reading.clusterTime = result.clusterTime
         reading.changedCount = result.changedCount
         reading.missing = result.missing
+        if target.kind == .collection, target.uuid == nil {
+            reading.missing.append(
+                MissingGuarantee(.sameCollection, "the user lacks the privilege listCollections on its database"))
+        }
         if let sample = options.sampleSize {
             reading.selection = .sample(sample)
         } else if !options.filter.isEmpty {
@@ -70,8 +80,17 @@ extension CheckRun {
                     + "repair: leave it out of the schema, or name another with --collection")
         }
         guard let filter = scan.filter, let namespace = targets.first?.namespace else { return }
+        if let refusal = try await refusal(of: filter, namespace, on: pool) {
+            throw UsageError("--where: the server does not take the filter: \(refusal)")
+        }
+    }
+
+    /// Why the server does not take a filter; `nil` when it does.
+    private func refusal(
+        of filter: BSONDocument, _ namespace: Namespace, on pool: ClientPool
+    ) async throws -> String? {
         let find: BSONValue = ["find": .string(namespace.collection), "filter": .object(filter)]
-        let refusal = try await pool.withClient { client throws(MongoError) in
+        return try await pool.withClient { client throws(MongoError) in
             do throws(MongoError) {
                 let command: BSONDocument = ["explain": find, "verbosity": "queryPlanner"]
                 _ = try client.runReadCommand(command, on: namespace.database)
@@ -81,6 +100,5 @@ extension CheckRun {
                 return error.message
             }
         }
-        if let refusal { throw UsageError("--where: the server does not take the filter: \(refusal)") }
     }
 }

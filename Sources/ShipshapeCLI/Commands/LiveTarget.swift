@@ -10,7 +10,7 @@ struct LiveTarget: Sendable {
     var estimatedCount: Int?
 
     static func find(_ namespace: Namespace, on client: borrowing Client) throws(MongoError) -> LiveTarget {
-        guard let info = try client.collectionInfo(namespace) else {
+        guard let info = try client.readableCollection(namespace) else {
             return LiveTarget(exists: false)
         }
         guard info.kind == .collection else { return LiveTarget(exists: true, kind: info.kind, uuid: info.uuid) }
