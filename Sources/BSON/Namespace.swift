@@ -11,9 +11,11 @@ public struct Namespace: Hashable, Sendable {
         self.collection = collection
     }
 
-    /// Reads `database.collection`, split at the first dot; `nil` when one of the two is empty.
+    /// Reads `database.collection`, split at the first dot; `nil` when one of the two is empty, or when no database can
+    /// have such a name.
     public init?(_ text: String) {
-        guard let dot = text.firstIndex(of: "."), dot != text.startIndex, text.index(after: dot) != text.endIndex
+        guard let dot = text.firstIndex(of: "."), dot != text.startIndex, text.index(after: dot) != text.endIndex,
+            !text[..<dot].contains(where: { #"/\ "$"#.contains($0) || $0 == "\0" })
         else { return nil }
         self.init(database: String(text[..<dot]), collection: String(text[text.index(after: dot)...]))
     }

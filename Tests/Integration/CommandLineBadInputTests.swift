@@ -43,6 +43,28 @@ import Testing
                 == "shipshape: /person.json:2:15: the file ends where a value is expected\n")
     }
 
+    @Test(arguments: [
+        ["check"], ["check", "v2"], ["check", "v2", "--collection"], ["check", "v2", "--ids"],
+        ["check", "v2", "--map"],
+        ["check", "v2", "--ledger"], ["check", "v2", "--where"], ["unsynced"],
+    ])
+    func aConnectionStringInTheWrongPlace(_ arguments: [String]) async throws {
+        let uri = "mongodb://ada:hidden@word@localhost:1/"
+        let run = try await Program.run(arguments + [uri], environment: ["SHIPSHAPE_URI": .some(Self.nowhere)])
+        #expect([64, 65].contains(run.exitCode))
+        #expect(run.errors.contains("***@localhost"), "\(run.errors)")
+        #expect(!run.errors.contains("hidden") && !run.errors.contains("word@"))
+    }
+
+    @Test(arguments: [
+        ["--report", "a.json", "--failures", "a.json"], ["--report", "a.json", "--report", "a.json"],
+        ["--failures", "-"],
+    ])
+    func outputsThatWouldReplaceOneAnother(_ arguments: [String]) async throws {
+        let run = try await Program.run(["check", "v2"] + arguments)
+        #expect(run.exitCode == 64)
+    }
+
     @Test func aMissingSchema() async throws {
         #expect(
             try await refusal(["check", "/no/such/folder", "--uri", Self.nowhere], status: 65)

@@ -55,6 +55,8 @@ import Testing
             let run = try await mongod.failing(point) {
                 try await Program.run(arguments) { program in
                     try await mongod.waitForCommand("find", of: appName)
+                    // Twice, as `timeout` does: to the process, and to its group.
+                    program.send(signal)
                     program.send(signal)
                 }
             }

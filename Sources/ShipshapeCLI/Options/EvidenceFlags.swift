@@ -15,6 +15,12 @@ struct EvidenceFlags: ParsableArguments {
             discussion: "Reads the collection again, once per 25 groups."))
     var prove = false
 
+    func validate() throws {
+        if failures == "-" {
+            throw ValidationError("--failures -: standard output is the report's (name a file, or a pipe: /dev/fd/3)")
+        }
+    }
+
     /// Begins the file of failing documents; `nil` when none is asked for.
     /// - Throws: ``OutputError``.
     func openFailures(_ ids: IDDisplay) throws -> (file: FailuresFile, lines: FailureLines)? {

@@ -38,6 +38,7 @@ struct OutputFlags: ParsableArguments {
         for path in report where Self.form(of: path) == nil {
             throw ValidationError("--report \(path): the ending must be .json or .txt")
         }
+        if Set(report).count < report.count { throw ValidationError("--report names the same file twice") }
     }
 
     /// Makes sure that the report files can be written: better before a long run than after it.

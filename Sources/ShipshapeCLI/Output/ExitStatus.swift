@@ -72,9 +72,14 @@ enum ExitStatus: Int32, Error {
         if let status = error as? ExitStatus { Shipshape.exit(withError: ExitCode(status.rawValue)) }
         let parsed = Shipshape.exitCode(for: error)
         // Help, version and wrong usage are the parser's to tell; what it does not know it would call 1.
-        if parsed == .success || parsed == .validationFailure || error is ExitCode { Shipshape.exit(withError: error) }
+        if parsed == .validationFailure {
+            Console.error(ConnectionStringMask.mask(Shipshape.fullMessage(for: error)))
+            Shipshape.exit(withError: parsed)
+        }
+        if parsed == .success || error is ExitCode { Shipshape.exit(withError: error) }
         let status = ExitStatus(for: error)
-        Console.error("shipshape: \(status == .bug ? "internal error: " : "")\(error)\(remedy(for: error))")
+        let text = "\(status == .bug ? "internal error: " : "")\(error)\(remedy(for: error))"
+        Console.error("shipshape: \(ConnectionStringMask.mask(text))")
         Shipshape.exit(withError: ExitCode(status.rawValue))
     }
 }

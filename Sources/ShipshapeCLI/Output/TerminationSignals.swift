@@ -1,6 +1,6 @@
 internal import Foundation
 
-/// Turns SIGINT and SIGTERM into a request to stop; a second SIGINT ends the process as usual.
+/// Turns SIGINT and SIGTERM into a request to stop; one that follows after a second ends the process as usual.
 final class TerminationSignals {
     private var sources: [any DispatchSourceSignal] = []
 
@@ -11,8 +11,11 @@ final class TerminationSignals {
             let source = DispatchSource.makeSignalSource(signal: number, queue: .global(qos: .userInitiated))
             source.setEventHandler {
                 action()
-                // The first request stops at the next safe place; whoever cannot wait asks again.
-                _ = signal(number, SIG_DFL)
+                // The first request stops at the next safe place; whoever cannot wait asks again. What comes at once is
+                // the same request: `timeout` signals the process and its group.
+                DispatchQueue.global(qos: .userInitiated).asyncAfter(deadline: .now() + 1) {
+                    _ = signal(number, SIG_DFL)
+                }
             }
             source.activate()
             sources.append(source)
