@@ -56,6 +56,11 @@ public struct CheckReport: Hashable, Sendable {
         verdict.possiblyStopping = total.changes?.newlyPossible ?? total.newPossible
     }
 
+    /// The removed collections that lose something: those that hold documents, where one without a schema does not sync.
+    public var lost: [RemovedCollection] {
+        dialect == .jsonSchema ? [] : removed.filter { $0.documentCount != 0 }
+    }
+
     /// The documents of the removed collections, as far as they could be counted.
     public var removedDocuments: Int { removed.reduce(0) { $0 + ($1.documentCount ?? 0) } }
 }

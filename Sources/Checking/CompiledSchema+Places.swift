@@ -9,10 +9,11 @@ extension CompiledSchema {
     /// that it does not name.
     package func canReport(_ rule: RuleCode, at path: String) -> Bool {
         if rule == .extraField || rule == .additionalProperty || rule == .reservedField { return true }
+        if paths.contains(where: { $0.description == path }) { return true }
+        // Constraints, and MongoDB's own dialect, have paths and no nodes here.
         return zip(paths, nodes).contains { place, node in
             let name = place.description
-            return name == path
-                || node.flags.contains(.mixed) && (path.hasPrefix(name + "[]") || path.hasPrefix(name + "{}"))
+            return node.flags.contains(.mixed) && (path.hasPrefix(name + "[]") || path.hasPrefix(name + "{}"))
         }
     }
 }

@@ -17,7 +17,7 @@ public struct FailurePolicy: Hashable, Sendable {
     /// documents lose their schema.
     public func fails(_ report: CheckReport) -> Bool {
         if report.verdict.band == .syncWillStop || report.exceptions?.expired.isEmpty == false { return true }
-        if report.removed.contains(where: { $0.documentCount != 0 }) { return true }
+        if !report.lost.isEmpty { return true }
         let counts = report.total.unexcepted
         let certain = onlyNew ? counts.newlyFailing : counts.certain
         let possible = onlyNew ? counts.newlyPossible : counts.possible

@@ -10,6 +10,8 @@ public struct UnsyncedReport: Hashable, Sendable {
     public var schema: String?
     /// The entries at which the sync engine stops.
     public var limit: Int
+    /// Whether the operator looked at one collection only, so that the others are no findings.
+    public var isNarrowed = false
     /// One per app and ledger, the fullest first: the limit is for each app.
     public var apps: [App]
     /// What the reader should know beside the counts, a clause each.
@@ -104,9 +106,15 @@ public struct UnsyncedReport: Hashable, Sendable {
         return apps.flatMap(\.collections).compactMap(\.explanation?.counts).reduce(into: .init()) { $0 += $1 }
     }
 
+    /// The distinct documents of collections that the schema does not cover; 0 when nobody looked.
+    public var uncoveredCount: Int {
+        apps.flatMap(\.collections).filter { $0.explanation == .notCovered }.reduce(0) { $0 + $1.documentCount }
+    }
+
     /// Whether the report holds a finding: an app at its limit, or a document that is not known to sync again.
     public var hasFindings: Bool {
         if apps.contains(where: { $0.headroom(limit: limit) < 0 }) { return true }
-        return explained.map { $0.failing + $0.possible > 0 } ?? apps.contains { $0.entryCount > 0 }
+        guard let explained else { return apps.contains { $0.entryCount > 0 } }
+        return explained.failing + explained.possible > 0 || !isNarrowed && uncoveredCount > 0
     }
 }

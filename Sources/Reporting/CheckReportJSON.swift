@@ -83,13 +83,9 @@ public struct CheckReportJSON: Sendable {
     /// Whether there is a number of failing documents at which something stops.
     private var hasLimit: Bool { report.dialect == .appServices }
 
-    private func band(_ verdict: DeployVerdict) -> String {
-        verdict.band == .documentsWillStop && !hasLimit ? "documents_do_not_fit" : verdict.band.rawValue
-    }
-
     private func verdict(_ verdict: DeployVerdict) -> ReportValue {
         .object([
-            ("band", .string(band(verdict))),
+            ("band", .string(report.bandName)),
             ("ledger", verdict.ledgerCount.map { .integer($0) } ?? .null),
             ("newly_failing", verdict.newlyFailing.map { .integer($0) } ?? .null),
             ("certain_new", .integer(verdict.newCertain)),

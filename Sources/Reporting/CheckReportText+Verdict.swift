@@ -8,9 +8,11 @@ extension CheckReportText {
     /// Under a validator nothing stops: the server refuses to write documents that do not fit.
     private var validatorVerdict: String {
         switch report.verdict.band {
+        case .safe where failingAlready > 0:
+            paint.green("Safe to deploy: no document newly fails.") + " \(failingAlready.documents) "
+                + "\(failingAlready == 1 ? "fails" : "fail") already."
         case .safe: paint.green("Safe to deploy: every document fits.")
-        case .unproven:
-            paint.yellow("Nothing found, but not every document was read: this does not say that it is safe.")
+        case .unproven: unproven
         default:
             paint.yellow(
                 "\(report.verdict.stopping.documents) \(report.verdict.stopping == 1 ? "does" : "do") not fit\(excepted)."
@@ -18,6 +20,15 @@ extension CheckReportText {
                 + "\nWith validationLevel \"strict\" the server refuses every update that leaves one of them as it is."
         }
     }
+
+    private var unproven: String {
+        paint.yellow(
+            "Nothing \(failingAlready > 0 ? "new " : "")found, but not every document was read: this does not say that "
+                + "it is safe.")
+    }
+
+    /// The documents that fail under both schemas.
+    private var failingAlready: Int { report.total.changes?.alreadyFailing ?? 0 }
 
     private var syncVerdict: String {
         let verdict = report.verdict
@@ -27,8 +38,7 @@ extension CheckReportText {
             case .safe where !report.lost.isEmpty:
                 paint.yellow("\(report.lost.count.counted("collection")) would stop syncing: the schema is removed.")
             case .safe: paint.green("Safe to deploy: 0 documents would stop syncing.")
-            case .unproven:
-                paint.yellow("Nothing found, but not every document was read: this does not say that it is safe.")
+            case .unproven: unproven
             case .documentsWillStop where verdict.isPartial: paint.yellow("At least \(stopping)\(excepted).")
             case .documentsWillStop: paint.yellow("\(stopping)\(excepted).")
             case .atRisk: paint.red("At risk: if all possible findings hold, sync itself stops (limit \(limit)).")
@@ -67,6 +77,8 @@ extension CheckReportText {
             let name = paint.bold("\(removed.namespace)")
             switch removed.documentCount {
             case 0?: return "\(name): only in \(active); it holds no documents"
+            case _ where report.dialect == .jsonSchema:
+                return "\(name): only in \(active); not looked at, since what is not validated fits"
             case let count?: return "\(name): only in \(active); none of its about \(count.documents) syncs any more"
             case nil: return "\(name): only in \(active); none of its documents syncs any more"
             }
@@ -92,9 +104,4 @@ extension CheckReportText {
         "\(exception.rule) of \(exception.path) in \(exception.namespace) (\(exception.location), owner "
             + "\(exception.owner.printable))"
     }
-}
-
-extension CheckReport {
-    /// The removed collections that hold documents.
-    fileprivate var lost: [RemovedCollection] { removed.filter { $0.documentCount != 0 } }
 }

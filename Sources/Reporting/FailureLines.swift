@@ -1,5 +1,6 @@
 public import BSON
 public import Checking
+import ServerSchema
 
 /// The lines of a failures file: JSON, an object per line, the last of which is the `result`.
 public struct FailureLines: Sendable {
@@ -48,10 +49,11 @@ public struct FailureLines: Sendable {
     public func result(_ report: CheckReport) -> String {
         let total = report.total
         return ReportValue.object([
-            ("record", .string("result")), ("source", .string(report.source)),
+            ("record", .string("result")), ("dialect", .string(report.dialect.rawValue)),
+            ("source", .string(report.source)),
             ("active", report.active.map { .string($0) } ?? .null), ("documents_read", .integer(total.read)),
             ("certain", .integer(total.certain)), ("possible", .integer(total.possible)),
-            ("changes", total.changes?.json ?? .null), ("band", .string(report.verdict.band.rawValue)),
+            ("changes", total.changes?.json ?? .null), ("band", .string(report.bandName)),
         ]).line
     }
 

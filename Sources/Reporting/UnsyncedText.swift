@@ -42,10 +42,12 @@ public struct UnsyncedText: Sendable {
             ? paint.red("Sync has stopped: \(recorded), and the limit is \(limit).")
             : paint.yellow("\(recorded): headroom \(headroom.grouped) of \(limit).")
         guard let explained = report.explained else { return first }
+        let uncovered = report.uncoveredCount
+        let rest = uncovered > 0 ? "; \(uncovered.grouped) not looked at, since the schema does not cover them" : ""
         return first + "\n"
             + "\(explained.failing.grouped) still fail, \(explained.possible.grouped) may fail, "
             + "\(explained.stale.grouped) are stale (\(explained.fitting.grouped) fit now, "
-            + "\(explained.gone.grouped) are gone)."
+            + "\(explained.gone.grouped) are gone)\(rest)."
     }
 
     private func app(_ app: UnsyncedReport.App) -> String {

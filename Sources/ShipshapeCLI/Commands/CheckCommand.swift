@@ -72,6 +72,9 @@ struct CheckCommand: AsyncParsableCommand {
         if evidence.prove, scan.sample != nil {
             throw ValidationError("--prove does not go with --sample: the server cannot count what was taken at random")
         }
+        if let failures = evidence.failures, output.report.contains(failures) {
+            throw ValidationError("--failures and --report name the same file: \(failures)")
+        }
         if let collection, Namespace(collection) == nil {
             throw ValidationError("--collection: \"\(collection)\" is not DATABASE.COLLECTION")
         }
@@ -90,6 +93,7 @@ struct CheckCommand: AsyncParsableCommand {
             schema: serverSchema, limit: limit(of: serverSchema), scan: scan,
             map: try NamespaceMap(scan.map, for: serverSchema.collections.map(\.namespace)),
             showsProgress: output.showsProgress, stop: stop)
+        run.notes = notes(for: serverSchema)
         run.includesInfo = info
         run.assumptions = dialect.assumptions
         run.followsLinks = dialect.followLinks
@@ -120,14 +124,6 @@ struct CheckCommand: AsyncParsableCommand {
             return try await run.check(live: try connection.pool(), ledger: location, appID: ledger.appId)
         }
         return try await run.check(source: source, connection: try ledgerPool(), ledger: location, ledger.appId)
-    }
-
-    /// Nothing stops because of documents that a validator would refuse.
-    private func limit(of schema: ServerSchema) -> Int { schema.dialect == .jsonSchema ? .max : limit }
-
-    /// Where the ledger is; a validator has none, unless the operator names one.
-    private func location(for schema: ServerSchema) -> LedgerLocation {
-        schema.dialect == .jsonSchema && ledger.ledger == nil ? .none : ledger.location
     }
 
     /// A dump has no ledger of its own: one is read only where the operator names a deployment for it.

@@ -28,6 +28,8 @@ struct CheckRun {
     var exceptions: ExceptionList?
     /// Where every failing document is written to, and how.
     var failures: (file: FailuresFile, lines: FailureLines)?
+    /// What the reader should know of the flags.
+    var notes: [String] = []
     /// Whether the server counts what each filter finds.
     var proves = false
 
@@ -77,7 +79,7 @@ struct CheckRun {
     }
 
     /// What the reader of the report should know of the schema.
-    var schemaNotes: [String] { schema.notes.map(\.description) + (exceptions?.notes ?? []) }
+    var schemaNotes: [String] { notes + schema.notes.map(\.description) + (exceptions?.notes ?? []) }
 
     /// A collection that holds nothing to check.
     func emptyCollection(_ schema: CompiledSchema) -> CheckReport.Collection {

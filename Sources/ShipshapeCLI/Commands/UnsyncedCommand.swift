@@ -16,12 +16,12 @@ struct UnsyncedCommand: AsyncParsableCommand {
             names it. It is read, and never written. With SCHEMA every document that it records is looked at now: does \
             it still fail, and why; does it fit; is it gone? The latter two make its entry stale.
 
-            Ends with 1 when documents are recorded, with SCHEMA only when one of them still fails or may fail, and \
-            when an app is at its limit; with 0 when there is no ledger; with 77 when it cannot be read.
+            Ends with 1 when documents are recorded, with SCHEMA only when one of them still fails, may fail, or is of a \
+            collection that SCHEMA does not cover, and when an app is at its limit; with 0 when there is no ledger; with 77 when it cannot be read.
             """)
 
-    @Argument(help: "The schema to explain the entries by: an app folder, or one schema.json.")
-    var schema: String?
+    @Argument(help: "The schema to explain the entries by: a file, a folder, or live, as for check.")
+    var schema: SchemaArgument?
 
     @Option(
         help: ArgumentHelp(
@@ -49,16 +49,16 @@ struct UnsyncedCommand: AsyncParsableCommand {
 
     func run() async throws {
         try output.prepare()
-        let serverSchema = try schema.map { path throws(SchemaError) in
-            try ServerSchema.read(at: path, namespace: collection.flatMap { Namespace($0) })
-        }
+        let only = collection.flatMap { Namespace($0) }
+        let serverSchema = try await schema?.read(namespace: only, connection: connection)
         let stop = StopSignal()
         let signals = TerminationSignals { stop.raise() }
         defer { signals.cancel() }
         var run = UnsyncedRun(appID: ledger.appId, limit: limit, stop: stop)
         if case .named(let namespace)? = ledger.ledger { run.ledger = namespace }
         run.schema = serverSchema
-        run.schemaPath = schema
+        run.schemaPath = schema?.name
+        run.isNarrowed = only != nil
         run.keepsValues = privacy.showValues
         let report = try await run.run(on: try connection.pool())
         let ids = privacy.display

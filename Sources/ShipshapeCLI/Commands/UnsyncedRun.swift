@@ -16,6 +16,8 @@ struct UnsyncedRun {
     var schema: ServerSchema?
     /// What the schema was read from, as the operator named it.
     var schemaPath: String?
+    /// Whether the operator looks at one collection only.
+    var isNarrowed = false
     var keepsValues = false
 
     /// Reads the ledgers.
@@ -32,6 +34,7 @@ struct UnsyncedRun {
                     apps: apps.sorted { $0.documentCount > $1.documentCount }, notes: notes(ledgers, apps),
                     duration: .zero)
             }
+            report.isNarrowed = isNarrowed
             report.duration = started.duration(to: .now)
             return report
         } catch is ScanStopped {

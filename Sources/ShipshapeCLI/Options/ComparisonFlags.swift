@@ -39,11 +39,30 @@ struct ComparisonFlags: ParsableArguments {
 
     /// Reads the active schema; `nil` when none is named.
     /// - Parameter collection: the only one to check.
-    /// - Throws: ``SchemaError``.
+    /// - Throws: ``SchemaError``; ``UsageError`` for a schema of the other dialect.
     func read(
         for new: ServerSchema, collection: Namespace?, connection: ConnectionFlags
     ) async throws -> ServerSchema? {
         guard let active else { return nil }
+        let schema = try await read(active, for: new, collection: collection, connection: connection)
+        guard schema.dialect == new.dialect else {
+            throw UsageError(
+                "--active \(active.name): that is \(Self.name(of: schema.dialect)), and SCHEMA is "
+                    + "\(Self.name(of: new.dialect)): only schemas of one kind can be compared")
+        }
+        return schema
+    }
+
+    private static func name(of dialect: Dialect) -> String {
+        switch dialect {
+        case .appServices: "an App Services schema"
+        case .jsonSchema: "a MongoDB validator"
+        }
+    }
+
+    private func read(
+        _ active: SchemaArgument, for new: ServerSchema, collection: Namespace?, connection: ConnectionFlags
+    ) async throws -> ServerSchema {
         let only = collection ?? (new.collections.count == 1 ? new.collections[0].namespace : nil)
         if active.isLive { return try await active.read(namespace: only, connection: connection) }
         guard (try? FilePath(active.name).stat().type) == .directory else {
