@@ -8,11 +8,7 @@ extension CompiledSchema {
         var flags: Flags = []
         var place: Place = .field
         /// The named fields, and the required names that the schema does not define.
-        var firstField: Int32 = 0
-        var fieldCount: Int32 = 0
-        /// The hash table of the field names, when there are many; its size is a power of two.
-        var firstSlot: Int32 = 0
-        var slotMask: Int32 = -1
+        var fields = FieldRange()
         /// The required fields among the first 64, a bit each.
         var required: UInt64 = 0
         var requiredCount: Int32 = 0

@@ -20,11 +20,8 @@ public struct CompiledSchema: Sendable {
     let constraints: JSONSchemaPlan?
     var nodes: [Node]
     var fields: [Field]
-    /// One per field: its name.
-    var keys: [FieldKey]
-    /// The hash tables of the names of large objects: an index into the object's fields, or -1.
-    var slots: [Int32]
-    var nameBytes: [UInt8]
+    /// The names of the fields, one per field, and those of ``references``.
+    let table: FieldTable
     /// The collections that a DBRef may lead to.
     let references: [Reference]
     /// Whether those are all that there are.
@@ -78,9 +75,7 @@ public struct CompiledSchema: Sendable {
         unevaluatedKeywords = compiler.unevaluated
         nodes = compiler.nodes
         fields = compiler.fields
-        keys = compiler.keys
-        slots = compiler.slots
-        nameBytes = compiler.nameBytes
+        table = compiler.table
         paths = plan?.origins.map(\.path) ?? compiler.paths + (constraints?.origins.map(\.path) ?? [])
         expectations = compiler.expectations
         references = compiler.references
@@ -95,11 +90,5 @@ public struct CompiledSchema: Sendable {
             let isUsable = fits(value, node: Int(fields[field].node))
             fields[field].whenMissing = isUsable ? .defaulted : .unusableDefault(type: value.type.rawValue)
         }
-    }
-
-    /// The name of a field of the plan.
-    func name(_ field: Int) -> String {
-        let start = Int(keys[field].start)
-        return String(decoding: nameBytes[start..<start + Int(keys[field].length)], as: UTF8.self)
     }
 }

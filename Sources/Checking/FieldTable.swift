@@ -20,13 +20,16 @@ struct FieldTable: Sendable {
     /// Adds the names of one object, side by side.
     mutating func append(_ names: [String]) -> FieldRange {
         var range = FieldRange(first: Int32(keys.count), count: Int32(names.count))
-        for name in names {
-            let start = nameBytes.count
-            nameBytes.append(contentsOf: name.utf8)
-            keys.append(unsafe FieldKey(nameBytes.span.bytes, at: start, length: name.utf8.count))
-        }
+        for name in names { keys.append(key(name)) }
         appendSlots(of: &range)
         return range
+    }
+
+    /// The key of a name that is no field's, and is compared with one by one.
+    mutating func key(_ name: String) -> FieldKey {
+        let start = nameBytes.count
+        nameBytes.append(contentsOf: name.utf8)
+        return unsafe FieldKey(nameBytes.span.bytes, at: start, length: name.utf8.count)
     }
 
     /// Hashes the names of an object that has many, so that fields in an unexpected order stay cheap.
@@ -45,9 +48,11 @@ struct FieldTable: Sendable {
     }
 
     /// The name of a field.
-    func name(_ field: Int) -> String {
-        let start = Int(keys[field].start)
-        return String(decoding: nameBytes[start..<start + Int(keys[field].length)], as: UTF8.self)
+    func name(_ field: Int) -> String { name(keys[field]) }
+
+    /// The name that a key of this table stands for.
+    func name(_ key: FieldKey) -> String {
+        String(decoding: nameBytes[Int(key.start)..<Int(key.start) + Int(key.length)], as: UTF8.self)
     }
 }
 

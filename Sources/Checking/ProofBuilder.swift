@@ -85,8 +85,8 @@ struct ProofBuilder {
         guard depth < Self.maximumDepth, !node.flags.contains(.geoPoint) else { return nil }
         var patterns: [(String, BSONValue)] = []
         var required: [BSONValue] = []
-        for number in Int(node.firstField)..<Int(node.firstField + node.fieldCount) {
-            let (field, name) = (schema.fields[number], schema.name(number))
+        for number in Int(node.fields.first)..<Int(node.fields.first + node.fields.count) {
+            let (field, name) = (schema.fields[number], schema.table.name(number))
             guard field.isDeclared, !name.utf8.contains(0) else { return nil }
             patterns.append(("^\(Self.escaped(name))\\z", value(Int(field.node), depth: depth + 1)))
             guard needs(field) else { continue }

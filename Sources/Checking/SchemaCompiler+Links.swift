@@ -41,10 +41,9 @@ extension SchemaCompiler {
     }
 
     private func field(_ name: String, of index: Int) -> Int? {
-        let first = Int(nodes[index].firstField)
-        let node = (first..<first + Int(nodes[index].fieldCount)).lazy.map { Int(fields[$0].node) }
-            .first { paths[$0].steps.last == .field(name) }
-        return node
+        let range = nodes[index].fields
+        return (range.first..<range.first + range.count).first { table.name(Int($0)) == name }
+            .map { Int(fields[Int($0)].node) }
     }
 
     private func content(of index: Int) -> Int? {
@@ -63,16 +62,11 @@ extension SchemaCompiler {
             let types = target.root.property("_id")?.types ?? []
             references.append(
                 CompiledSchema.Reference(
-                    database: name(target.namespace.database), collection: name(target.namespace.collection),
+                    database: table.key(target.namespace.database),
+                    collection: table.key(target.namespace.collection),
                     isNear: target.namespace.database == namespace.database,
                     idTypes: types.isEmpty ? .all : TypeMask(keyOf: types),
                     hasUUIDs: types.isEmpty || types.contains(.uuid)))
         }
-    }
-
-    private mutating func name(_ text: String) -> FieldKey {
-        let start = nameBytes.count
-        nameBytes.append(contentsOf: text.utf8)
-        return unsafe FieldKey(nameBytes.span.bytes, at: start, length: text.utf8.count)
     }
 }

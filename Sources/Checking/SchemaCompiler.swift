@@ -5,10 +5,8 @@ import ServerSchema
 struct SchemaCompiler {
     var nodes: [CompiledSchema.Node] = []
     var fields: [CompiledSchema.Field] = []
-    private(set) var keys: [FieldKey] = []
-    private(set) var slots: [Int32] = []
-    var nameBytes: [UInt8] = []
-    private(set) var paths: [SchemaPath] = []
+    var table = FieldTable()
+    var paths: [SchemaPath] = []
     var expectations: [String] = []
     private(set) var unevaluated: [CompiledSchema.UnevaluatedKeyword] = []
     var defaults: [(field: Int, value: BSONValue)] = []
@@ -24,7 +22,7 @@ struct SchemaCompiler {
     }
 
     /// Makes room for nodes that must stand side by side.
-    private mutating func reserve(_ count: Int, path: SchemaPath) -> Int {
+    mutating func reserve(_ count: Int, path: SchemaPath) -> Int {
         let first = nodes.count
         for _ in 0..<count {
             nodes.append(CompiledSchema.Node())
@@ -34,7 +32,7 @@ struct SchemaCompiler {
         return first
     }
 
-    private mutating func compile(
+    mutating func compile(
         _ schema: SchemaNode, at index: Int, place: CompiledSchema.Place, flags inherited: CompiledSchema.Flags
     ) {
         var node = CompiledSchema.Node()
@@ -74,7 +72,7 @@ struct SchemaCompiler {
         var plain = node.accepts.subtracting([.null])
         if node.flags.contains(.uuid) || node.flags.contains(.binary) { plain.remove(.binData) }
         if node.items >= 0 || node.flags.contains(.set) { plain.remove(.array) }
-        if node.place == .root || node.fieldCount > 0 || node.additional >= 0 || node.flags.contains(.closed) {
+        if node.place == .root || node.fields.count > 0 || node.additional >= 0 || node.flags.contains(.closed) {
             plain.remove(.object)
         }
         if node.flags.contains(.mixed) { plain.formUnion(.mixedScalars) }
@@ -132,83 +130,5 @@ extension SchemaCompiler {
         let child = reserve(1, path: paths[index].appending(.values))
         node.additional = Int32(child)
         compile(value, at: child, place: .dictionaryValue, flags: node.flags.intersection(.inTuple).union(.embedded))
-    }
-
-    private mutating func compileFields(_ schema: SchemaNode, of index: Int, into node: inout CompiledSchema.Node) {
-        let declared = Set(schema.properties.map(\.name))
-        var seen: Set<String> = []
-        var required = schema.required.filter { seen.insert($0).inserted }
-        let partition = node.place == .root ? surroundings.partition : nil
-        // The walk looks out for it as for a required field, also where it may be absent.
-        if let partition, seen.insert(partition.field).inserted { required.append(partition.field) }
-        var names = schema.properties.map { (name: $0.name, schema: $0.node, isDeclared: true) }
-        for name in required where !declared.contains(name) {
-            names.append((name, SchemaNode(location: schema.location), false))
-        }
-        node.firstField = Int32(fields.count)
-        node.fieldCount = Int32(names.count)
-        let requiredIndexes = Dictionary(uniqueKeysWithValues: required.enumerated().map { ($1, $0) })
-        node.requiredCount = Int32(required.count)
-        node.required = required.count >= 64 ? .max : (1 << UInt64(required.count)) - 1
-
-        // An object's fields stand side by side, so all of them are laid out before any is looked into.
-        let first = fields.count
-        let firstNode = reserve(names.count, path: paths[index])
-        for (offset, entry) in names.enumerated() {
-            append(entry.name, node: firstNode + offset, requiredIndex: requiredIndexes[entry.name], entry.isDeclared)
-        }
-        appendSlots(from: first, count: names.count, into: &node)
-        for (offset, entry) in names.enumerated() {
-            let isRequired = schema.required.contains(entry.name)
-            compileField(
-                entry.schema, name: entry.name, isRequired, field: first + offset, of: node, at: paths[index])
-            if let partition, partition.field == entry.name {
-                compilePartition(partition, isRequired, field: first + offset)
-            }
-        }
-    }
-
-    private mutating func append(_ name: String, node: Int, requiredIndex: Int?, _ isDeclared: Bool) {
-        var field = CompiledSchema.Field(node: Int32(node), isDeclared: isDeclared)
-        if let requiredIndex {
-            field.requiredIndex = Int32(requiredIndex)
-            field.requiredBit = requiredIndex < 64 ? 1 << UInt64(requiredIndex) : 0
-        }
-        fields.append(field)
-        let start = nameBytes.count
-        nameBytes.append(contentsOf: name.utf8)
-        keys.append(unsafe FieldKey(nameBytes.span.bytes, at: start, length: name.utf8.count))
-    }
-
-    private mutating func compileField(
-        _ schema: SchemaNode, name: String, _ isRequired: Bool, field: Int, of parent: CompiledSchema.Node,
-        at path: SchemaPath
-    ) {
-        let index = Int(fields[field].node)
-        paths[index] = path.appending(.field(name))
-        var flags = parent.flags.intersection(.inTuple)
-        if isRequired { flags.insert(.required) }
-        if parent.place != .root { flags.insert(.embedded) }
-        let isID = parent.place == .root && name == "_id"
-        compile(schema, at: index, place: isID ? .id : .field, flags: flags)
-        if schema.types == [.array] || (schema.types == [.object] && schema.isDictionary) {
-            fields[field].whenMissing = .possible
-        }
-        if let value = schema.defaultValue { defaults.append((field, value)) }
-    }
-
-    /// Hashes the names of an object that has many, so that fields in an unexpected order stay cheap.
-    private mutating func appendSlots(from first: Int, count: Int, into node: inout CompiledSchema.Node) {
-        guard count > 8 else { return }
-        var size = 32
-        while size < count * 2 { size *= 2 }
-        node.firstSlot = Int32(slots.count)
-        node.slotMask = Int32(size - 1)
-        slots.append(contentsOf: repeatElement(-1, count: size))
-        for offset in 0..<count {
-            var slot = keys[first + offset].hash & (size - 1)
-            while slots[Int(node.firstSlot) + slot] >= 0 { slot = (slot + 1) & (size - 1) }
-            slots[Int(node.firstSlot) + slot] = Int32(offset)
-        }
     }
 }

@@ -13,12 +13,9 @@ extension CompiledSchema {
     var referenceTargets: [ReferenceTarget] {
         references.map {
             ReferenceTarget(
-                database: text($0.database), collection: text($0.collection), isNear: $0.isNear, idTypes: $0.idTypes)
+                database: table.name($0.database), collection: table.name($0.collection), isNear: $0.isNear,
+                idTypes: $0.idTypes)
         }
-    }
-
-    private func text(_ key: FieldKey) -> String {
-        String(decoding: nameBytes[Int(key.start)..<Int(key.start) + Int(key.length)], as: UTF8.self)
     }
 }
 

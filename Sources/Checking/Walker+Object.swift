@@ -12,13 +12,13 @@ extension Walker {
         var expected = 0
         var position = view.firstPosition
         while let element = try view.next(&position) {
-            let found = field(named: element, of: view, node: node, expected: expected)
+            let found = lookup.position(of: element, in: view, among: node.fields, expected: expected)
             guard found >= 0 else {
                 try extra(element, of: view, node: index, depth: depth, into: &sink)
                 continue
             }
             expected = found &+ 1
-            let field = fields[Int(node.firstField) &+ found]
+            let field = fields[Int(node.fields.first) &+ found]
             seen |= field.requiredBit
             try value(element, of: view, node: Int(field.node), depth: depth, into: &sink)
             if !field.isDeclared { try extra(element, of: view, node: index, depth: depth, into: &sink) }
@@ -28,42 +28,10 @@ extension Walker {
         if node.flags.contains(.geoPoint) { try geoPoint(view, node: index, into: &sink) }
     }
 
-    /// The position among the object's fields of the one that the element names; -1 when there is none.
-    ///
-    /// Documents mostly keep the schema's order, so the field after the last one found is tried first.
-    @inline(__always)
-    func field(
-        named element: BSONElement, of view: borrowing BSONView, node: CompiledSchema.Node, expected: Int
-    ) -> Int {
-        let key = FieldKey(view.bytes, at: element.nameOffset, length: element.nameLength)
-        let count = Int(node.fieldCount)
-        if expected < count, key.matches(keys[Int(node.firstField) &+ expected], in: view.bytes, names: names) {
-            return expected
-        }
-        return search(key, in: view.bytes, node: node)
-    }
-
-    @inline(never)
-    private func search(_ key: FieldKey, in bytes: RawSpan, node: CompiledSchema.Node) -> Int {
-        let first = Int(node.firstField)
-        guard node.slotMask >= 0 else {
-            for offset in 0..<Int(node.fieldCount) where key.matches(keys[first &+ offset], in: bytes, names: names) {
-                return offset
-            }
-            return -1
-        }
-        var slot = key.hash & Int(node.slotMask)
-        while true {
-            let offset = Int(slots[Int(node.firstSlot) &+ slot])
-            if offset < 0 || key.matches(keys[first &+ offset], in: bytes, names: names) { return offset }
-            slot = (slot &+ 1) & Int(node.slotMask)
-        }
-    }
-
     @inline(never)
     private func reportMissing<Sink: FindingSink>(node: CompiledSchema.Node, bits: UInt64, into sink: inout Sink) {
-        for offset in 0..<Int(node.fieldCount) {
-            let field = fields[Int(node.firstField) + offset]
+        for offset in 0..<Int(node.fields.count) {
+            let field = fields[Int(node.fields.first) + offset]
             if field.requiredBit & bits != 0 { reportMissing(field, into: &sink) }
         }
     }
@@ -94,8 +62,8 @@ extension Walker {
         var first = 64
         while first < Int(node.requiredCount) {
             let seen = try seenFields(of: view, node: node, from: first)
-            for offset in 0..<Int(node.fieldCount) {
-                let field = fields[Int(node.firstField) + offset]
+            for offset in 0..<Int(node.fields.count) {
+                let field = fields[Int(node.fields.first) + offset]
                 let bit = Int(field.requiredIndex) - first
                 if bit >= 0, bit < 64, seen & (1 << UInt64(bit)) == 0 { reportMissing(field, into: &sink) }
             }
@@ -111,10 +79,10 @@ extension Walker {
         var expected = 0
         var position = view.firstPosition
         while let element = try view.next(&position) {
-            let found = field(named: element, of: view, node: node, expected: expected)
+            let found = lookup.position(of: element, in: view, among: node.fields, expected: expected)
             guard found >= 0 else { continue }
             expected = found + 1
-            let bit = Int(fields[Int(node.firstField) + found].requiredIndex) - first
+            let bit = Int(fields[Int(node.fields.first) + found].requiredIndex) - first
             if bit >= 0, bit < 64 { seen |= 1 << UInt64(bit) }
         }
         return seen

@@ -32,9 +32,9 @@ extension Walker {
         let key = key(collection, of: view)
         for index in references.indices {
             let reference = references[index]
-            guard key.matches(reference.collection, in: view.bytes, names: names) else { continue }
+            guard key.matches(reference.collection, in: view.bytes, names: lookup.names) else { continue }
             if let database {
-                if database.matches(reference.database, in: view.bytes, names: names) { return index }
+                if database.matches(reference.database, in: view.bytes, names: lookup.names) { return index }
             } else if reference.isNear {
                 return index
             }

@@ -51,7 +51,7 @@ extension Walker {
         let node = nodes[index]
         if isArray { return node.tupleCount == 0 ? Int(node.items) : -1 }
         if node.flags.contains(.dictionary) { return Int(node.additional) }
-        let found = field(named: element, of: view, node: node, expected: 0)
-        return found < 0 ? -1 : Int(fields[Int(node.firstField) + found].node)
+        let found = lookup.position(of: element, in: view, among: node.fields, expected: 0)
+        return found < 0 ? -1 : Int(fields[Int(node.fields.first) + found].node)
     }
 }

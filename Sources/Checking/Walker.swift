@@ -6,9 +6,7 @@ import BSON
 struct Walker: ~Escapable {
     let nodes: Span<CompiledSchema.Node>
     let fields: Span<CompiledSchema.Field>
-    let keys: Span<FieldKey>
-    let slots: Span<Int32>
-    let names: RawSpan
+    let lookup: FieldLookup
     let references: Span<CompiledSchema.Reference>
     let knowsReferences: Bool
     let allowsMixedCollections: Bool
@@ -18,9 +16,7 @@ struct Walker: ~Escapable {
     init(_ schema: borrowing CompiledSchema) {
         nodes = schema.nodes.span
         fields = schema.fields.span
-        keys = schema.keys.span
-        slots = schema.slots.span
-        names = unsafe schema.nameBytes.span.bytes
+        lookup = FieldLookup(schema.table)
         references = schema.references.span
         knowsReferences = schema.knowsReferences
         allowsMixedCollections = schema.options.allowsMixedCollections
