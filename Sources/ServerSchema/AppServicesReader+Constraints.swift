@@ -35,7 +35,7 @@ extension AppServicesReader {
 
     private func number(_ json: LocatedJSON, of keyword: Keyword) throws(SchemaError) -> BSONValue {
         let value = try LocatedBSON(json).bson
-        guard BSONNumber(value) != nil else { throw wrong(keyword, json, Keyword.Kind.number.rawValue) }
+        guard BSONNumber(value) != nil else { throw wrong(keyword, json, "a number") }
         return value
     }
 
@@ -114,7 +114,7 @@ extension AppServicesReader {
 
 extension AppServicesReader {
     private func readEnum(_ json: LocatedJSON, into node: inout SchemaNode) throws(SchemaError) -> Bool {
-        guard case .array(let entries) = json.value else { throw wrong(.enum, json, Keyword.Kind.array.rawValue) }
+        guard case .array(let entries) = json.value else { throw wrong(.enum, json, "an array") }
         guard !entries.isEmpty else { return false }
         var values: [BSONValue] = []
         for entry in entries { values.append(try LocatedBSON(entry).bson) }
@@ -123,7 +123,7 @@ extension AppServicesReader {
     }
 
     private mutating func dependencies(_ json: LocatedJSON) throws(SchemaError) -> [Constraints.Dependency] {
-        guard let members = json.members else { throw wrong(.dependencies, json, Keyword.Kind.object.rawValue) }
+        guard let members = json.members else { throw wrong(.dependencies, json, "an object") }
         var result: [Constraints.Dependency] = []
         for member in members {
             let demand: Constraints.Dependency.Demand =

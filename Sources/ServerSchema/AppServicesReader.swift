@@ -71,7 +71,7 @@ struct AppServicesReader {
             node.additionalProperties = try additionalProperties(value, of: keyword)
         case .default: break  // needs the type, which may follow
         default:
-            if try !readConstraint(keyword, member, into: &node) { try noteUnevaluated(keyword, member, in: &node) }
+            if try !readConstraint(keyword, member, into: &node) { noteUnevaluated(keyword, member, in: &node) }
         }
     }
 
@@ -136,10 +136,10 @@ extension AppServicesReader {
         note(.unknownKeyword, member.nameLocation, "unknown keyword \"\(member.name)\" is ignored\(hint)")
     }
 
+    /// Notes a keyword whatever it holds: of what is not evaluated nothing has to be understood.
     private mutating func noteUnevaluated(
         _ keyword: Keyword, _ member: LocatedJSON.Member, in node: inout SchemaNode
-    ) throws(SchemaError) {
-        guard keyword.kind.admits(member.value) else { throw wrong(keyword, member.value, keyword.kind.rawValue) }
+    ) {
         node.unevaluated.append((keyword.rawValue, member.nameLocation))
         let kind = keyword.isDocumented ? "keyword" : "undocumented keyword"
         note(.unevaluatedKeyword, member.nameLocation, "\(kind) \"\(member.name)\" is not evaluated")

@@ -27,7 +27,7 @@ public struct SchemaNote: Hashable, Sendable {
         public static let idMissing = Self(rawValue: "id-missing")
         /// A `default` of null counts as no default.
         public static let defaultNull = Self(rawValue: "default-null")
-        /// The schema of a collection that another data source, which syncs, has too.
+        /// The schema of a collection that another data source has too, and that is not looked at therefore.
         public static let otherService = Self(rawValue: "other-service")
         /// A link that cannot be followed: its field or the collection it names is not there.
         public static let linkUnresolved = Self(rawValue: "link-unresolved")

@@ -1,6 +1,9 @@
 internal import BSON
 
 extension SchemaReading {
+    /// Whether a file of an app was found.
+    var isApp: Bool { schema.appName != nil || !files.sources.isEmpty }
+
     /// Why there is nothing to work with.
     func nothingFound() -> SchemaError {
         let place = files.location()
@@ -18,7 +21,7 @@ extension SchemaReading {
             return SchemaError(
                 .schemaMissing, at: place, "every schema here is a placeholder", remedy: "the first is \(first)")
         }
-        if schema.appName != nil || !files.sources.isEmpty {
+        if isApp {
             return SchemaError(
                 .schemaMissing, at: place, "the app has no schema",
                 remedy:

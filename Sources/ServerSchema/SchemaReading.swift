@@ -26,7 +26,11 @@ struct SchemaReading {
     /// Reads everything.
     mutating func run() throws(SchemaError) -> ServerSchema {
         if files.isFolder { try readFolder() } else { try readSingleFile() }
-        if schema.collections.isEmpty || wanted.map({ schema[$0] == nil }) ?? false { throw nothingFound() }
+        if isForLint, wanted == nil, isEmptyApp {
+            reader.note(.placeholder, files.location(), "the app has no schema, so nothing of it can sync")
+        } else if schema.collections.isEmpty || wanted.map({ schema[$0] == nil }) ?? false {
+            throw nothingFound()
+        }
         schema.collections.sort { $0.namespace < $1.namespace }
         schema.dialect = try onlyDialect()
         schema.dataSources.sort { $0.name < $1.name }
@@ -35,6 +39,9 @@ struct SchemaReading {
         schema.sources = files.sources.sorted { $0.path < $1.path }
         return schema
     }
+
+    /// Whether this is an app, as App Services takes them, whose collections have no schemas.
+    private var isEmptyApp: Bool { schema.collections.isEmpty && files.isFolder && isApp }
 
     /// The dialect of all schemas: an app has one.
     private func onlyDialect() throws(SchemaError) -> Dialect {
@@ -100,6 +107,12 @@ struct SchemaReading {
                 reader.note(
                     .otherService, location,
                     "\(namespace) is in the data source \(synced), too, which syncs: this schema is not used")
+                return false
+            }
+            if isForLint, let other = services[namespace], other != service {
+                reader.note(
+                    .otherService, location,
+                    "\(namespace) is in the data source \(other), too: only that one is judged")
                 return false
             }
             throw SchemaError(

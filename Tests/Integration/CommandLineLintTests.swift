@@ -88,6 +88,15 @@ import Testing
             try await database.run(["create": "Pet", "validator": ["a": 1], "validationAction": "warn"])
         }
         #expect(warning.output.hasPrefix("Nothing found"))
+        let index = try await lint(on: mongod) { database in
+            let indexes: [BSONDocument] = [
+                ["key": ["email": 1], "name": "by email", "unique": true], ["key": ["n": 1], "name": "n_1"],
+            ]
+            try await database.run(["createIndexes": "Pet", "indexes": .array(of: indexes.map { .object($0) })])
+        }
+        #expect(index.exitCode == 0)
+        #expect(index.output.contains("unique-conflict the unique index by email"))
+        #expect(!index.output.contains("n_1"))
     }
 
     @Test func aDeploymentThatIsNotThereIsNamed() async throws {

@@ -66,11 +66,9 @@ import Testing
         .init(#"{"exclusiveMinimum": 0}"#, "s:1:22: exclusiveMinimum must be a boolean, not the number 0"),
         .init(#"{"minLength": -1}"#, "s:1:15: minLength must be a whole number from 0 on, not the number -1"),
         .init(#"{"pattern": []}"#, "s:1:13: pattern must be a string, not an empty array"),
-        .init(#"{"properties": {"a": {"default": {"$oid": "x"}}}}"#, "s:1:43: this is not a value of $oid"),
         .init(
-            #"{"properties": {"a": {"default": {"$timestamp": {}}}}}"#,
-            "s:1:35: $timestamp is not read in a "
-                + "default (leave the default out)"),
+            #"{"properties": {"a": {"default": {"$oid": "x"}}}}"#,
+            "s:1:34: this is not extended JSON: invalid extended JSON: Invalid input string \"…\", looking for OID"),
     ]
 
     @Test(arguments: refusals) func aBadSchemaIsRefusedAtItsPlace(_ refusal: Refusal) {
@@ -169,12 +167,41 @@ import Testing
             #"{"bsonType": "uuid", "default": {"$uuid": "00112233-4455-6677-8899-aabbccddeeff"}}"#,
             .binary(subtype: 4, bytes: [0, 17, 34, 51, 68, 85, 102, 119, 136, 153, 170, 187, 204, 221, 238, 255])
         ),
+        (
+            #"{"bsonType": "binData", "default": {"$binary": {"base64": "AQI=", "subType": "00"}}}"#,
+            .binary(subtype: 0, bytes: [1, 2])
+        ),
+        (#"{"bsonType": "date", "default": {"$timestamp": {"t": 1, "i": 2}}}"#, .timestamp(1 << 32 | 2)),
+        (#"{"bsonType": "object", "default": {"$ref": "x", "$id": 1}}"#, ["$ref": "x", "$id": 1]),
         (#"{"bsonType": "array", "default": ["a"]}"#, ["a"]),
         (#"{"bsonType": "object", "default": {"a": {"b": 1}}}"#, ["a": ["b": 1]]),
     ]
 
     @Test(arguments: defaults) func defaultsTakeTheDeclaredType(_ text: String, _ value: BSONValue?) throws {
         #expect(try property(text).defaultValue == value)
+    }
+
+    /// As an export that came through a shell or a driver spells them.
+    @Test func numbersOfExtendedJSONAreNumbers() throws {
+        let node = try property(
+            #"""
+            {"bsonType": "int", "minimum": {"$numberInt": "0"}, "maximum": {"$numberLong": "9"},
+             "multipleOf": {"$numberDouble": "3.0"}, "enum": [{"$numberInt": "3"}]}
+            """#)
+        #expect(node.constraints.minimum == 0 && node.constraints.maximum == .long(9))
+        #expect(node.constraints.multipleOf == .double(3) && node.constraints.allowedValues == [3])
+        let text = try property(
+            #"{"bsonType": "string", "minLength": {"$numberInt": "1"}, "maxLength": {"$numberLong": "64"}}"#)
+        #expect(text.constraints.minLength == 1 && text.constraints.maxLength == 64)
+        let list = try property(
+            #"{"bsonType": "array", "minItems": {"$numberInt": "1"}, "maxItems": {"$numberDouble": "2.0"}}"#)
+        #expect(list.constraints.minItems == 1 && list.constraints.maxItems == 2)
+    }
+
+    /// App Services does not document them, and so what it takes there is not known.
+    @Test func whatIsNotEvaluatedMayHoldAnything() throws {
+        let node = try property(#"{"bsonType": "int", "format": 1, "const": null, "enum": [], "$ref": {}}"#)
+        #expect(node.unevaluated.map(\.keyword) == ["format", "const", "enum", "$ref"])
     }
 
     /// Whatever one damaged byte makes of a schema, reading it gives a schema or an error.

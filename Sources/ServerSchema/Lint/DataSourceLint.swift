@@ -42,7 +42,7 @@ enum DataSourceLint {
     }
 
     private static func scope(_ context: LintContext) -> [LintFinding] {
-        guard let sync = context.schema.sync, let service = sync.service else { return [] }
+        guard let sync = context.schema.sync else { return [] }
         let others = context.schema.collections.filter { !sync.covers($0) }.map { collection in
             LintFinding(
                 .serviceNotSynced, .info, namespace: collection.namespace, at: collection.root.location,
@@ -52,7 +52,8 @@ enum DataSourceLint {
         return others + [
             LintFinding(
                 .schemaMissing, .error, at: sync.place(of: "service_name"),
-                "no collection of the data source \(service) has a schema, and Sync needs one")
+                "no collection of \(sync.service.map { "the data source \($0)" } ?? "the app") has a schema, and Sync needs one"
+            )
         ]
     }
 }

@@ -22,6 +22,8 @@ public struct DeploymentFacts: Sendable {
         public var validator: BSONDocument?
         /// Whether a document that does not meet the validator is refused.
         public var refuses = true
+        /// The names of the unique indexes, the one of `_id` left out.
+        public var uniqueIndexes: [String] = []
 
         /// A collection of which nothing is known.
         public init() {}

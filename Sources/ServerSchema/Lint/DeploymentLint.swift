@@ -1,6 +1,7 @@
 internal import BSON
 
-/// What needs a live deployment: `datasource-type`, `mongodb-version`, `time-series`, `native-validator`.
+/// What needs a live deployment: `datasource-type`, `mongodb-version`, `time-series`, `native-validator`,
+/// `unique-conflict`.
 enum DeploymentLint {
     static func findings(in context: LintContext, _ facts: DeploymentFacts) -> [LintFinding] {
         let place = SourceLocation(whole: facts.source)
@@ -37,6 +38,13 @@ enum DeploymentLint {
                 finding(
                     .timeSeries, .error, collection, "it is a time series, which clients can only write to",
                     remedy: "list its type in asymmetric_tables"))
+        }
+        findings += known.uniqueIndexes.map { index in
+            finding(
+                .uniqueConflict, .info, collection,
+                "the unique index \(index) is not the clients' to know: where two of them write the same value, the server "
+                    + "erases the later write",
+                remedy: "drop the index, or let clients never write the same value")
         }
         guard let validator = known.validator else { return findings }
         if known.refuses {

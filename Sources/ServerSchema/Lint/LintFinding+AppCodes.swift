@@ -22,6 +22,8 @@ extension LintFinding.Code {
     public static let timeSeries: Self = "time-series"
     /// MongoDB's own validator gets into the way of sync.
     public static let nativeValidator: Self = "native-validator"
+    /// A unique index, by which the server erases what clients wrote (`semantics.md`, section 5.1).
+    public static let uniqueConflict: Self = "unique-conflict"
 }
 
 /// What the reader notices, and what follows from sections 2 and 11.

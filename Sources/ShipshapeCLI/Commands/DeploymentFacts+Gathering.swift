@@ -16,9 +16,22 @@ extension DeploymentFacts {
             collection.validator = info.validator
             collection.refuses =
                 info.options["validationAction"]?.text != "warn" && info.options["validationLevel"]?.text != "off"
+            if info.kind == .collection { collection.uniqueIndexes = try uniqueIndexes(of: namespace, on: client) }
             facts.collections[namespace] = collection
         }
         return facts
+    }
+
+    private static func uniqueIndexes(
+        of namespace: Namespace, on client: borrowing Client
+    ) throws(MongoError) -> [String] {
+        let command: BSONDocument = [
+            // A collection has 64 indexes at most, so that one batch holds them all.
+            "listIndexes": .string(namespace.collection), "cursor": ["batchSize": 100],
+        ]
+        let reply = try client.runReadCommand(command, on: namespace.database)
+        let indexes = reply["cursor"]?.document?["firstBatch"]?.document?.values.compactMap(\.document) ?? []
+        return indexes.filter { $0["unique"] == true && $0["clustered"] != true }.compactMap { $0["name"]?.text }
     }
 
     private static func kind(of hello: ServerHello) -> Kind {

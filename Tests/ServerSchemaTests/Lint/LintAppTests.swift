@@ -89,6 +89,37 @@ import Testing
         #expect(try codes(sync: ingest, collection) == [])
     }
 
+    @Test func uniqueIndexes() throws {
+        var collection = DeploymentFacts.Collection()
+        collection.uniqueIndexes = ["email_1"]
+        #expect(try codes(collection) == ["unique-conflict info (root)"])
+        collection.uniqueIndexes = []
+        #expect(try codes(collection) == [])
+    }
+
+    /// App Services takes such apps, so that lint has something to say of them.
+    @Test func appsWithoutSchemas() throws {
+        #expect(try app("{}").codes() == ["schema-missing info (root)", "schema-missing info (root)"])
+        let bare = ["data_sources/main/config.json": #"{"name": "main", "type": "mongodb-atlas"}"#]
+        #expect(try AppFolder(bare).codes() == ["schema-missing info (root)"])
+        for service in ["", #", "service_name": "main""#] {
+            let sync = ["sync/config.json": #"{"type": "flexible", "queryable_fields_names": []\#(service)}"#]
+            #expect(
+                try AppFolder(bare.merging(sync) { $1 }).codes() == [
+                    "schema-missing info (root)", "schema-missing error (root)",
+                ])
+        }
+        #expect(try app("{}").failure()?.contains("every schema here is a placeholder") == true)
+    }
+
+    @Test func oneNameInTwoDataSources() throws {
+        let twice = ["data_sources/main/shop/Pet/schema.json", "data_sources/test/shop/Pet/schema.json"]
+        let folder = try AppFolder(Dictionary(uniqueKeysWithValues: twice.map { ($0, Lint.pet()) }))
+        #expect(try folder.findings(.serviceNotSynced).count == 1)
+        #expect(try folder.readForLint().collections.map(\.service) == ["main"])
+        #expect(folder.failure()?.contains("has two schemas") == true)
+    }
+
     static let validators: [(BSONDocument, Int)] = [
         (["$jsonSchema": ["required": ["a"], "properties": ["required": ["bsonType": "string"]]]], 0),
         (["$jsonSchema": ["properties": ["a": ["bsonType": "object", "required": ["b"]]]]], 1),
