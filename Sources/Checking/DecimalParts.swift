@@ -1,16 +1,17 @@
-import BSON
+package import BSON
 
 /// A Decimal128 taken apart: sign, coefficient, and the power of ten.
 ///
 /// Source: IEEE 754-2008, section 3.5.2, binary integer significand.
-struct DecimalParts: Sendable, BitwiseCopyable {
+package struct DecimalParts: Sendable, BitwiseCopyable {
     enum Kind: Sendable, BitwiseCopyable { case finite, infinity, notANumber }
 
     let kind: Kind
-    let isNegative: Bool
+    package let isNegative: Bool
     /// The coefficient without its trailing zeros; 0 for what is not finite.
-    private(set) var coefficient: UInt128 = 0
-    private(set) var exponent = 0
+    package private(set) var coefficient: UInt128 = 0
+    /// The power of ten to multiply it with.
+    package private(set) var exponent = 0
 
     init(kind: Kind, isNegative: Bool, coefficient: UInt128 = 0, exponent: Int = 0) {
         self.kind = kind
@@ -20,7 +21,8 @@ struct DecimalParts: Sendable, BitwiseCopyable {
         normalize()
     }
 
-    init(_ bits: Decimal128) {
+    /// Takes a value apart.
+    package init(_ bits: Decimal128) {
         isNegative = bits.high >> 63 == 1
         let combination = (bits.high >> 58) & 0x1F
         kind = combination == 0x1F ? .notANumber : combination == 0x1E ? .infinity : .finite
@@ -44,7 +46,8 @@ struct DecimalParts: Sendable, BitwiseCopyable {
 
     var isIntegral: Bool { kind == .finite && exponent >= 0 }
 
-    var exactInt64: Int64? {
+    /// The value, if it is a whole number that fits.
+    package var exactInt64: Int64? {
         guard isIntegral, exponent <= 19 else { return nil }
         var magnitude = coefficient
         for _ in 0..<exponent {
@@ -56,7 +59,8 @@ struct DecimalParts: Sendable, BitwiseCopyable {
         return Int64(exactly: magnitude).map { isNegative ? -$0 : $0 }
     }
 
-    var exactDouble: Double? {
+    /// The value, if a double holds it exactly.
+    package var exactDouble: Double? {
         switch kind {
         case .notANumber: return .nan
         case .infinity: return isNegative ? -.infinity : .infinity

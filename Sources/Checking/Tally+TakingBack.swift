@@ -1,23 +1,23 @@
 public import BSON
 
 extension Tally {
-    /// Takes back what a document added, after the last document was added.
+    /// Whether it is known what a document added whose ``lastContribution`` that was.
+    public func knows(_ contribution: UInt32) -> Bool { contributions[contribution] != nil }
+
+    /// Takes back what a document added, after the last document was added; of what is not known, nothing.
     /// - Parameters:
     ///   - contribution: what ``lastContribution`` was after the document.
     ///   - id: the document's `_id`.
-    /// - Returns: Whether it is known what the document added; if not, nothing is taken back.
-    public mutating func take(back contribution: UInt32, of id: BSONValue) -> Bool {
-        guard let added = contributions[contribution] else { return false }
+    public mutating func take(back contribution: UInt32, of id: BSONValue) {
+        guard let added = contributions[contribution] else { return }
         counts.remove(added)
         overflowCount -= added.overflowCount
-        // By bytes, because NaN equals nothing.
-        let bytes = BSONDocument([("", id)])
         for index in added.groups.map(Int.init) {
             groups[index].count -= 1
             if added.isNew { groups[index].newCount -= 1 }
-            groups[index].samples.removeAll { BSONDocument([("", $0.id)]) == bytes }
+            // As the server compares: 1 is 1.0, and NaN is NaN.
+            groups[index].samples.removeAll { $0.id.compared(to: id) == .equal }
         }
-        return true
     }
 }
 

@@ -145,7 +145,9 @@ extension CollectionScan {
         let look = SecondLook(schema: schema, namespace: namespace, pool: pool, options: options, tracker: tracker)
         do {
             let outcome = try look.look(after: parts.map(\.readTime).max() ?? 0)
-            for part in parts { try part.takeBack(outcome.changed) }
+            // All of it or nothing: what is taken back of one part and not of another would be missing.
+            let additions = try parts.map { part throws(ChangesUnknown) in try part.additions(of: outcome.changed) }
+            for (part, additions) in zip(parts, additions) { part.takeBack(additions) }
             result.tally.merge(outcome.tally)
             result.changedCount = outcome.changed.count
             if outcome.changed.isIncomplete {

@@ -52,6 +52,27 @@ import Testing
         }
     }
 
+    /// What a reader of the failures file keeps: a failure holds until its document is retracted.
+    @Test(arguments: [1, 3]) func whatIsToldOfSingleDocumentsHoldsInTheEnd(_ threads: Int) async throws {
+        try await Mongod.shared.withDatabase { database in
+            let people = try await ChangingPeople(database)
+            let told = FailuresTold()
+            let result = try await people.scan(told.listening(try people.options(threads: threads))) { collection in
+                for (number, change) in Self.changes.enumerated() {
+                    for place in Self.places {
+                        for offset in 0..<14 { try change.apply(to: place + number * 49 + offset, collection) }
+                    }
+                }
+            }
+            let after = FailuresTold()
+            _ = try await people.scan(after.listening(try people.options()))
+            #expect(result.missing == [])
+            #expect(told.holding == after.holding)
+            #expect(told.retractionCount >= result.changedCount)
+            #expect(after.retractionCount == 0)
+        }
+    }
+
     @Test func whatFitsOneMomentIsExactWhileWritesGoOn() async throws {
         let mongod = try await Mongod.shared
         try await mongod.withDatabase { database in

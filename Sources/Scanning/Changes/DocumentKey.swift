@@ -1,24 +1,69 @@
 import BSON
+import Checking
 
-/// The `_id` of a document in a few bytes: a hash of its type and value, seeded anew for every process.
+/// The `_id` of a document in a few bytes: a hash of its value, seeded anew for every process.
 ///
-/// It tells 1 from 1.0, as bytes do. Two of a billion documents share one with a probability of about a fortieth.
+/// What is one `_id` to the server has one key, whatever its bytes: a replacement may turn 1 into 1.0, and the change
+/// stream then tells of 1. Two of a billion documents share one by chance with a probability of about a fortieth.
 struct DocumentKey: Hashable, Sendable, BitwiseCopyable {
     let hash: UInt64
 
     /// Of the `_id` of a document; `nil` when it has none.
     init?(of document: borrowing BSONView) throws(BSONError) {
         guard let element = try document.find("_id") else { return nil }
-        self.init(element, of: document)
+        var hasher = Hasher()
+        try hasher.combine(element, of: document)
+        hash = UInt64(bitPattern: Int64(hasher.finalize()))
     }
 
     /// Of a hash that was made before.
     init(hash: UInt64) { self.hash = hash }
+}
 
-    private init(_ element: BSONElement, of view: borrowing BSONView) {
-        var hasher = Hasher()
-        hasher.combine(element.type.rawValue)
-        unsafe view.valueBytes(element).withUnsafeBytes { unsafe hasher.combine(bytes: $0) }
-        hash = UInt64(bitPattern: Int64(hasher.finalize()))
+extension Hasher {
+    @inline(__always)
+    fileprivate mutating func combine(_ element: BSONElement, of view: borrowing BSONView) throws(BSONError) {
+        combine(element.type.sortPlace)
+        switch element.type {
+        case .int, .long, .double, .decimal: combine(number: element, of: view)
+        case .object, .array: try combine(nested: element, of: view)
+        default: combine(view.valueBytes(element))
+        }
+    }
+
+    private mutating func combine(_ bytes: RawSpan) {
+        unsafe bytes.withUnsafeBytes { unsafe combine(bytes: $0) }
+    }
+
+    private mutating func combine(number element: BSONElement, of view: borrowing BSONView) {
+        switch element.type {
+        case .int: combine(Int64(view.int32(element)))
+        case .long: combine(view.int64(element))
+        case .double: combine(double: view.double(element))
+        default:
+            let parts = DecimalParts(view.decimal(element))
+            if let integer = parts.exactInt64 { return combine(integer) }
+            if let double = parts.exactDouble { return combine(double: double) }
+            combine(parts.isNegative)
+            combine(parts.coefficient)
+            combine(parts.exponent)
+        }
+    }
+
+    private mutating func combine(double: Double) {
+        if let integer = Int64(exactly: double) { return combine(integer) }
+        combine(double.isNaN ? Double.nan.bitPattern : double.bitPattern)
+    }
+
+    @inline(never)
+    private mutating func combine(nested element: BSONElement, of view: borrowing BSONView) throws(BSONError) {
+        let content = try view.document(element)
+        var position = content.firstPosition
+        while let child = try content.next(&position) {
+            combine(child.nameLength)
+            combine(content.nameBytes(child))
+            try combine(child, of: content)
+        }
+        combine(Int.min)
     }
 }

@@ -1,6 +1,12 @@
 import BSON
 import Checking
 
+/// What one document added to a tally.
+struct Addition {
+    let id: BSONValue
+    let contribution: UInt32
+}
+
 /// What one thread of a scan counted, and which documents it saw.
 ///
 /// @unchecked: one thread fills it and hands it over when it is done.
@@ -24,23 +30,28 @@ final class ScanPart: @unchecked Sendable {
         seen.append(key, tally.lastContribution)
     }
 
-    /// Takes back what the changed documents added.
+    /// What the changed documents added, of which nothing is taken back yet.
     /// - Throws: ``ChangesUnknown`` when it is not known what they added.
-    func takeBack(_ changed: ChangedIDs) throws(ChangesUnknown) {
-        guard let seen else { return }
+    func additions(of changed: ChangedIDs) throws(ChangesUnknown) -> [Addition] {
+        guard let seen else { return [] }
         if let failure = seen.failure { throw ChangesUnknown(reason: Self.reason(failure)) }
-        var unknown = 0
+        var additions: [Addition] = []
         do {
             try seen.forEach { key, contribution in
-                guard let id = changed[key] else { return }
-                if !tally.take(back: contribution, of: id) { unknown += 1 }
+                if let id = changed[key] { additions.append(Addition(id: id, contribution: contribution)) }
             }
         } catch {
             throw ChangesUnknown(reason: Self.reason(error))
         }
-        if unknown > 0 {
+        guard additions.allSatisfy({ tally.knows($0.contribution) }) else {
             throw ChangesUnknown(reason: "documents fail in too many ways to tell those that changed apart")
         }
+        return additions
+    }
+
+    /// Takes back what changed documents added.
+    func takeBack(_ additions: [Addition]) {
+        for addition in additions { tally.take(back: addition.contribution, of: addition.id) }
     }
 
     private static func reason(_ error: any Error) -> String {
