@@ -35,7 +35,7 @@ extension BackfillRunner {
         report.modified = count.modified
         report.samples = count.samples
         report.unsyncable = job.next == nil ? nil : (count.failingBefore, count.failingAfter)
-        report.harm = job.active == nil ? nil : plan.harm
+        report.harm = job.countsHarm ? plan.harm : nil
         report.headroom = plan.headroom
         report.notes = plan.notes
         do { try checkHarm(of: plan) } catch { report.refusal = error.message }

@@ -57,7 +57,7 @@ extension BackfillRunner {
         report.modifiedIsLow = loop.countIsLow
         report.chunks = loop.written.chunks
         report.earlierChunks = loop.progress.chunks - loop.written.chunks
-        report.harm = job.active == nil ? nil : loop.harmed
+        report.harm = job.countsHarm ? loop.harmed : nil
         report.notes = plan.notes
         // Who asks to stop does not wait for a look at the whole collection.
         if stopped == .signal {

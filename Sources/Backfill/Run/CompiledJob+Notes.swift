@@ -18,6 +18,10 @@ extension CompiledJob {
         }
         if active == nil {
             notes.append("the job names no active schema: whether it harms documents that sync is not judged")
+        } else if !countsHarm {
+            notes.append(
+                "the active schema is a validator, which has no limit: what comes not to fit it is not counted, and the "
+                    + "server refuses it where the validator is strict")
         }
         return notes
     }

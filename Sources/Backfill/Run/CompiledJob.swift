@@ -12,6 +12,10 @@ package struct CompiledJob: Sendable {
     package let steps: [CompiledStep]
     /// The schema that is live; `nil` when the job names none.
     package let active: CompiledSchema?
+    /// Whether documents that come not to fit the active schema are counted.
+    ///
+    /// Sync keeps a ledger of them. A validator has neither ledger nor limit: the server refuses what must not be written.
+    let countsHarm: Bool
     /// The schema that the documents are made to fit; `nil` when the job names none.
     package let next: CompiledSchema?
     /// What changes in the job's collection from the active schema to the next one; empty unless the job names both.
@@ -42,6 +46,8 @@ package struct CompiledJob: Sendable {
         let parents = job.steps.flatMap { $0.step.target.parents }
         steps = job.steps.map { CompiledStep($0.step, amongParents: parents) }
         self.active = activeCollection.map { CompiledSchema($0, of: active, options: assumptions) }
+        let countsHarm = activeCollection?.dialect == .appServices
+        self.countsHarm = countsHarm
         self.next = nextCollection.map { CompiledSchema($0, of: next, options: assumptions) }
         changes =
             if let activeCollection, let nextCollection {
@@ -52,7 +58,7 @@ package struct CompiledJob: Sendable {
         sources =
             (active?.sources ?? []).map { ("active", $0) } + (next?.sources ?? []).map { ("next", $0) }
         let isRisky = { (step: CompiledStep) in
-            guard let active, let activeCollection else { return false }
+            guard countsHarm, let active, let activeCollection else { return false }
             return !Harmlessness.holds(step.step, under: activeCollection, of: active, assuming: assumptions)
         }
         riskySteps = steps.filter(isRisky)

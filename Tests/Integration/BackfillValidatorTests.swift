@@ -1,0 +1,54 @@
+import BSON
+import TestSupport
+import Testing
+
+/// Jobs whose active schema is a MongoDB validator: it has no ledger and no limit, and the server judges each write.
+@Suite struct BackfillValidatorTests {
+    private static let validator: BSONDocument = [
+        "$jsonSchema": [
+            "bsonType": "object", "properties": ["_id": ["bsonType": "int"], "email": ["bsonType": "int"]],
+        ]
+    ]
+
+    /// 200 documents, and room for five if they counted.
+    private func withPeople(_ body: (BackfillCase) async throws -> Void) async throws {
+        try await Mongod.shared.withBackfill { test in
+            try await test.database.fill("people", count: 200)
+            try test.write("active.json", try Self.validator.extendedJSON())
+            try test.job(
+                steps: [#"default: {field: email, value: ""}"#], limits: "{unsynced: 6, reserve: 0}",
+                more: "schema: {active: active.json}")
+            try await body(test)
+        }
+    }
+
+    @Test func nothingIsHeldBack() async throws {
+        try await withPeople { test in
+            let dryRun = try await test.backfill("job", "--dry-run")
+            #expect(dryRun.exitCode == 0, "\(dryRun.errors)")
+            #expect(dryRun.output.contains("the active schema is a validator"))
+            #expect(!dryRun.output.contains("unsyncable"))
+            let run = try await test.backfill()
+            #expect(run.exitCode == 0, "\(run.errors)")
+            #expect(try await test.database.count("people", ["email": ""]) == 200)
+        }
+    }
+
+    @Test func whatTheServerRefusesIsNamedAndCanBeResumed() async throws {
+        try await withPeople { test in
+            try await test.database.run([
+                "collMod": "people", "validator": .object(Self.validator), "validationLevel": "strict",
+            ])
+            let refused = try await test.backfill()
+            #expect(refused.exitCode == 65, "\(refused.errors)")
+            for text in ["the validator of \(test.database.name).people refuses", "collMod"] {
+                #expect(refused.errors.contains(text), "\(refused.errors)")
+            }
+            #expect(try await test.database.count("people", ["email": ["$exists": true]]) == 0)
+            try await test.database.run(["collMod": "people", "validationAction": "warn"])
+            let resumed = try await test.backfill()
+            #expect(resumed.exitCode == 0, "\(resumed.errors)")
+            #expect(try await test.database.count("people", ["email": ""]) == 200)
+        }
+    }
+}
