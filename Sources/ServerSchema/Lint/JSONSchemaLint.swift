@@ -17,7 +17,9 @@ extension SchemaLint {
                     remedy: "name _id in properties"))
         }
         for place in LintPlace.all(of: collection) where place.node.hasNoPatterns {
-            findings += place.node.undefinedRequired.map { name in
+            // Every document has an _id, described or not.
+            let names = place.node.undefinedRequired.filter { place.holder != nil || $0 != "_id" }
+            findings += names.map { name in
                 place.finding(
                     .requiredUndefined, .info, "required names \"\(name)\", which properties do not describe",
                     remedy: Spelling.hint(for: name, among: place.node.properties.map(\.name)))
