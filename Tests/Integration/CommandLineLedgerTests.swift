@@ -87,6 +87,9 @@ import Testing
         try await withApp { check in
             let run = try await check(["--ledger", "DB.ledger", "--app-id", "other"])
             #expect(run.output.contains("9 in the ledger, 3 certain, 1 possible: projected 12, at worst 13"))
+            #expect(!run.output.contains("Note: "))
+            let misspelt = try await check(["--ledger", "DB.ledger", "--app-id", "othr"])
+            #expect(misspelt.output.contains("Note: no entry of the ledger is of the app othr\n"))
         }
     }
 

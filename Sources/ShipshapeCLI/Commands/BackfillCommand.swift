@@ -50,10 +50,10 @@ struct BackfillCommand: AsyncParsableCommand {
     @Flag(help: "Show the values of a few documents before and after (a dry run).")
     var showValues = false
 
-    @OptionGroup var app: AppFlags
-    @OptionGroup var ledger: LedgerFlags
-    @OptionGroup var connection: ConnectionFlags
-    @OptionGroup var output: OutputFlags
+    @OptionGroup(title: "The App") var app: AppFlags
+    @OptionGroup(title: "Ledger") var ledger: LedgerFlags
+    @OptionGroup(title: "Connection") var connection: ConnectionFlags
+    @OptionGroup(title: "Output") var output: OutputFlags
 
     func validate() throws {
         guard (.seconds(1)...(.seconds(3_600))).contains(leaseTtl.duration) else {

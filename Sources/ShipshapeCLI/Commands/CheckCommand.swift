@@ -17,8 +17,9 @@ struct CheckCommand: AsyncParsableCommand {
             --source from files: a mongodump folder, a .bson file, a mongodump archive, a mongoexport file of JSON, or \
             standard input; gzip is undone. Nothing is written to the database.
 
-            Ends with 1 when documents would stop syncing: with --active those that fit the schema that is live now, \
-            else all; --fail-on decides otherwise. It also ends with 1 when sync itself would stop.
+            Ends with 1 when documents would stop syncing, or do not fit a validator: with --active those that fit the \
+            schema that is live now, else all; --fail-on decides otherwise. It also ends with 1 when sync itself would \
+            stop.
             """)
 
     @Argument(help: "The schema to check against: a file, a folder, or live.")
@@ -45,15 +46,15 @@ struct CheckCommand: AsyncParsableCommand {
     @Flag(help: "Also report what is only worth knowing, such as fields that the schema does not declare; slower.")
     var info = false
 
-    @OptionGroup var comparison: ComparisonFlags
-    @OptionGroup var dialect: DialectFlags
-    @OptionGroup var exceptions: ExceptionFlags
-    @OptionGroup var evidence: EvidenceFlags
-    @OptionGroup var privacy: PrivacyFlags
-    @OptionGroup var ledger: LedgerFlags
-    @OptionGroup var scan: ScanFlags
-    @OptionGroup var connection: ConnectionFlags
-    @OptionGroup var output: OutputFlags
+    @OptionGroup(title: "Comparison") var comparison: ComparisonFlags
+    @OptionGroup(title: "The App") var dialect: DialectFlags
+    @OptionGroup(title: "Exceptions") var exceptions: ExceptionFlags
+    @OptionGroup(title: "Evidence") var evidence: EvidenceFlags
+    @OptionGroup(title: "Privacy") var privacy: PrivacyFlags
+    @OptionGroup(title: "Ledger") var ledger: LedgerFlags
+    @OptionGroup(title: "Reading") var scan: ScanFlags
+    @OptionGroup(title: "Connection") var connection: ConnectionFlags
+    @OptionGroup(title: "Output") var output: OutputFlags
 
     func validate() throws {
         if info, scan.prefilter {

@@ -26,4 +26,10 @@ extension CheckRun {
             throw BackfillError.ledgerUnreadable(namespace)
         }
     }
+
+    /// What the reader should know of the ledger: an app's id may be misspelt, and the headroom then looks too large.
+    func ledgerNotes(_ index: LedgerIndex?, _ appID: String?) -> [String] {
+        guard let appID, let index, index.count == 0 else { return [] }
+        return ["no entry of the ledger is of the app \(appID)"]
+    }
 }

@@ -15,14 +15,14 @@ extension CheckRun {
         guard targets.contains(where: \.exists) else {
             throw InputError(
                 "no collection of the schema exists in the deployment, not even "
-                    + "\(namespaces.map(\.description).min() ?? ""): check the names of the database and the collection"
+                    + "\(namespaces.map(\.description).min() ?? ""): check the names, or say with --map where the documents are"
             )
         }
         try await checkReadable(zip(namespaces, targets).filter { $1.exists }, on: pool)
         let progress = ProgressLine(
             "check", total: targets.reduce(0) { $0 + ($1.estimatedCount ?? 0) }, isShown: showsProgress)
         defer { progress.finish() }
-        var notes = schemaNotes
+        var notes = schemaNotes + ledgerNotes(index, appID)
         var collections: [CheckReport.Collection] = []
         for ((collection, namespace), target) in zip(zip(schema.collections, namespaces), targets) {
             let compiled = compile(collection)

@@ -25,7 +25,7 @@ extension CheckRun {
         let found = try await stopping(progress) {
             try await onOwnedThread(name: "source") { () throws in try scan.run() }
         }
-        var notes = schemaNotes + found.notes
+        var notes = schemaNotes + ledgerNotes(index, appID) + found.notes
         if index == nil {
             notes.append("no ledger was read: give --uri to count the documents that are unsynced already")
         }

@@ -28,8 +28,8 @@ struct LintCommand: AsyncParsableCommand {
     @Flag(help: "Let warnings fail the lint, too.")
     var strict = false
 
-    @OptionGroup var connection: ConnectionFlags
-    @OptionGroup var output: OutputFlags
+    @OptionGroup(title: "Connection") var connection: ConnectionFlags
+    @OptionGroup(title: "Output") var output: OutputFlags
 
     func validate() throws {
         if let collection, Namespace(collection) == nil {

@@ -32,10 +32,10 @@ struct UnsyncedCommand: AsyncParsableCommand {
     @Option(help: ArgumentHelp("The count of unsynced documents at which sync stops.", valueName: "count"))
     var limit = DeployVerdict.defaultLimit
 
-    @OptionGroup var ledger: LedgerFlags
-    @OptionGroup var connection: ConnectionFlags
-    @OptionGroup var privacy: PrivacyFlags
-    @OptionGroup var output: OutputFlags
+    @OptionGroup(title: "Ledger") var ledger: LedgerFlags
+    @OptionGroup(title: "Connection") var connection: ConnectionFlags
+    @OptionGroup(title: "Privacy") var privacy: PrivacyFlags
+    @OptionGroup(title: "Output") var output: OutputFlags
 
     func validate() throws {
         guard limit >= 1 else { throw ValidationError("--limit must be at least 1") }

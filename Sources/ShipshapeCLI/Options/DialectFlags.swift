@@ -3,7 +3,7 @@ internal import Checking
 
 /// What a check assumes about the app, and what it looks into beside the documents.
 struct DialectFlags: ParsableArguments {
-    @OptionGroup var app: AppFlags
+    @OptionGroup(title: "The App") var app: AppFlags
 
     @Option(
         help: ArgumentHelp(
