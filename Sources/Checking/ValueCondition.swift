@@ -38,6 +38,8 @@ struct ValueCondition {
         case .none where finding.rule == .linkDangling || finding.rule == .linkTargetUnsyncable: true
         case .referenceIDType: TypeMask(found.type) == .binData
         case .none where finding.rule == .additionalProperty: !node.flags.contains(.closed)
+        // Of two values of one type one may fit the schema of further fields, and the other not.
+        case .none where finding.rule == .extraField: node.additional >= 0
         default: false
         }
     }

@@ -105,5 +105,12 @@ extension FilterCase {
         FilterCase(
             .extraField, #"{ "bsonType": "object", "properties": { "n": { "bsonType": "int" } } }"#,
             [["m": 1], ["n": 1, "a b": "x"], ["$m": 1], ["a.b": 1]], [["n": 1], [:], nil, [["m": 1]], 5]),
+        FilterCase(
+            .extraField,
+            #"""
+            { "bsonType": "object", "properties": { "n": { "bsonType": "int" } },
+              "additionalProperties": { "bsonType": "array", "items": { "bsonType": "int" } } }
+            """#,
+            [["m": [1]], ["m": []]], [["n": 1], ["m": ["x"]], nil], isExact: false),
     ]
 }
