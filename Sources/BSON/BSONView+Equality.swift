@@ -29,8 +29,19 @@ extension BSONView {
         case (.array, .array):
             return try document(element).hasEqualElements(to: view.document(other), levels: levels - 1)
         case (.object, _), (_, .object), (.array, _), (_, .array): return false
+        case (.javascriptWithScope, .javascriptWithScope):
+            let scope = try scope(element)
+            let otherScope = try view.scope(other)
+            guard code(element, before: scope).isEqual(to: view.code(other, before: otherScope)) else { return false }
+            return try scope.hasEqualFields(to: otherScope, levels: levels - 1)
         default: return compare(element, to: other, of: view) == .equal
         }
+    }
+
+    /// The code that stands before its scope.
+    @_lifetime(copy self)
+    private func code(_ element: BSONElement, before scope: borrowing BSONView) -> RawSpan {
+        bytes.extracting(element.valueOffset + 8..<scope.start - 1)
     }
 
     private func hasEqualElements(to other: borrowing BSONView, levels: Int) throws(BSONError) -> Bool {

@@ -2,8 +2,6 @@ import BSON
 
 extension DecimalParts {
     /// The decimal that mongod makes of a number before it divides: of a double its first 15 digits.
-    ///
-    /// Below 1 mongod's guess of the first digit's place may be one too high, and then there are 14.
     init(fifteenDigitsOf number: BSONNumber) {
         switch number {
         case .integer(let value):
@@ -21,8 +19,9 @@ extension DecimalParts {
             self.init(kind: .finite, isNegative: isNegative)
             return
         }
-        // The power of ten of the first digit, from that of two: log10(2) is about 0.30103.
-        var exponent = Int(value.exponent) * 30_103 / 100_000 - 14
+        // The power of ten of the first digit, or one less, from that of two: log10(2) is about 0.30103.
+        let power = Int(value.exponent) * 30_103
+        var exponent = power / 100_000 - (power < 0 ? 15 : 14)
         var coefficient = Self.rounded(value.magnitude, toMultiplesOf: exponent)
         if coefficient > 999_999_999_999_999 {
             exponent += 1

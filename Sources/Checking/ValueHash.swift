@@ -8,6 +8,13 @@ enum ValueHash {
         if TypeMask.numbers.contains(type) { return hash(Number(element, of: view)) }
         // A string and a symbol of the same text are equal.
         let seed = mix(UInt64(bitPattern: Int64(element.type.sortPlace)))
+        if element.type == .javascriptWithScope {
+            // Fields of a scope may stand in any order: the code alone must do.
+            return mix(
+                seed
+                    ^ hash(view.bytes, element.valueOffset + 4, try view.scope(element).start - element.valueOffset - 4)
+            )
+        }
         guard type == .object || type == .array else {
             return mix(seed ^ hash(view.bytes, element.valueOffset, element.valueLength))
         }

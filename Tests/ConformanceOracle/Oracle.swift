@@ -28,8 +28,7 @@ package struct Oracle: ~Copyable {
 
     /// The verdict on a document with any `_id`, alone in the collection.
     private func answer(for document: BSONDocument, by schema: BSONDocument) throws -> ConformanceAnswer {
-        try client.runCommand(
-            ["delete": .string(namespace.collection), "deletes": [["q": [:], "limit": 0]]], on: namespace.database)
+        try clear()
         let command: BSONDocument = ["find": .string(namespace.collection), "filter": ["$jsonSchema": .object(schema)]]
         do {
             try client.runCommand(
@@ -82,6 +81,12 @@ package struct Oracle: ~Copyable {
             answers.append(verdicts)
         }
         return answers
+    }
+
+    /// Removes all documents, those of a run that was killed too.
+    package func clear() throws {
+        try client.runCommand(
+            ["delete": .string(namespace.collection), "deletes": [["q": [:], "limit": 0]]], on: namespace.database)
     }
 
     /// Drops the collection.

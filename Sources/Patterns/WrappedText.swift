@@ -1,0 +1,30 @@
+/// The form of an expression that mongod compiles beside the expression itself, and refuses it for: a group around all
+/// but the settings at its beginning, and an end.
+///
+/// So an expression is refused whose `\Q` or comment does not end, or that is nested just as deep as PCRE allows.
+/// Source: `RE::Compile` of PCRE 8's wrapper for C++, which mongod 6.0 matches with.
+enum WrappedText {
+    static func of(_ text: String) -> String {
+        var rest = text.utf8[...]
+        while let setting = setting(at: rest) { rest = rest.dropFirst(setting) }
+        return "\(text[..<rest.startIndex])(?:\(text[rest.startIndex...]))\\z"
+    }
+
+    /// The length of the setting, `(*UTF8)` for instance, that the text begins with.
+    private static func setting(at text: Substring.UTF8View) -> Int? {
+        guard text.starts(with: "(*".utf8), let end = text.firstIndex(of: UInt8(ascii: ")")) else { return nil }
+        let name = String(Substring(text[..<end].dropFirst(2)))
+        let isLimit = limits.contains { limit in
+            name.hasPrefix(limit) && name.utf8.dropFirst(limit.utf8.count).allSatisfy { digits.contains($0) }
+        }
+        guard isLimit || names.contains(name) else { return nil }
+        return name.utf8.count + 3
+    }
+
+    private static let digits = UInt8(ascii: "0")...UInt8(ascii: "9")
+    private static let limits = ["LIMIT_MATCH=", "LIMIT_RECURSION="]
+    private static let names: Set<String> = [
+        "UTF8", "UTF", "UCP", "NO_AUTO_POSSESS", "NO_START_OPT", "CR", "LF", "CRLF", "ANY", "ANYCRLF", "BSR_ANYCRLF",
+        "BSR_UNICODE",
+    ]
+}
