@@ -11,7 +11,9 @@ struct SchemaSlice {
     /// The filter, and whether it matches those documents and no others.
     func filter(for located: FindingCollector.Located) -> (document: BSONDocument, isExact: Bool) {
         let node = Int(located.finding.node)
-        if let path = topmostPath(of: node), located.finding.rule != .requiredMissing || path != node {
+        // What is at the end of a path may lack fields of its own, too.
+        let isMissing = located.finding.rule == .requiredMissing && located.finding.found.detail == .missing
+        if let path = topmostPath(of: node), !isMissing || path != node {
             // Of a path each keyword asks for a value of its own: only all of them together say what they mean.
             return (Self.failing(around(plan.origins[path].schema.jsonSchema, at: path)), false)
         }
