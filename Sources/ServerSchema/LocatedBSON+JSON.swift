@@ -61,7 +61,7 @@ extension LocatedBSON {
 
     private static func wrapped(_ json: LocatedJSON) throws(SchemaError) -> BSONValue {
         do throws(BSONError) {
-            return try BSONValue(extendedJSON: json.jsonText)
+            return try BSONValue(extendedJSON: json.withPlainZone.jsonText)
         } catch {
             throw SchemaError(.wrongValue, at: json.location, "this is not extended JSON: \(error)")
         }
@@ -69,6 +69,19 @@ extension LocatedBSON {
 }
 
 extension LocatedJSON {
+    /// The value, in which the zone of a date has no colon: libbson reads `+0100` alone.
+    fileprivate var withPlainZone: LocatedJSON {
+        guard let date = self["$date"]?.text, date.utf8.count > 6 else { return self }
+        let zone = Array(date.utf8.suffix(6))
+        guard zone[0] == UInt8(ascii: "+") || zone[0] == UInt8(ascii: "-"), zone[3] == UInt8(ascii: ":"),
+            case .object(var members) = value
+        else { return self }
+        members[0].value.value = .string(String(date.dropLast(3)) + String(date.suffix(2)))
+        var result = self
+        result.value = .object(members)
+        return result
+    }
+
     /// The value as JSON text, on one line.
     fileprivate var jsonText: String {
         switch value {

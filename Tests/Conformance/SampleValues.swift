@@ -12,6 +12,7 @@ enum SampleValues {
             1e16,
             1e22, 1e23, 123456789012345.6, 1e300, .leastNonzeroMagnitude, 1e-7, 1e-10, 4.35, 2.675, 1.0000000000000002,
             0.99999999999999989,
+            0.43382500000000104, 0.433825, 2.86102294921875e-06, 9.5367431640625e-07, -0.999786376953125,
             9007199254740993.0, 9.223372036854776e18, -9.223372036854776e18, 1.8446744073709552e19,
         ].map { .double($0) } + [
             .double(.nan), .double(.infinity), .double(-.infinity), .double(.greatestFiniteMagnitude),
@@ -49,7 +50,9 @@ enum SampleValues {
         case "dbPointer": .dbPointer("a.b", ObjectID(high: 1, low: UInt32(random.below(2))))
         case "javascript": .javascript(random.pick(["f()", "g()"]))
         case "symbol": .symbol(random.pick(strings))
-        case "javascriptWithScope": .javascriptWithScope("f()", ["a": random.pick([1, 2])])
+        case "javascriptWithScope":
+            .javascriptWithScope(
+                "f()", random.pick([["a": 1], ["a": 1.0], ["a": 2], ["a": 1, "b": 2], ["b": 2, "a": 1]]))
         case "int": .int(Int32(truncatingIfNeeded: random.pick([-1, 0, 1, 2, 3, 5, 6, 10, 12, 100, .max])))
         case "timestamp": .timestamp(UInt64(1 + random.below(2)))
         case "long": .long(random.pick([-1, 0, 1, 2, 3, 10, 1 << 31, 1 << 53, (1 << 53) + 1, .max, .min]))
@@ -92,6 +95,14 @@ enum SampleValues {
         ("^\\x{1F600}$", "😀"), ("^[\\w-.]+$", "a-.b"), ("^\\i$", "i"), ("(?<=a)b", "ab"), ("(?!a)b", "b"),
         ("a{2}", "aa"), ("^\\d{4}-\\d\\d-\\d\\d$", "2024-01-02"), ("a\\.b", "a.b"), ("^\\$", "$a"), ("\\Aab\\z", "ab"),
         ("ab\\Z", "ab\n"), ("(?m)^b", "a\nb"), ("(?s)a.b", "a\nb"), ("(?x) a b ", "ab"), ("[[:alpha:]]1", "a1"),
-        ("\\bfoo\\b", "foo"),
+        ("\\bfoo\\b", "foo"), ("^((.)(?1)\\2|.?)$", "a"), ("^(a|ab)(?1)c$", "aac"), ("(*UTF8)(*UCP)^\\w+$", "é1"),
+        ("(*LIMIT_MATCH=3)a.*b", "ab"), ("^\\X$", "\u{301}"), ("a\\Rb", "a\nb"), ("^[\\k\\z]$", "k"), ("\\8", "8"),
+        ("(?X)a", "a"), ("^(a+)+$", String(repeating: "a", count: 40) + "b"), ("^(?:a|b)*$", longText),
+        // PCRE 8, or the group that mongod puts around it, refuses these.
+        ("\\Qa", "a"), ("(?x)a #b", "a"), ("(?n)a", "a"), ("(*pla:a)", "a"), ("\\p{Script=Greek}", "α"),
+        ("(?R)?a", "a"),
     ]
+
+    /// The longest text but one on which mongod does not give up `(?:a|b)*`.
+    private static let longText = String(repeating: "ab", count: 999)
 }

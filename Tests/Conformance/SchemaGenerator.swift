@@ -67,6 +67,7 @@ struct SchemaGenerator {
         default:
             let divisors: [BSONValue] = [
                 1, 2, 3, 7, .long(10), 0.1, 0.5, 0.01, 2.5, 1.1, 1e-7, .double(1e22), .double(3e-5),
+                0.000925, .double(9.5367431640625e-07), .double(3.0517578125e-05),
                 .decimal(SampleValues.decimal("0.1")), .decimal(SampleValues.decimal("1E-3")),
                 .decimal(SampleValues.decimal("3")), .decimal(SampleValues.decimal("1E+3")),
             ]
