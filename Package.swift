@@ -26,7 +26,7 @@ let package = Package(
         .package(url: "https://github.com/swiftlang/swift-subprocess", from: "1.0.2"),
     ],
     targets: [
-        .systemLibrary(name: "CPCRE", pkgConfig: "libpcre", providers: [.apt(["libpcre3-dev"])]),
+        .systemLibrary(name: "CPCRE2", pkgConfig: "libpcre2-8", providers: [.apt(["libpcre2-dev"])]),
         .systemLibrary(name: "CCrypto", pkgConfig: "libcrypto", providers: [.apt(["libssl-dev"])]),
         .systemLibrary(name: "CBSON", pkgConfig: "libbson-1.0", providers: [.apt(["libbson-dev"])]),
         .systemLibrary(
@@ -35,7 +35,7 @@ let package = Package(
 
         .target(name: "BSON", dependencies: ["CBSON", "CZlib", .system]),
         .target(name: "Mongo", dependencies: ["CMongoC", "BSON"]),
-        .target(name: "Patterns", dependencies: ["CPCRE"]),
+        .target(name: "Patterns", dependencies: ["CPCRE2"]),
         .target(name: "ServerSchema", dependencies: ["Patterns", "BSON", .system]),
         .target(name: "LocatedYAML", dependencies: ["ServerSchema", .yams]),
         .target(name: "SchemaChange", dependencies: ["ServerSchema", "BSON"]),

@@ -1,41 +1,86 @@
-internal import CPCRE
+internal import CPCRE2
+internal import Glibc
 
-/// What PCRE made of an expression; immutable, and so used by any thread.
+/// Owns what PCRE2 compiles an expression to; immutable, and so used by any thread.
 @safe final class Code: @unchecked Sendable {
     private let pointer: OpaquePointer
 
     /// - Throws: ``PatternError/invalid(reason:offset:)``.
-    init(_ text: String, mode: Pattern.Mode) throws(PatternError) {
-        var reason: UnsafePointer<CChar>?
-        var offset: Int32 = 0
-        let options = mode == .characters ? PCRE_UTF8 : 0
-        let compiled = unsafe text.withCString { unsafe pcre_compile($0, options, &reason, &offset, nil) }
-        guard let compiled = unsafe compiled else {
-            let words = unsafe reason.map { unsafe String(cString: $0) } ?? "it does not compile"
-            throw .invalid(reason: words, offset: Int(offset))
+    init(_ text: [UInt8], mode: Pattern.Mode) throws(CompileFailure) {
+        var error: Int32 = 0
+        var offset = 0
+        // PCRE 8 let \K stand in a lookaround.
+        let context = unsafe pcre2_compile_context_create_8(nil)
+        defer { unsafe pcre2_compile_context_free_8(context) }
+        unsafe pcre2_set_compile_extra_options_8(context, UInt32(PCRE2_EXTRA_ALLOW_LOOKAROUND_BSK))
+        let options = mode == .characters ? UInt32(PCRE2_UTF) : 0
+        let compiled = unsafe text.withUnsafeBufferPointer { buffer in
+            unsafe pcre2_compile_8(buffer.baseAddress, buffer.count, options, &error, &offset, context)
         }
-        unsafe pointer = compiled
+        guard let compiled = unsafe compiled else { throw CompileFailure(code: error, offset: offset) }
+        unsafe pointer = unsafe compiled
+        // Where the machine has no JIT compiler, the interpreter gives the same answers.
+        _ = unsafe pcre2_jit_compile_8(compiled, UInt32(PCRE2_JIT_COMPLETE))
     }
 
-    deinit { unsafe cpcre_free(UnsafeMutableRawPointer(pointer)) }
+    deinit { unsafe pcre2_code_free_8(pointer) }
 
-    /// Whether the expression matches somewhere in the text.
-    func matches(_ subject: UnsafePointer<CChar>, length: Int) -> Bool {
-        // Neither studied nor compiled to machine code: a match must take the steps that it takes in mongod.
-        var limits = unsafe pcre_extra()
-        unsafe limits.flags = UInt(PCRE_EXTRA_MATCH_LIMIT | PCRE_EXTRA_MATCH_LIMIT_RECURSION)
-        unsafe limits.match_limit = Self.maximumSteps
-        unsafe limits.match_limit_recursion = Self.maximumDepth
-        var groups = InlineArray<51, Int32>(repeating: 0)
-        var span = groups.mutableSpan
-        let result = unsafe span.withUnsafeMutableBufferPointer { groups in
-            unsafe pcre_exec(
-                pointer, &limits, subject, Int32(length), 0, 0, groups.baseAddress, Int32(groups.count))
-        }
-        return result >= 0
+    /// Gives what `pcre2_match` returns: not negative for a match.
+    func match(_ subject: UnsafePointer<UInt8>?, length: Int) -> Int32 {
+        let scratch = unsafe MatchScratch.ofThisThread()
+        let result = unsafe pcre2_match_8(pointer, subject, length, 0, 0, scratch, MatchScratch.limits)
+        // The interpreter keeps its stack on the heap, and so reaches further.
+        guard result == PCRE2_ERROR_JIT_STACKLIMIT else { return result }
+        return unsafe pcre2_match_8(pointer, subject, length, 0, UInt32(PCRE2_NO_JIT), scratch, MatchScratch.limits)
     }
 
-    // The limits that mongod 6.0 sets, seen on 6.0.5.
-    private static let maximumSteps: UInt = 200_000
-    private static let maximumDepth: UInt = 4_000
+    /// Whether a negative result means that nothing matches: not that PCRE2 gave up.
+    ///
+    /// mongod takes a text that is not UTF-8 for one that does not match.
+    static func isDecided(_ result: Int32) -> Bool {
+        result == PCRE2_ERROR_NOMATCH || (PCRE2_ERROR_UTF8_ERR21...PCRE2_ERROR_UTF8_ERR1).contains(result)
+    }
+}
+
+/// Why PCRE2 refuses an expression: its error number, and how many bytes it had read.
+struct CompileFailure: Error {
+    var code: Int32
+    var offset: Int
+
+    /// PCRE2's own words.
+    var reason: String {
+        var buffer = [UInt8](repeating: 0, count: 256)
+        let length = unsafe buffer.withUnsafeMutableBufferPointer { buffer in
+            unsafe pcre2_get_error_message_8(code, buffer.baseAddress, buffer.count)
+        }
+        return length > 0 ? String(decoding: buffer[..<Int(length)], as: UTF8.self) : "error \(code)"
+    }
+}
+
+/// What a thread needs to match anything with: made at its first match, and freed when it ends.
+enum MatchScratch {
+    /// The steps that a match may take: PCRE's own default, whatever the library was built with.
+    private static let maximumSteps: UInt32 = 10_000_000
+
+    // Written once, read by all.
+    nonisolated(unsafe) static let limits: OpaquePointer? = {
+        let context = unsafe pcre2_match_context_create_8(nil)
+        unsafe pcre2_set_match_limit_8(context, maximumSteps)
+        return unsafe context
+    }()
+
+    private static let key: pthread_key_t = {
+        var key = pthread_key_t()
+        let result = unsafe pthread_key_create(&key) { unsafe pcre2_match_data_free_8(OpaquePointer($0)) }
+        precondition(result == 0, "a process has 1,024 keys")
+        return key
+    }()
+
+    /// One pair of offsets is enough: nobody asks where the match stands.
+    static func ofThisThread() -> OpaquePointer? {
+        if let scratch = unsafe pthread_getspecific(key) { return OpaquePointer(scratch) }
+        let scratch = unsafe pcre2_match_data_create_8(1, nil)
+        unsafe pthread_setspecific(key, UnsafeRawPointer(scratch))
+        return unsafe scratch
+    }
 }

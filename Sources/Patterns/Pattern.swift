@@ -1,7 +1,9 @@
+internal import CPCRE2
+
 /// A compiled regular expression of `pattern` or `patternProperties`.
 ///
-/// PCRE 8 is what servers up to 6.0 link; later ones link PCRE2, which reads some expressions otherwise. Matching
-/// allocates nothing.
+/// PCRE2 stands in for the PCRE 8 that mongod links up to 6.0: what PCRE 8 accepts and PCRE2 refuses is rewritten
+/// (``PatternRewriting``). Matching allocates nothing once a thread has matched anything.
 public final class Pattern: Sendable {
     /// How texts are read.
     public enum Mode: Sendable {
@@ -21,25 +23,26 @@ public final class Pattern: Sendable {
     public init(_ text: String, mode: Mode) throws(PatternError) {
         guard !text.utf8.contains(0) else { throw .containsNUL }
         self.text = text
-        code = try Code(text, mode: mode)
-        _ = try Code(WrappedText.of(text), mode: mode)
+        code = try PatternRewriting.compile(text, mode: mode)
+        _ = try PatternRewriting.compile(WrappedText.of(text), mode: mode)
     }
 
     /// Whether the expression matches somewhere in the bytes `[start, start + length)` of `bytes`.
-    ///
-    /// A match that takes too many steps is none, as mongod has it.
-    public func matches(_ bytes: RawSpan, at start: Int, length: Int) -> Bool {
-        unsafe bytes.withUnsafeBytes { buffer in
-            // An empty text may have no address, and PCRE asks for one.
-            guard let base = buffer.baseAddress else { return unsafe code.matches("", length: 0) }
-            let subject = unsafe base.advanced(by: start).assumingMemoryBound(to: CChar.self)
-            return unsafe code.matches(subject, length: length)
+    /// - Throws: ``PatternError/undecided`` when PCRE2 gives up.
+    public func matches(_ bytes: RawSpan, at start: Int, length: Int) throws(PatternError) -> Bool {
+        let result = unsafe bytes.withUnsafeBytes { buffer -> Int32 in
+            let subject = unsafe buffer.baseAddress?.advanced(by: start).assumingMemoryBound(to: UInt8.self)
+            return unsafe code.match(subject, length: length)
         }
+        if result >= 0 { return true }
+        guard Code.isDecided(result) else { throw .undecided }
+        return false
     }
 
     /// Whether the expression matches somewhere in the text.
-    public func matches(_ text: String) -> Bool {
+    /// - Throws: ``PatternError/undecided`` when PCRE2 gives up.
+    public func matches(_ text: String) throws(PatternError) -> Bool {
         let bytes = Array(text.utf8)
-        return matches(unsafe bytes.span.bytes, at: 0, length: bytes.count)
+        return try matches(unsafe bytes.span.bytes, at: 0, length: bytes.count)
     }
 }

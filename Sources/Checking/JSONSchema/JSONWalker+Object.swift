@@ -108,7 +108,7 @@ extension JSONWalker {
         var isNamed = isDeclared
         for offset in 0..<Int(rule.patternCount) {
             let entry = patternFields[Int(rule.firstPattern) &+ offset]
-            guard matches(Int(entry.pattern), view, at: element.nameOffset, length: element.nameLength) else {
+            guard try matches(Int(entry.pattern), view, at: element.nameOffset, length: element.nameLength) else {
                 continue
             }
             isNamed = true

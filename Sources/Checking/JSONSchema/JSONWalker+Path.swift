@@ -74,7 +74,7 @@ extension JSONWalker {
     ) throws(BSONError) -> Bool {
         switch element.type {
         case .string, .symbol:
-            matches(pattern, view, at: element.valueOffset + 4, length: element.valueLength - 5)
+            try matches(pattern, view, at: element.valueOffset + 4, length: element.valueLength - 5)
         case .regex: try view.value(element) == .regex(pattern: patterns[pattern].text, options: "")
         default: false
         }

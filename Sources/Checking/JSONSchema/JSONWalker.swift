@@ -121,7 +121,7 @@ extension JSONWalker {
             if length > rule.maximum { fits = fail(.tooLong, node: index, found, into: &sink) }
         }
         guard rule.pattern >= 0, fits || !Sink.stopsAtFirst else { return fits }
-        let matches = matches(
+        let matches = try matches(
             Int(rule.pattern), view, at: element.valueOffset &+ 4, length: element.valueLength &- 5)
         return matches ? fits : fail(.patternMismatch, node: index, found, into: &sink)
     }
@@ -136,7 +136,13 @@ extension JSONWalker {
         return count
     }
 
-    func matches(_ pattern: Int, _ view: borrowing BSONView, at start: Int, length: Int) -> Bool {
-        patterns[pattern].matches(view.bytes, at: start, length: length)
+    func matches(
+        _ pattern: Int, _ view: borrowing BSONView, at start: Int, length: Int
+    ) throws(BSONError) -> Bool {
+        do throws(PatternError) {
+            return try patterns[pattern].matches(view.bytes, at: start, length: length)
+        } catch {
+            throw BSONError(.undecided, at: start, detail: "the pattern \"\(patterns[pattern].text)\": \(error)")
+        }
     }
 }

@@ -80,7 +80,7 @@ struct JSONSchemaReaderTests {
             ),
             (
                 #"{"$jsonSchema": {"properties": {"a": {"pattern": "("}}}}"#,
-                "v.json:1:50: this is no regular expression of PCRE: missing ) (at byte 1)"
+                "v.json:1:50: this is no regular expression of PCRE: missing closing parenthesis (at byte 1)"
             ),
         ])
     func located(text: String, message: String) {

@@ -1,0 +1,70 @@
+/// Makes PCRE2 read an expression as PCRE 8 does, where PCRE2 alone would refuse it.
+///
+/// Both rewrites were seen on mongod 6.0.5: an escape without a meaning (`\i`, and `[\k]` in a class) is the character itself, and a hyphen
+/// after a character type (`[\w-.]`) is a hyphen. Servers from 6.1 on link PCRE2, and refuse such expressions.
+enum PatternRewriting {
+    /// The numbers of PCRE2's errors that a rewrite mends.
+    private static let unknownEscape: Int32 = 103
+    private static let escapeInClass: Int32 = 107
+    private static let invalidRange: Int32 = 150
+
+    static func compile(_ text: String, mode: Pattern.Mode) throws(PatternError) -> Code {
+        var bytes = Array(withNewName(ofUTF8Setting: text).utf8)
+        var first: CompileFailure?
+        while true {
+            let failure: CompileFailure
+            do throws(CompileFailure) {
+                return try Code(bytes, mode: mode)
+            } catch {
+                failure = error
+            }
+            first = first ?? failure
+            guard rewrite(&bytes, after: failure) else {
+                let named = first ?? failure
+                throw .invalid(reason: named.reason, offset: named.offset)
+            }
+        }
+    }
+
+    /// PCRE2 spells the setting `(*UTF8)` at an expression's beginning otherwise.
+    private static func withNewName(ofUTF8Setting text: String) -> String {
+        text.hasPrefix("(*UTF8)") ? "(*UTF)" + text.dropFirst("(*UTF8)".count) : text
+    }
+
+    /// Mends the defect, so that each round leaves one less; `false` when PCRE 8 would refuse the expression also.
+    private static func rewrite(_ bytes: inout [UInt8], after failure: CompileFailure) -> Bool {
+        switch failure.code {
+        case unknownEscape, escapeInClass: return dropBackslash(of: &bytes, before: failure.offset)
+        case invalidRange: return escapeHyphen(of: &bytes, at: failure.offset)
+        default: return false
+        }
+    }
+
+    private static func dropBackslash(of bytes: inout [UInt8], before offset: Int) -> Bool {
+        let position = offset - 1
+        guard bytes.indices.contains(position), bytes[position] == UInt8(ascii: "\\") else { return false }
+        bytes.remove(at: position)
+        return true
+    }
+
+    private static func escapeHyphen(of bytes: inout [UInt8], at offset: Int) -> Bool {
+        guard bytes.indices.contains(offset), bytes[offset] == UInt8(ascii: "-"), endsInCharacterType(bytes[..<offset])
+        else { return false }
+        bytes.insert(UInt8(ascii: "\\"), at: offset)
+        return true
+    }
+
+    /// Whether the text ends in `\d`, `\p{L}`, `[:alpha:]` or the like.
+    private static func endsInCharacterType(_ bytes: ArraySlice<UInt8>) -> Bool {
+        guard let last = bytes.last else { return false }
+        if bytes.suffix(2).elementsEqual(":]".utf8) { return true }
+        var start = bytes.endIndex - 2
+        if last == UInt8(ascii: "}") {
+            guard let brace = bytes.lastIndex(of: UInt8(ascii: "{")) else { return false }
+            start = brace - 2
+        }
+        if start > bytes.startIndex, [UInt8(ascii: "p"), UInt8(ascii: "P")].contains(bytes[start]) { start -= 1 }
+        return start >= bytes.startIndex && bytes[start] == UInt8(ascii: "\\")
+            && "dDwWsShHvVpPNRX".utf8.contains(bytes[start + 1])
+    }
+}
