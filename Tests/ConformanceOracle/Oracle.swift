@@ -80,6 +80,8 @@ package struct Oracle: ~Copyable {
             }
             answers.append(verdicts)
         }
+        // A schema that nothing fits is looked for in the whole collection, whatever the bounds of `_id`.
+        try clear()
         return answers
     }
 
