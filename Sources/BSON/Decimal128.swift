@@ -93,7 +93,7 @@ extension Int64 {
 
 extension UInt128 {
     /// Ten to the power of `exponent`, which is 38 at most.
-    static func powerOfTen(_ exponent: Int) -> UInt128 {
+    package static func powerOfTen(_ exponent: Int) -> UInt128 {
         var result: UInt128 = 1
         for _ in 0..<exponent { result *= 10 }
         return result

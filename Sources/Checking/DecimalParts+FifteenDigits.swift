@@ -36,12 +36,12 @@ extension DecimalParts {
         let twos = max(Int(value.exponentBitPattern), 1) - 1075
         // 10^22 times 53 bits, and 53 bits times 2^70, are less than 2^128.
         if exponent <= 0, exponent >= -22, twos <= 0, twos > -128 {
-            return divide(bits * powerOfTen(-exponent), by: 1 << UInt128(-twos))
+            return divide(bits * .powerOfTen(-exponent), by: 1 << UInt128(-twos))
         }
         if exponent > 0, exponent <= 22, twos <= 70, twos > -128 {
             return twos >= 0
-                ? divide(bits << UInt128(twos), by: powerOfTen(exponent))
-                : divide(bits, by: powerOfTen(exponent) << UInt128(-twos))
+                ? divide(bits << UInt128(twos), by: .powerOfTen(exponent))
+                : divide(bits, by: .powerOfTen(exponent) << UInt128(-twos))
         }
         return roundedSlowly(value, toMultiplesOf: exponent)
     }
@@ -51,8 +51,8 @@ extension DecimalParts {
     private static func roundedSlowly(_ value: Double, toMultiplesOf exponent: Int) -> UInt128 {
         let parts = DecimalParts(Decimal128(rounding: value))
         let shift = exponent - parts.exponent
-        if shift <= 0 { return parts.coefficient * powerOfTen(min(-shift, 38)) }
-        return shift > 38 ? 0 : divide(parts.coefficient, by: powerOfTen(shift))
+        if shift <= 0 { return parts.coefficient * .powerOfTen(min(-shift, 38)) }
+        return shift > 38 ? 0 : divide(parts.coefficient, by: .powerOfTen(shift))
     }
 
     private static func divide(_ dividend: UInt128, by divisor: UInt128) -> UInt128 {
@@ -60,11 +60,5 @@ extension DecimalParts {
         let rest = divisor - remainder
         let isUp = remainder > rest || remainder == rest && quotient & 1 == 1
         return isUp ? quotient + 1 : quotient
-    }
-
-    static func powerOfTen(_ exponent: Int) -> UInt128 {
-        var result: UInt128 = 1
-        for _ in 0..<exponent { result *= 10 }
-        return result
     }
 }

@@ -124,7 +124,7 @@ package struct Oracle: ~Copyable {
         let reply = try client.runCommand(
             [
                 "find": .string(namespace.collection), "filter": ["$and": [["_id": .object(range)], .object(filter)]],
-                "projection": ["_id": 1], "hint": ["_id": 1], "batchSize": 10_000, "singleBatch": true,
+                "projection": ["_id": 1], "batchSize": 10_000, "singleBatch": true,
             ], on: namespace.database)
         guard case .object(let cursor)? = reply["cursor"], case .array(let batch)? = cursor["firstBatch"] else {
             return []

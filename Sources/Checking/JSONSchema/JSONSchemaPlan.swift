@@ -77,7 +77,6 @@ struct JSONSchemaPlan: Sendable {
     /// The keywords of objects.
     struct ObjectRule: Sendable, BitwiseCopyable {
         var range = FieldRange()
-        /// Whether `properties` or `required` names a plain field.
         var minimum: Int64 = 0
         var maximum: Int64 = .max
         /// What the fields must be that neither `properties` nor a pattern names.
@@ -89,6 +88,7 @@ struct JSONSchemaPlan: Sendable {
         var pathCount: Int32 = 0
         var firstDependency: Int32 = 0
         var dependencyCount: Int32 = 0
+        /// Whether `required` names a plain field.
         var hasRequired = false
 
         /// Whether each field is looked at beside those that `properties` names.

@@ -74,7 +74,7 @@ struct Divisor: Sendable, BitwiseCopyable {
         var power = number.exponent - parts.exponent
         while power > 0, remainder != 0 {
             let step = min(power, 18)
-            remainder = Self.product(remainder, DecimalParts.powerOfTen(step), modulo: rest)
+            remainder = Self.product(remainder, .powerOfTen(step), modulo: rest)
             power -= step
         }
         return remainder == 0
