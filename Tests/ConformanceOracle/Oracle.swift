@@ -85,8 +85,8 @@ package struct Oracle: ~Copyable {
         return answers
     }
 
-    /// Removes all documents, those of a run that was killed too.
-    package func clear() throws {
+    /// Removes all documents.
+    private func clear() throws {
         try client.runCommand(
             ["delete": .string(namespace.collection), "deletes": [["q": [:], "limit": 0]]], on: namespace.database)
     }
