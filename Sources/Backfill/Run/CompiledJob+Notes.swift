@@ -11,9 +11,9 @@ extension CompiledJob {
                 + "(server: \(change.server.rawValue), client: \(change.client.rawValue))"
         }
         for step in steps {
-            if case .convert(let field, _, nil) = step.step {
+            if let convert = step.step.kind as? ConvertStep, convert.into == nil {
                 notes.append(
-                    "irreversible: \"\(field)\" is converted in place, and this version keeps no journal to undo it")
+                    "irreversible: \"\(convert.field)\" is converted in place, and this version keeps no journal to undo it")
             }
         }
         if active == nil {

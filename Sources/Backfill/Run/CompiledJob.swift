@@ -70,13 +70,11 @@ package struct CompiledJob: Sendable {
     private static func checkOrder(_ steps: [Job.LocatedStep]) throws(JobError) {
         var copied: Set<FieldPath> = []
         for located in steps {
-            switch located.step {
-            case .copy(let from, _): copied.insert(from)
-            case .convert(let field, _, nil) where copied.contains(field):
+            if let copy = located.step.kind as? CopyStep { copied.insert(copy.from) }
+            if let convert = located.step.kind as? ConvertStep, convert.into == nil, copied.contains(convert.field) {
                 throw JobError(
-                    "\"\(field)\" is converted in place after another step has copied it: put this step first",
+                    "\"\(convert.field)\" is converted in place after another step has copied it: put this step first",
                     at: located.location)
-            case .convert, .default: break
             }
         }
     }

@@ -39,55 +39,13 @@ package struct CompiledStep: Sendable {
         self.step = step
         let repeated = Self.repeatedName(in: parents + step.target.parents + (step.source?.parents ?? []))
         let target = step.target
-        let value: Expression
-        let wanted: Expression
-        var conflicts: [(reason: Reason, when: Expression)] = []
-        var isConcerned = Expression.constant(true)
-        switch step {
-        case .default(let field, let constant, let nullsToo):
-            wanted = nullsToo ? .field(field).isMissingOrNull : .field(field).isMissing
-            value = .constant(constant)
-        case .copy(let from, let to):
-            let present = from.isReachable && !Expression.field(from).isMissing
-            isConcerned = present
-            wanted = present && .field(to).isMissing
-            value = .field(from)
-            conflicts = [
-                (
-                    .targetDiffers,
-                    present && !Expression.field(to).isMissing && !Expression.same(.field(to), .field(from))
-                )
-            ]
-        case .convert(let field, let type, let into):
-            let conversion = Conversion(target: type)
-            let source = Expression.field(field)
-            let present = field.isReachable && !source.isMissingOrNull
-            if let into {
-                isConcerned = present
-                // A value that has the type already is carried over as it is.
-                value = .choose(if: conversion.isDone(source), then: source, else: conversion.believed(source))
-                let convertible = !value.isMissingOrNull
-                wanted = present && .field(into).isMissing && convertible
-                conflicts = [
-                    (.notConvertible, present && !convertible),
-                    (
-                        .targetDiffers,
-                        present && convertible && !Expression.field(into).isMissing && !.same(.field(into), value)
-                    ),
-                ]
-            } else {
-                value = conversion.believed(source)
-                let due = present && !conversion.isDone(source)
-                wanted = due && !value.isMissingOrNull
-                conflicts = [(.notConvertible, due && value.isMissingOrNull)]
-            }
-        }
-        needs = .all([target.isReachable, wanted, !repeated])
-        stage = ["$set": .object(target.assignment(value, if: needs))]
+        let body = step.kind.body()
+        needs = .all([target.isReachable, body.wanted, !repeated])
+        stage = ["$set": .object(target.assignment(body.value, if: needs))]
         leftAlone =
-            conflicts.map { ($0.reason, target.isReachable && $0.when) }
-            + [(.repeatedName, .all([target.isReachable, wanted, repeated]))]
-            + Self.unreachable(target: target, source: step.source, isConcerned: isConcerned)
+            body.conflicts.map { ($0.reason, target.isReachable && $0.when) }
+            + [(.repeatedName, .all([target.isReachable, body.wanted, repeated]))]
+            + Self.unreachable(target: target, source: step.source, isConcerned: body.isConcerned)
     }
 
     /// Whether a name stands twice in the document, or in one of these where it is an object.

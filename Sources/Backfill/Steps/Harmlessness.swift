@@ -27,19 +27,7 @@ enum Harmlessness {
             // Sync ignores a field that the schema does not declare, where its parent takes further fields.
             return schema.takesFurtherFields(below: step.target)
         }
-        switch step {
-        case .default(_, let value, _):
-            // The whole field is that constant then, whatever the document is.
-            return schema.fits(value, at: step.target, assuming: assumptions)
-        case .copy(let from, _):
-            guard let source = schema.property(at: from), schema.leadsThroughObjects(to: from) else { return false }
-            // The same value under the same rules; null fits only where the field is not required.
-            return source.demandsTheSame(as: target) && (!schema.requires(step.target) || schema.requires(from))
-                && (target.hasScalarsAlone || from.parents.isEmpty == step.target.parents.isEmpty)
-        case .convert(_, let to, _):
-            // Whatever was there, what is written has that type.
-            return target.types.contains { $0 == to || $0 == .mixed || ($0 == .number && to.isNumeric) }
-        }
+        return step.kind.leavesSyncing(under: schema, declaring: target, assuming: assumptions)
     }
 }
 
@@ -58,7 +46,7 @@ extension CollectionSchema {
 extension SchemaNode {
     /// Whether every parent that the schema declares is an object and nothing else: a `mixed` parent's fields are not
     /// judged as the schema states them, and a geo point's are judged together.
-    fileprivate func leadsThroughObjects(to path: FieldPath) -> Bool {
+    func leadsThroughObjects(to path: FieldPath) -> Bool {
         var node = self
         for name in path.components.dropLast() {
             guard let child = node.property(name) else { return true }
@@ -81,14 +69,14 @@ extension SchemaNode {
         return if case .allowed = node.additionalProperties { isRoot || !node.isDictionary } else { false }
     }
 
-    fileprivate func requires(_ path: FieldPath) -> Bool {
+    func requires(_ path: FieldPath) -> Bool {
         let parent = if let parent = path.parents.last { property(at: parent) } else { self }
         guard let parent, let name = path.components.last else { return false }
         return parent.requires(name)
     }
 
     /// Whether a document of that one field fits, as far as the field is concerned.
-    fileprivate func fits(_ value: BSONValue, at path: FieldPath, assuming assumptions: CheckOptions) -> Bool {
+    func fits(_ value: BSONValue, at path: FieldPath, assuming assumptions: CheckOptions) -> Bool {
         guard let node = property(at: path), let name = path.components.last else { return false }
         var parent = SchemaNode(location: location)
         parent.types = [.object]
@@ -108,7 +96,7 @@ extension SchemaNode {
     }
 
     /// Whether the two demand the same of a value.
-    fileprivate func demandsTheSame(as other: SchemaNode) -> Bool {
+    func demandsTheSame(as other: SchemaNode) -> Bool {
         guard Set(types) == Set(other.types), uniqueItems == other.uniqueItems,
             hasProperties == other.hasProperties, hasAdditionalProperties == other.hasAdditionalProperties,
             Set(required) == Set(other.required), unevaluated.isEmpty, other.unevaluated.isEmpty,
@@ -121,7 +109,7 @@ extension SchemaNode {
             && additionalProperties.demandTheSame(as: other.additionalProperties)
     }
 
-    fileprivate var hasScalarsAlone: Bool { !types.isEmpty && types.allSatisfy(\.isScalar) }
+    var hasScalarsAlone: Bool { !types.isEmpty && types.allSatisfy(\.isScalar) }
 }
 
 extension SchemaNode.Items? {
@@ -154,7 +142,7 @@ extension SchemaType {
         }
     }
 
-    fileprivate var isNumeric: Bool {
+    var isNumeric: Bool {
         switch self {
         case .int, .long, .double, .decimal: true
         default: false

@@ -2,42 +2,46 @@ package import BSON
 package import ServerSchema
 
 /// One thing that a job does to each document that needs it.
-package enum Step: Hashable, Sendable {
-    /// Fills a field that is not there.
-    case `default`(field: FieldPath, value: BSONValue, nullsToo: Bool)
-    /// Gives a second field the value of a first.
-    case copy(from: FieldPath, to: FieldPath)
-    /// Changes a field's type, in place or into a second field.
-    case convert(field: FieldPath, to: SchemaType, into: FieldPath?)
+package struct Step: Sendable {
+    /// What it is.
+    package let kind: any StepKind
+
+    /// Wraps a kind.
+    package init(_ kind: any StepKind) { self.kind = kind }
+
+    /// Every kind that a job file may name.
+    package static let kinds: [any StepKind.Type] = [DefaultStep.self, CopyStep.self, ConvertStep.self]
 
     /// The field that the step writes.
-    package var target: FieldPath {
-        switch self {
-        case .default(let field, _, _): field
-        case .copy(_, let to): to
-        case .convert(let field, _, let into): into ?? field
-        }
-    }
-
+    package var target: FieldPath { kind.target }
     /// The field that the step reads besides its target.
-    package var source: FieldPath? {
-        switch self {
-        case .default: nil
-        case .copy(let from, _): from
-        case .convert(let field, _, let into): into == nil ? nil : field
-        }
-    }
+    package var source: FieldPath? { kind.source }
+}
+
+extension Step: Hashable {
+    /// Whether the two do the same.
+    package static func == (left: Step, right: Step) -> Bool { AnyHashable(left.kind) == AnyHashable(right.kind) }
+
+    /// Hashes the kind.
+    package func hash(into hasher: inout Hasher) { AnyHashable(kind).hash(into: &hasher) }
 }
 
 extension Step: CustomStringConvertible {
-    /// The step in a line, without the value that a `default` writes.
-    package var description: String {
-        switch self {
-        case .default(let field, let value, let nullsToo):
-            "default \(field): a value of type \(value.type) where missing\(nullsToo ? " or null" : "")"
-        case .copy(let from, let to): "copy \(from) to \(to)"
-        case .convert(let field, let type, let into):
-            "convert \(field) to \(type.rawValue)" + (into.map { " into \($0)" } ?? "")
-        }
+    /// The step in a line, without the values that it writes.
+    package var description: String { kind.description }
+}
+
+extension Step {
+    /// Fills a field that is not there.
+    package static func `default`(field: FieldPath, value: BSONValue, nullsToo: Bool) -> Step {
+        Step(DefaultStep(field: field, value: value, nullsToo: nullsToo))
+    }
+
+    /// Gives a second field the value of a first.
+    package static func copy(from: FieldPath, to: FieldPath) -> Step { Step(CopyStep(from: from, to: to)) }
+
+    /// Changes a field's type, in place or into a second field.
+    package static func convert(field: FieldPath, to type: SchemaType, into: FieldPath?) -> Step {
+        Step(ConvertStep(field: field, type: type, into: into))
     }
 }

@@ -17,20 +17,7 @@ enum StepFitting {
         }
         // Only the next schema says what the job has to produce.
         guard next?.property(at: target) != nil, node.types.count == 1, let type = node.types.first else { return step }
-        switch step {
-        case .default(let field, let value, let nullsToo):
-            guard let fitted = fit(value, to: type) else {
-                throw JobError(
-                    "the default of \"\(field)\" has type \(value.type), and the next schema declares \(type.rawValue)",
-                    at: located.location)
-            }
-            return .default(field: field, value: fitted, nullsToo: nullsToo)
-        case .convert(_, let to, _) where to != type && type != .mixed:
-            throw JobError(
-                "\"\(target)\" is converted to \(to.rawValue), and the next schema declares \(type.rawValue)",
-                at: located.location)
-        case .convert, .copy: return step
-        }
+        return Step(try step.kind.fitted(to: type, at: located.location))
     }
 
     /// The value as the declared type, where that is exact: the 0 of a job file serves every numeric type.

@@ -1,0 +1,61 @@
+package import BSON
+package import Checking
+package import LocatedYAML
+package import ServerSchema
+
+/// One kind of step: what a job file says under its key, and what that means for a document.
+///
+/// A kind has a file of its own below `Kinds`; ``Step/kinds`` lists them all.
+package protocol StepKind: Hashable, Sendable, CustomStringConvertible {
+    /// The key that names the kind in a job file.
+    static var key: String { get }
+
+    /// Reads what a job file says under the key.
+    /// - Throws: ``JobError`` with line and column.
+    init(_ node: YAMLNode) throws(JobError)
+
+    /// The field that the step writes.
+    var target: FieldPath { get }
+    /// The field that the step reads besides its target.
+    var source: FieldPath? { get }
+
+    /// The step with its constants as the type that the next schema declares for the target.
+    /// - Throws: ``JobError`` at `location` when the two do not go together.
+    func fitted(to type: SchemaType, at location: SourceLocation) throws(JobError) -> Self
+
+    /// What the step finds and writes, as expressions.
+    func body() -> StepBody
+
+    /// Whether the step, as told from the schema alone, leaves every document syncing that syncs.
+    ///
+    /// Asked only for a target that the schema declares and that every parent leads to.
+    func leavesSyncing(under schema: SchemaNode, declaring target: SchemaNode, assuming: CheckOptions) -> Bool
+
+    /// The steps that the server runs for this one, in their order.
+    var parts: [any StepKind] { get }
+    /// Whether the step needs a walk of its own over the collection, after the steps before it are done everywhere.
+    var startsPhase: Bool { get }
+}
+
+extension StepKind {
+    package var source: FieldPath? { nil }
+    package func fitted(to type: SchemaType, at location: SourceLocation) throws(JobError) -> Self { self }
+    package func leavesSyncing(
+        under schema: SchemaNode, declaring target: SchemaNode, assuming: CheckOptions
+    ) -> Bool { false }
+    package var parts: [any StepKind] { [self] }
+    package var startsPhase: Bool { false }
+}
+
+/// What a step finds in a document and writes to its target; the parents of target and source are looked after by
+/// ``CompiledStep``.
+package struct StepBody {
+    /// Whether the document lacks the step, and the step can do it.
+    var wanted: Expression
+    /// What the target becomes where the step is wanted.
+    var value: Expression
+    /// Whether the step has anything to do with the document at all.
+    var isConcerned = Expression.constant(true)
+    /// Why a document that the step is about is left alone; no two hold for one document, nor one beside ``wanted``.
+    var conflicts: [(reason: CompiledStep.Reason, when: Expression)] = []
+}
