@@ -14,11 +14,11 @@ package struct Randomness: RandomNumberGenerator, Sendable {
     }
 
     /// A number from 0 up to and without `bound`.
-    mutating func below(_ bound: Int) -> Int { Int.random(in: 0..<bound, using: &self) }
+    package mutating func below(_ bound: Int) -> Int { Int.random(in: 0..<bound, using: &self) }
 
     /// True with that probability in percent.
-    mutating func percent(_ chance: Int) -> Bool { below(100) < chance }
+    package mutating func percent(_ chance: Int) -> Bool { below(100) < chance }
 
     /// One of the elements.
-    mutating func pick<Element>(_ elements: [Element]) -> Element { elements[below(elements.count)] }
+    package mutating func pick<Element>(_ elements: [Element]) -> Element { elements[below(elements.count)] }
 }

@@ -1,11 +1,14 @@
 import Glibc
+import Synchronization
 
 /// A place where a test can make the process die or fall asleep, to prove that it loses and breaks nothing there.
 ///
-/// Debug builds read `SHIPSHAPE_FAULT=NAME:N` and signal the process at the N-th time that the place is reached. In a
-/// release build none of it exists.
-enum FaultPoint: String {
-    /// The chunk's lease was looked at and its command is not sent yet: the process is stopped until a `SIGCONT`.
+/// Debug builds read `SHIPSHAPE_FAULT=NAME:N` and signal the process at the N-th time that the place is reached; the name
+/// `any` counts all places together, and a third part, `:stop` or `:kill`, says which signal. In a release build none of
+/// it exists.
+package enum FaultPoint: String, CaseIterable, Sendable {
+    /// The chunk's lease was looked at and its command is not sent yet: the process is stopped until a `SIGCONT`, unless
+    /// the test says `kill`.
     case beforeWrite = "before-write"
     /// The server acknowledged a chunk's write; the checkpoint is not written yet.
     case afterWrite = "after-write"
@@ -13,23 +16,46 @@ enum FaultPoint: String {
     case afterHarm = "after-harm"
     /// The checkpoint is acknowledged.
     case afterCheckpoint = "after-checkpoint"
+    /// A write to the state database is not sent yet: a job's record, a lease, its renewal, a checkpoint, a change of
+    /// state.
+    case beforeStateWrite = "before-state-write"
+    /// A write to the state database is acknowledged.
+    case afterStateWrite = "after-state-write"
 
     #if DEBUG
-    private static let armed: (name: String, count: Int)? = {
+    private struct Armed {
+        var name: String
+        var count: Int
+        var signal: Int32?
+    }
+
+    private static let armed: Armed? = {
         guard let value = unsafe getenv("SHIPSHAPE_FAULT") else { return nil }
-        let parts = unsafe String(cString: value).split(separator: ":")
-        guard parts.count == 2, let count = Int(parts[1]) else { return nil }
-        return (String(parts[0]), count)
+        let parts = unsafe String(cString: value).split(separator: ":").map(String.init)
+        guard (2...3).contains(parts.count), let count = Int(parts[1]) else { return nil }
+        return Armed(
+            name: parts[0], count: count, signal: parts.count == 3 ? (parts[2] == "stop" ? SIGSTOP : SIGKILL) : nil)
     }()
+    private static let visits = Mutex(0)
     #endif
 
-    /// Dies or stops here when a test asked for it; `visit` counts from 1.
-    func reached(visit: Int) {
+    /// Dies or stops here when a test asked for it; the first time is visit 1.
+    func reached() {
         #if DEBUG
-        if let armed = Self.armed, armed.name == rawValue, armed.count == visit {
-            // To this thread: a signal to the process may reach another first, and this one would go on.
-            raise(self == .beforeWrite ? SIGSTOP : SIGKILL)
+        guard let armed = Self.armed, [rawValue, "any"].contains(armed.name) else { return }
+        let visit = Self.visits.withLock { visits in
+            visits += 1
+            return visits
         }
+        guard visit == armed.count else { return }
+        // Which of `any` it was: unbuffered, as the process may be gone with the next instruction.
+        let line = "fault: \(rawValue)\n"
+        _ = unsafe write(STDERR_FILENO, line, line.utf8.count)
+        // To this thread: a signal to the process may reach another first, and this one would go on.
+        raise(armed.signal ?? (self == .beforeWrite ? SIGSTOP : SIGKILL))
         #endif
     }
+
+    /// The same; the visit is counted here.
+    func reached(visit _: Int) { reached() }
 }

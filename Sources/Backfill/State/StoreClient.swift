@@ -9,6 +9,15 @@ struct StoreClient: ~Copyable {
     private static let limit: BSONValue = 10_000
     private static let majority: BSONValue = ["w": "majority", "wtimeout": 10_000]
 
+    /// Every write to the state database goes through here.
+    @discardableResult
+    private func write(_ command: BSONDocument, on database: String) throws(MongoError) -> BSONDocument {
+        FaultPoint.beforeStateWrite.reached()
+        let reply = try client.runWriteCommand(command, on: database)
+        FaultPoint.afterStateWrite.reached()
+        return reply
+    }
+
     /// One document; `fields` are computed by the server and added to it.
     func first(
         _ collection: String, _ filter: BSONDocument, adding fields: BSONDocument? = nil
@@ -24,7 +33,7 @@ struct StoreClient: ~Copyable {
     func modify(
         _ collection: String, _ filter: BSONDocument, _ pipeline: [BSONDocument]
     ) throws(MongoError) -> BSONDocument? {
-        let reply = try client.runWriteCommand(
+        let reply = try write(
             [
                 "findAndModify": .string(collection), "query": .object(filter),
                 "update": .array(of: pipeline.map { .object($0) }), "new": true, "maxTimeMS": Self.limit,
@@ -37,7 +46,7 @@ struct StoreClient: ~Copyable {
     func createIfAbsent(_ collection: String, id: BSONValue, _ document: BSONDocument) throws(MongoError) {
         let merged: BSONValue = ["$mergeObjects": [["$literal": .object(document)], ["created": "$$NOW"], "$$ROOT"]]
         do {
-            try client.runWriteCommand(
+            try write(
                 [
                     "update": .string(collection),
                     "updates": [["q": ["_id": id], "u": [["$replaceWith": merged]], "upsert": true]],
@@ -54,7 +63,7 @@ struct StoreClient: ~Copyable {
             BSONValue.object(["q": ["_id": id], "u": ["$set": .object(fields)], "upsert": true])
         }
         for slice in upserts.commandSlices(count: 500) {
-            try client.runWriteCommand(
+            try write(
                 [
                     "update": .string(collection), "updates": .array(of: slice),
                     "ordered": false, "maxTimeMS": Self.limit, "writeConcern": Self.majority,
@@ -65,7 +74,7 @@ struct StoreClient: ~Copyable {
     /// Deletes the documents of these `_id`s.
     func delete(_ collection: String, ids: [BSONValue]) throws(MongoError) {
         for slice in ids.commandSlices() {
-            try client.runWriteCommand(
+            try write(
                 [
                     "delete": .string(collection),
                     "deletes": [["q": ["_id": ["$in": .array(of: slice)]], "limit": 0]],
@@ -92,7 +101,7 @@ struct StoreClient: ~Copyable {
 
     /// Sets fields in every document that fits.
     func set(_ collection: String, _ filter: BSONDocument, _ fields: BSONDocument) throws(MongoError) {
-        try client.runWriteCommand(
+        try write(
             [
                 "update": .string(collection),
                 "updates": [["q": .object(filter), "u": ["$set": .object(fields)], "multi": true]],
