@@ -17,14 +17,18 @@ package struct RunnerIdentity: Hashable, Sendable {
 
     /// This process, under a new ``owner``.
     package static func current() -> RunnerIdentity {
-        var name = [CChar](repeating: 0, count: 256)
-        _ = unsafe gethostname(&name, name.count - 1)
-        let host = String(decoding: name.prefix { $0 != 0 }.map { UInt8(bitPattern: $0) }, as: UTF8.self)
         let process = Int(getpid())
         return RunnerIdentity(
-            owner: ObjectID(high: .random(in: .min ... .max), low: .random(in: .min ... .max)), host: host,
+            owner: ObjectID(high: .random(in: .min ... .max), low: .random(in: .min ... .max)), host: hostName,
             bootID: ProcFile.text("/proc/sys/kernel/random/boot_id") ?? "", process: process,
             processStart: ProcFile.startTime(of: process) ?? 0)
+    }
+
+    /// This machine's name.
+    static var hostName: String {
+        var name = [CChar](repeating: 0, count: 256)
+        _ = unsafe gethostname(&name, name.count - 1)
+        return String(decoding: name.prefix { $0 != 0 }.map { UInt8(bitPattern: $0) }, as: UTF8.self)
     }
 
     /// Whether `other` ran on this machine and is certainly gone: another boot, no such process, or a later process

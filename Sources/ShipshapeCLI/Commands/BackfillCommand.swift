@@ -33,9 +33,6 @@ struct BackfillCommand: AsyncParsableCommand {
         help: ArgumentHelp("Stop between two chunks after this time, with exit code 75.", valueName: "duration"))
     var maxRuntime: DurationArgument?
 
-    @Option(help: ArgumentHelp("The database that holds checkpoints and leases.", valueName: "name"))
-    var stateDatabase = "shipshape"
-
     @Option(
         help: ArgumentHelp(
             "How long the job stays this runner's after each chunk; a write lasts at most a quarter of it.",
@@ -52,6 +49,7 @@ struct BackfillCommand: AsyncParsableCommand {
 
     @OptionGroup(title: "The App") var app: AppFlags
     @OptionGroup(title: "Ledger") var ledger: LedgerFlags
+    @OptionGroup(title: "State") var state: StateFlags
     @OptionGroup(title: "Connection") var connection: ConnectionFlags
     @OptionGroup(title: "Output") var output: OutputFlags
 
@@ -62,12 +60,6 @@ struct BackfillCommand: AsyncParsableCommand {
         if let allowUnsync, allowUnsync < 0 { throw ValidationError("--allow-unsync must not be negative") }
         guard dryRun || connection.readPreference == nil else {
             throw ValidationError("a backfill reads from the primary: --read-preference goes with --dry-run")
-        }
-        guard !stateDatabase.isEmpty, stateDatabase.utf8.count <= 63,
-            !["admin", "local", "config"].contains(stateDatabase),
-            !stateDatabase.contains(where: { "/\\. \"$".contains($0) })
-        else {
-            throw ValidationError("--state-database: \"\(stateDatabase)\" cannot be the name of a database for state")
         }
     }
 
@@ -135,7 +127,7 @@ struct BackfillCommand: AsyncParsableCommand {
 
     private func options() throws -> RunOptions {
         var options = RunOptions()
-        options.stateDatabase = stateDatabase
+        options.stateDatabase = state.stateDatabase
         options.lease = LeaseTerms(duration: leaseTtl.duration)
         options.leaseWait = leaseWait.duration
         options.maxRuntime = maxRuntime?.duration

@@ -1,0 +1,64 @@
+/// A moment by a server's clock, as a BSON date holds it.
+public struct ServerTime: Hashable, Sendable {
+    /// Milliseconds since 1970 in UTC.
+    public let milliseconds: Int64
+
+    /// Wraps milliseconds since 1970 in UTC.
+    public init(milliseconds: Int64) { self.milliseconds = milliseconds }
+
+    /// The moment that a date holds; `nil` for a value of another type.
+    public init?(_ value: BSONValue?) {
+        guard case .date(let milliseconds)? = value else { return nil }
+        self.milliseconds = milliseconds
+    }
+
+    /// Seconds from an earlier moment to this one.
+    public func seconds(since earlier: ServerTime) -> Double { Double(milliseconds - earlier.milliseconds) / 1_000 }
+}
+
+extension ServerTime: Comparable {
+    /// By time.
+    public static func < (left: ServerTime, right: ServerTime) -> Bool { left.milliseconds < right.milliseconds }
+}
+
+extension ServerTime: CustomStringConvertible {
+    /// Such as `2026-11-21 19:20:11 UTC`.
+    public var description: String { "\(date) \(time) UTC" }
+
+    /// Such as `2026-11-21T19:20:11Z`.
+    public var iso8601: String { "\(date)T\(time)Z" }
+
+    private var seconds: Int { Int(milliseconds.dividedFloor(by: 1_000)) }
+
+    private var time: String {
+        let rest = seconds - seconds.dividedFloor(by: 86_400) * 86_400
+        return [rest / 3_600, rest / 60 % 60, rest % 60].map(Self.twoDigits).joined(separator: ":")
+    }
+
+    private var date: String {
+        let (year, month, day) = Self.civil(seconds.dividedFloor(by: 86_400))
+        return "\(year)-\(Self.twoDigits(month))-\(Self.twoDigits(day))"
+    }
+
+    private static func twoDigits(_ number: Int) -> String { number < 10 ? "0\(number)" : "\(number)" }
+
+    /// Year, month and day of a count of days since 1970, by Howard Hinnant's `civil_from_days`.
+    private static func civil(_ days: Int) -> (Int, Int, Int) {
+        let shifted = days + 719_468
+        let era = shifted.dividedFloor(by: 146_097)
+        let day = shifted - era * 146_097
+        let year = (day - day / 1_460 + day / 36_524 - day / 146_096) / 365
+        let ordinal = day - (365 * year + year / 4 - year / 100)
+        let month = (5 * ordinal + 2) / 153
+        let number = month < 10 ? month + 3 : month - 9
+        return (year + era * 400 + (number <= 2 ? 1 : 0), number, ordinal - (153 * month + 2) / 5 + 1)
+    }
+}
+
+extension BinaryInteger {
+    /// The quotient, rounded towards minus infinity.
+    fileprivate func dividedFloor(by divisor: Self) -> Self {
+        let (quotient, remainder) = quotientAndRemainder(dividingBy: divisor)
+        return remainder < 0 ? quotient - 1 : quotient
+    }
+}
