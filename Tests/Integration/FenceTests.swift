@@ -96,7 +96,7 @@ import Testing
         let lease = Lease(token: 1, end: now + remaining, terms: LeaseTerms(duration: .seconds(20)))
         return try await test.database.pool.run { client in
             var modified = 0
-            let writer = ChunkWriter(job: job, collectionUUID: nil)
+            let writer = ChunkWriter(job: job.job, phase: job.phases[0], collectionUUID: nil)
             for updates in writer.commands(Chunk(after: nil, through: .maxKey), only: nil) {
                 modified += try writer.send(updates, under: lease, on: client)
             }

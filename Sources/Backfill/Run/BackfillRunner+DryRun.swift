@@ -56,7 +56,7 @@ private struct PreviewCount {
     func adding(_ chunk: Chunk, of collection: MongoCollection) throws -> (PreviewCount, documents: Int) {
         var count = self
         var documents = 0
-        var preview = Preview(chunk, of: job, in: collection, onlyNeeding: false)
+        var preview = Preview(chunk, through: job.whole, in: collection, onlyNeeding: false)
         while let outcome = try preview.next() {
             documents += 1
             try count.add(outcome)

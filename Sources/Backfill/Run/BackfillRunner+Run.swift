@@ -72,7 +72,7 @@ extension BackfillRunner {
 
     /// Takes the job's lease; waits for the end of one whose runner is known to be dead, and for others as long as
     /// `--lease-wait` says.
-    private func takeLease(_ store: borrowing StateStore) throws -> (RunLoop.Holding, StateStore.Progress) {
+    private func takeLease(_ store: borrowing StateStore) throws -> (Holding, StateStore.Progress) {
         let started = ContinuousClock.now
         var announced = false
         // A dead runner never renews: its lease ends once. One that lives would make this wait for ever.
@@ -82,7 +82,7 @@ extension BackfillRunner {
             let askedAt = ContinuousClock.now
             switch try patience.bridging({ try store.acquire() }) {
             case .taken(let lease, let progress):
-                return (RunLoop.Holding(lease: lease, askedAt: askedAt), progress)
+                return (Holding(lease: lease, askedAt: askedAt), progress)
             case .held(let holder, let remaining):
                 let needed = max(remaining, .zero) + options.lease.skew
                 let isDead = holder.map { identity.knowsDead($0) } ?? false

@@ -66,7 +66,7 @@ package struct BackfillRunner: Sendable {
                     let harmful = state.isReadable ? batch.filter { $0.judgement == .harmful }.map(\.id) : []
                     return try store.pendingHarm(among: harmful, of: job.job.namespace)
                 }
-                try gate.judge(Chunk(after: nil, through: upper), recorded: recorded) { document in
+                try gate.judge(Chunk(after: nil, through: upper), of: job.whole, recorded: recorded) { document in
                     plan.harm += document.judgement == .harmful ? 1 : 0
                     plan.recordedHarm += document.isRecorded ? 1 : 0
                     return true

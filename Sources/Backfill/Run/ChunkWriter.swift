@@ -3,7 +3,8 @@ import Mongo
 
 /// Writes one chunk: `update` commands over a range of `_id`s.
 struct ChunkWriter {
-    let job: CompiledJob
+    let job: Job
+    let phase: Phase
     /// The collection that the job was planned on: should it be replaced meanwhile, the server refuses the write.
     let collectionUUID: BSONValue?
 
@@ -22,9 +23,9 @@ struct ChunkWriter {
     /// - Parameter judged: the only documents that may be written; `nil` for all of the chunk.
     func commands(_ chunk: Chunk, only judged: Selection?) -> [[Update]] {
         guard let judged else {
-            return [[Update(condition: chunk.membership && job.needs, ids: nil, pipeline: job.pipeline)]]
+            return [[Update(condition: chunk.membership && phase.needs, ids: nil, pipeline: phase.pipeline)]]
         }
-        let groups = [(judged.counted, job.steps), (judged.harmless, job.harmlessSteps)]
+        let groups = [(judged.counted, phase.steps), (judged.harmless, phase.harmlessSteps)]
         let updates = groups.flatMap { ids, steps in
             let condition = chunk.membership && .any(steps.map(\.needs))
             return steps.isEmpty
@@ -47,13 +48,13 @@ struct ChunkWriter {
     func send(_ updates: [Update], under lease: Lease, on client: borrowing Client) throws(MongoError) -> Int {
         let limit = lease.terms.writeLimit.milliseconds
         var command = BSONBuilder()
-        command.append("update", .string(job.job.namespace.collection))
+        command.append("update", .string(job.namespace.collection))
         command.append("updates", .array(of: updates.map { .object(statement($0, fence: lease.fence)) }))
         command.append("maxTimeMS", .long(limit))
         command.append("writeConcern", ["w": "majority", "wtimeout": .long(limit)])
-        command.append("comment", .string("shipshape backfill \(job.job.name)"))
+        command.append("comment", .string("shipshape backfill \(job.name)"))
         if let collectionUUID { command.append("collectionUUID", collectionUUID) }
-        return try client.runWriteCommand(command.finish(), on: job.job.namespace.database)["nModified"]?.integer ?? 0
+        return try client.runWriteCommand(command.finish(), on: job.namespace.database)["nModified"]?.integer ?? 0
     }
 
     private func statement(_ update: Update, fence: Expression) -> BSONDocument {

@@ -13,7 +13,8 @@ extension CompiledJob {
         for step in steps {
             if let convert = step.step.kind as? ConvertStep, convert.into == nil {
                 notes.append(
-                    "irreversible: \"\(convert.field)\" is converted in place, and this version keeps no journal to undo it")
+                    "irreversible: \"\(convert.field)\" is converted in place, and this version keeps no journal to undo it"
+                )
             }
         }
         if active == nil {

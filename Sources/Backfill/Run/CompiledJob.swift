@@ -8,8 +8,6 @@ package import ServerSchema
 package struct CompiledJob: Sendable {
     /// The job as its file states it.
     package let job: Job
-    /// The steps in their order.
-    package let steps: [CompiledStep]
     /// The schema that is live; `nil` when the job names none.
     package let active: CompiledSchema?
     /// Whether documents that come not to fit the active schema are counted.
@@ -22,11 +20,8 @@ package struct CompiledJob: Sendable {
     package let changes: [SchemaChange]
     /// The schema files that the job is bound to, by role.
     package let sources: [(role: String, source: SchemaSource)]
-    /// The steps that might make a document unsyncable that syncs under the active schema: all that are not proven
-    /// harmless from the schema alone.
-    let riskySteps: [CompiledStep]
-    /// The others, which leave every document syncing that does.
-    let harmlessSteps: [CompiledStep]
+    /// The walks over the collection that do the job, in their order.
+    let phases: [Phase]
 
     /// Fits the job's steps to its schemas and compiles both.
     /// - Parameter assumptions: What is assumed about the app.
@@ -43,8 +38,6 @@ package struct CompiledJob: Sendable {
                 job.steps[index], active: activeCollection?.root, next: nextCollection?.root)
         }
         self.job = job
-        let parents = job.steps.flatMap { $0.step.target.parents }
-        steps = job.steps.map { CompiledStep($0.step, amongParents: parents) }
         self.active = activeCollection.map { CompiledSchema($0, of: active, options: assumptions) }
         let countsHarm = activeCollection?.dialect == .appServices
         self.countsHarm = countsHarm
@@ -61,8 +54,16 @@ package struct CompiledJob: Sendable {
             guard countsHarm, let active, let activeCollection else { return false }
             return !Harmlessness.holds(step.step, under: activeCollection, of: active, assuming: assumptions)
         }
-        riskySteps = steps.filter(isRisky)
-        harmlessSteps = steps.filter { !isRisky($0) }
+        phases = Self.phases(of: job.steps).map { Phase($0, isRisky: isRisky) }
+    }
+
+    private static func phases(of steps: [Job.LocatedStep]) -> [[CompiledStep]] {
+        let parts = steps.flatMap { $0.step.kind.parts }
+        let parents = parts.flatMap { $0.target.parents }
+        return parts.reduce(into: [[]]) { phases, part in
+            if part.startsPhase, phases.last?.isEmpty == false { phases.append([]) }
+            phases[phases.count - 1].append(CompiledStep(Step(part), amongParents: parents))
+        }
     }
 
     /// Refuses a field that is converted in place after it was copied: the copy would then differ for good, and every
@@ -79,14 +80,14 @@ package struct CompiledJob: Sendable {
         }
     }
 
-    /// Whether no step can do harm; else each chunk is judged before it is written.
-    package var isHarmless: Bool { riskySteps.isEmpty }
+    /// The steps of all phases.
+    package var steps: [CompiledStep] { phases.flatMap(\.steps) }
 
-    /// Whether a document lacks any of the steps.
-    var needs: Expression { .any(steps.map(\.needs)) }
+    /// The job as if one walk did it.
+    var whole: Phase { Phase(joining: phases) }
 
-    /// The update that runs all steps; a later step sees what an earlier one wrote.
-    var pipeline: [BSONDocument] { steps.map(\.stage) }
+    /// Whether no step can do harm.
+    package var isHarmless: Bool { phases.allSatisfy(\.isHarmless) }
 }
 
 extension ServerSchema {

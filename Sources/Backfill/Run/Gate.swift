@@ -14,7 +14,7 @@ struct Gate {
     /// The part of a chunk that may be written, and what it will do to its documents.
     struct Decision {
         var chunk: Chunk?
-        /// The documents of the chunk that need the job: only these were judged, and only these may be written.
+        /// The documents of the chunk that need the phase: only these were judged, and only these may be written.
         var judged = Selection()
         /// Those of ``judged`` that take room and were not recorded before.
         var newlyCounted: [BSONValue] = []
@@ -27,12 +27,12 @@ struct Gate {
     /// A document that a run which died recorded is pending already, and one at risk that the ledger shows is counted
     /// there: neither takes room again.
     /// - Returns: `nil` when the run was asked to stop meanwhile.
-    func decide(_ chunk: Chunk, _ store: borrowing StateStore) throws -> Decision? {
+    func decide(_ chunk: Chunk, of phase: Phase, _ store: borrowing StateStore) throws -> Decision? {
         let headroom = try headroom(store)
         var decision = Decision(chunk: chunk, headroom: headroom)
         var room = headroom.documents
         var lastBefore: BSONValue?
-        let isJudged = try judge(chunk, recorded: { try counted(among: $0, store) }) { document in
+        let isJudged = try judge(chunk, of: phase, recorded: { try counted(among: $0, store) }) { document in
             if document.judgement.isCounted, !document.isRecorded {
                 guard room > 0 else {
                     decision.chunk = lastBefore.map { Chunk(after: chunk.after, through: $0) }
@@ -66,7 +66,7 @@ extension Gate {
 }
 
 extension Gate {
-    /// A document that needs the job.
+    /// A document that needs the phase.
     struct Judged {
         let id: BSONValue
         let judgement: Judgement
@@ -76,15 +76,15 @@ extension Gate {
 
     private static let batch = 1_000
 
-    /// Judges the documents of the chunk that need the job, in the order of `_id`, until `body` gives `false`.
+    /// Judges the documents of the chunk that need the phase, in the order of `_id`, until `body` gives `false`.
     /// - Parameter recorded: tells which of a batch are counted already.
     /// - Returns: `false` when the run was asked to stop meanwhile.
     @discardableResult
     func judge(
-        _ chunk: Chunk, recorded: ([Judged]) throws -> Set<BSONValue>, _ body: (Judged) throws -> Bool
+        _ chunk: Chunk, of phase: Phase, recorded: ([Judged]) throws -> Set<BSONValue>, _ body: (Judged) throws -> Bool
     ) throws -> Bool {
         guard let active = job.active else { return true }
-        var preview = Preview(chunk, of: job, in: collection, onlyNeeding: true)
+        var preview = Preview(chunk, through: phase, in: collection, onlyNeeding: true)
         var isOver = false
         while !isOver {
             guard !stop.isRaised else { return false }
@@ -95,7 +95,7 @@ extension Gate {
                     break
                 }
                 guard let id = outcome.after["_id"] else { continue }
-                batch.append(Judged(id: id, judgement: try Judgement(outcome, of: job, under: active)))
+                batch.append(Judged(id: id, judgement: try Judgement(outcome, of: phase, under: active)))
             }
             let known = try recorded(batch)
             for var document in batch {
@@ -110,7 +110,7 @@ extension Gate {
 extension Gate {
     /// Of documents at risk that were written, those that were not harmed: they sync, are gone, or fail for something that
     /// no step which can do harm has changed, and so failed before.
-    func unharmed(among ids: [BSONValue]) throws -> [BSONValue] {
+    func unharmed(among ids: [BSONValue], by phase: Phase) throws -> [BSONValue] {
         guard let active = job.active else { return ids }
         var harmed: Set<BSONValue> = []
         for slice in ids.commandSlices(count: Self.batch) {
@@ -120,7 +120,7 @@ extension Gate {
                 guard try active.check(view) == .certain else { continue }
                 let violations = try active.violations(in: view, includingInfo: false).filter { $0.level == .certain }
                 let isTheirs = violations.contains { violation in
-                    !job.riskySteps.contains { violation.path.meets($0.step.target) }
+                    !phase.riskySteps.contains { violation.path.meets($0.step.target) }
                 }
                 if !isTheirs, let id = BSONDocument(copying: view)["_id"] { harmed.insert(id) }
             }

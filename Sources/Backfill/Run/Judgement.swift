@@ -19,12 +19,12 @@ enum Judgement: Hashable {
     var isCounted: Bool { self != .harmless }
 
     /// Judges a document as it is and as it would be.
-    init(_ outcome: Preview.Outcome, of job: CompiledJob, under active: CompiledSchema) throws {
+    init(_ outcome: Preview.Outcome, of phase: Phase, under active: CompiledSchema) throws {
         guard let before = outcome.before else {
             self = .harmless
             return
         }
-        let isTouched = try job.riskySteps.contains { risky in
+        let isTouched = try phase.riskySteps.contains { risky in
             let (old, new) = (try before.value(at: risky.step.target), try outcome.after.value(at: risky.step.target))
             return if let old, let new { !old.hasSameBytes(as: new) } else { old != new }
         }

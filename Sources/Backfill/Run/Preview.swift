@@ -1,15 +1,15 @@
 import BSON
 import Mongo
 
-/// Runs a job's steps as an aggregation: gives each document as it is and as it would be, and writes nothing.
+/// Runs a phase as an aggregation: gives each document as it is and as it would be, and writes nothing.
 struct Preview: ~Copyable {
     /// One document.
     struct Outcome {
-        /// The document as it is; `nil` when the job does not concern it.
+        /// The document as it is; `nil` when the phase does not concern it.
         var before: BSONDocument?
         /// The document as it would be.
         var after: BSONDocument
-        /// Whether the job would still be needed after it.
+        /// Whether the phase would still be needed after it.
         var isOpen: Bool
     }
 
@@ -20,14 +20,14 @@ struct Preview: ~Copyable {
     private var cursor: Cursor
 
     /// Previews a chunk.
-    /// - Parameter onlyNeeding: whether documents that the job does not concern are left out.
-    init(_ chunk: Chunk, of job: CompiledJob, in collection: MongoCollection, onlyNeeding: Bool) {
+    /// - Parameter onlyNeeding: whether documents that the phase does not concern are left out.
+    init(_ chunk: Chunk, through phase: Phase, in collection: MongoCollection, onlyNeeding: Bool) {
         namespace = collection.namespace
-        let needs = job.needs
+        let needs = phase.needs
         var pipeline: [BSONDocument] = [["$match": .object(chunk.membership.filter)], ["$sort": ["_id": 1]]]
         if onlyNeeding { pipeline.append(["$match": .object(needs.filter)]) }
         pipeline.append(["$set": [Self.beforeMark: ["$cond": [needs.bson, "$$ROOT", "$$REMOVE"]]]])
-        pipeline += job.pipeline
+        pipeline += phase.pipeline
         pipeline.append(["$set": [Self.openMark: ["$cond": [needs.bson, true, "$$REMOVE"]]]])
         cursor = collection.aggregate(
             pipeline,

@@ -20,7 +20,7 @@ struct Survey {
     static let samples = 5
 
     func run() throws(MongoError) -> Result {
-        var pipeline: [BSONDocument] = [["$set": [mark(0): ["any": job.needs.bson]]]]
+        var pipeline: [BSONDocument] = [["$set": [mark(0): ["any": job.whole.needs.bson]]]]
         for round in 0..<2 {
             for (index, step) in job.steps.enumerated() {
                 pipeline.append(["$set": ["\(mark(round)).s\(index)": step.finding.bson]])

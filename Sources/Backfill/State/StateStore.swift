@@ -7,7 +7,7 @@ import ServerSchema
 /// All times are the server's. Every write waits for a majority, so that no failover takes a checkpoint back.
 struct StateStore: ~Copyable {
     /// The layout of the state documents: another number is refused.
-    static let version = 1
+    static let version = 2
 
     let client: StoreClient
     let job: String
@@ -92,6 +92,8 @@ extension StateStore {
     struct Progress {
         /// Counts the walks over the collection; 0 before the first.
         var pass: Int
+        /// The phase that the walk runs, by its index in the job.
+        var phase: Int
         /// Chunks of all runs.
         var chunks: Int
         /// Documents that those chunks changed; a chunk that was written and not checkpointed is not in it.
@@ -111,6 +113,7 @@ extension StateStore {
 
         init(_ document: BSONDocument) {
             pass = document["pass"]?.integer ?? 0
+            phase = document["phase"]?.integer ?? 0
             chunks = document["chunks"]?.integer ?? 0
             modified = document["modified"]?.integer ?? 0
             last = document["last"]?.document?["v"]
@@ -175,9 +178,12 @@ extension StateStore {
         return self.lease(in: updated)
     }
 
-    /// The changes that start a pass up to `upper`.
-    static func starting(pass: Int, upper: BSONValue) -> BSONDocument {
-        ["pass": .integer(pass), "upper": ["$literal": ["v": upper]], "last": "$$REMOVE", "state": "running"]
+    /// The changes that start a pass of a phase, up to `upper`.
+    static func starting(pass: Int, phase: Int, upper: BSONValue) -> BSONDocument {
+        [
+            "pass": .integer(pass), "phase": .integer(phase), "upper": ["$literal": ["v": upper]], "last": "$$REMOVE",
+            "state": "running",
+        ]
     }
 
     /// The changes that record a chunk as done; the sums are given as they are, so that a repeated write adds nothing.

@@ -1,0 +1,37 @@
+import BSON
+
+/// A part of a job that one walk over the collection does: steps that one update runs together.
+///
+/// A document is through a phase before any document is in the next one, as far as the job's own walk goes: a step that
+/// takes away what an earlier step reads begins a phase.
+struct Phase: Sendable {
+    /// The steps in their order; a later one sees what an earlier one wrote.
+    let steps: [CompiledStep]
+    /// The steps that might make a document unsyncable that syncs under the active schema: all that are not proven
+    /// harmless from the schema alone.
+    let riskySteps: [CompiledStep]
+    /// The others, which leave every document syncing that does.
+    let harmlessSteps: [CompiledStep]
+
+    init(_ steps: [CompiledStep], isRisky: (CompiledStep) -> Bool) {
+        self.steps = steps
+        riskySteps = steps.filter(isRisky)
+        harmlessSteps = steps.filter { !isRisky($0) }
+    }
+
+    /// Several phases as one, for looking at what a whole job does.
+    init(joining phases: [Phase]) {
+        steps = phases.flatMap(\.steps)
+        riskySteps = phases.flatMap(\.riskySteps)
+        harmlessSteps = phases.flatMap(\.harmlessSteps)
+    }
+
+    /// Whether no step can do harm; else each chunk is judged before it is written.
+    var isHarmless: Bool { riskySteps.isEmpty }
+
+    /// Whether a document lacks any of the steps.
+    var needs: Expression { .any(steps.map(\.needs)) }
+
+    /// The update that runs all steps.
+    var pipeline: [BSONDocument] { steps.map(\.stage) }
+}
