@@ -16,7 +16,10 @@ struct Shipshape: AsyncParsableCommand {
             76 another runner holds the job; 77 login refused or not permitted; 78 bad configuration.
             """,
         version: version,
-        subcommands: [CheckCommand.self, LintCommand.self, BackfillCommand.self, UnsyncedCommand.self])
+        subcommands: [
+            CheckCommand.self, LintCommand.self, BackfillCommand.self, StatusCommand.self, PauseCommand.self,
+            ResumeCommand.self, TuneCommand.self, UnsyncedCommand.self,
+        ])
 }
 
 @main

@@ -6,6 +6,10 @@ package struct BackfillError: Error, Hashable, Sendable {
     package enum Kind: Sendable, Hashable {
         /// The job file, a schema or the collection is not the one that the job was started with.
         case bindingChanged
+        /// No job of that name was begun.
+        case unknownJob
+        /// An operator asked the job to wait.
+        case paused
         /// The collection does not exist.
         case unknownCollection
         /// The namespace is a view or a time series.

@@ -25,6 +25,8 @@ package struct BackfillPlan: Sendable {
     package var recordedHarm: Int
     /// What is said before the start: what cannot be taken back, and what could not be looked at.
     package var notes: [String]
+    /// Set while an operator wants the job to wait: a run is refused then.
+    package var paused: Control.Mark?
     /// The collection's UUID, where the server gives one.
     let collectionUUID: BSONValue?
     /// Whether the server compares the UUID with every write.

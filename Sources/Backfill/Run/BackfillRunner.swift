@@ -54,6 +54,7 @@ package struct BackfillRunner: Sendable {
             before: survey.before, after: survey.after, resumesAfter: state.unfinishedChunks, headroom: nil, harm: 0,
             recordedHarm: 0, notes: job.notes + state.notes, collectionUUID: target.uuid,
             checksUUID: target.checksUUID, averageSize: target.averageSize)
+        if state.isReadable { plan.paused = try store.control().paused }
         if !job.isHarmless {
             let ledger = try openLedger(on: client)
             let gate = Gate(job: job, collection: collection, ledger: ledger, stop: stop)
@@ -113,6 +114,16 @@ package struct BackfillRunner: Sendable {
             "job \"\(plan.job)\" would make \(plan.harm) documents unsyncable under the active schema, and there is room "
                 + "for \(headroom.documents) (\(headroom)); convert into a new field instead, or accept it with "
                 + "--allow-unsync \(plan.harm): the run then stops below the limit and can be resumed")
+    }
+
+    /// Refuses to start a job that an operator paused: the next scheduled run goes on once it is resumed.
+    package func checkPause(of plan: BackfillPlan) throws(BackfillError) {
+        guard let paused = plan.paused else { return }
+        let since = paused.at.map { " since \($0)" } ?? ""
+        throw BackfillError(
+            .paused,
+            "job \"\(plan.job)\" is paused by \(paused.by)\(since)\(paused.note.map { " (\($0))" } ?? ""), and nothing was "
+                + "written; let it go on with: shipshape resume \(plan.job)")
     }
 
     func openLedger(on client: borrowing Client) throws -> LedgerReader? {

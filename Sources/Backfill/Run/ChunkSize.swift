@@ -2,13 +2,25 @@
 struct ChunkSize: Hashable {
     /// The documents of the next chunk.
     private(set) var documents: Int
-    private let maximum: Int
+    private var maximum: Int
+    private let averageSize: Int?
 
     /// Starts at the limits' size, by documents and by bytes.
     init(_ limits: Job.Limits, averageSize: Int?) {
-        let byBytes = averageSize.map { max(1, limits.chunkBytes / max(1, $0)) } ?? limits.chunkDocuments
-        maximum = min(limits.chunkDocuments, byBytes)
+        self.averageSize = averageSize
+        maximum = Self.maximum(limits, averageSize)
         documents = maximum
+    }
+
+    /// Takes over limits that changed: a lower one at once, a higher one as chunks go well.
+    mutating func adopt(_ limits: Job.Limits) {
+        maximum = Self.maximum(limits, averageSize)
+        documents = min(documents, maximum)
+    }
+
+    private static func maximum(_ limits: Job.Limits, _ averageSize: Int?) -> Int {
+        let byBytes = averageSize.map { max(1, limits.chunkBytes / max(1, $0)) } ?? limits.chunkDocuments
+        return min(limits.chunkDocuments, byBytes)
     }
 
     /// Whether a chunk can still be made smaller.

@@ -32,6 +32,7 @@ extension RunLoop {
         FaultPoint.afterWrite.reached(visit: written.chunks + 1)
         progress.last = chunk.through
         progress.chunks += 1
+        progress.walked += size.documents
         progress.modified += modified
         try renew(setting: StateStore.checkpoint(progress))
         FaultPoint.afterCheckpoint.reached(visit: written.chunks + 1)

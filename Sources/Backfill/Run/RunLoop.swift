@@ -14,6 +14,10 @@ struct RunLoop: ~Copyable {
     var holding: Holding
     var progress: StateStore.Progress
     var size: ChunkSize
+    /// What operators asked of the job, as of the chunk's beginning.
+    var control = Control()
+    /// The job's limits, with those that an operator set in their place.
+    var limits: Job.Limits
     /// Chunks and documents that this run wrote.
     var written = (chunks: 0, documents: 0)
     /// Documents that this run changed in writes that failed afterwards, and that no checkpoint counts yet.
@@ -42,6 +46,7 @@ struct RunLoop: ~Copyable {
         self.deadline = deadline
         self.holding = holding
         self.progress = progress
+        limits = runner.job.job.limits
         size = ChunkSize(runner.job.job.limits, averageSize: plan.averageSize)
     }
 
@@ -83,8 +88,8 @@ struct RunLoop: ~Copyable {
             guard needing > 0, let upper = try chunker.greatestID() else { return nil }
             let pass = progress.pass + 1
             if !isFirst { runner.events(.pass(number: pass, documents: needing)) }
-            try renew(setting: StateStore.starting(pass: pass, phase: index, upper: upper))
-            (progress.pass, progress.phase, progress.upper) = (pass, index, upper)
+            try renew(setting: StateStore.starting(pass: pass, phase: index, of: job.phases.count, upper: upper))
+            (progress.pass, progress.phase, progress.upper, progress.walked) = (pass, index, upper, 0)
         }
         if let stop = try walk(phase) {
             saveCount()
@@ -101,6 +106,7 @@ struct RunLoop: ~Copyable {
         while !progress.isPassOver {
             if runner.stop.isRaised { return .signal }
             if let deadline, .now >= deadline { return .timeBudget }
+            try readControl()
             let started = ContinuousClock.now
             let (after, documents) = (progress.last, size.documents)
             let chunk = try runner.patience.bridging {
@@ -118,6 +124,16 @@ struct RunLoop: ~Copyable {
         return nil
     }
 
+    /// Takes over what operators asked for since the last chunk.
+    private mutating func readControl() throws {
+        let asked = try runner.patience.bridging { try store.control() }
+        if asked.limits != control.limits {
+            limits = try job.job.limits(overriddenBy: asked.limits)
+            size.adopt(limits)
+        }
+        control = asked
+    }
+
     mutating func renew(setting changes: BSONDocument = [:]) throws {
         let lease = holding.lease
         let (renewed, askedAt) = try runner.patience.bridging {
@@ -129,7 +145,7 @@ struct RunLoop: ~Copyable {
 
     /// Rests in proportion to the work, and keeps the lease meanwhile.
     private mutating func rest(after work: Duration) throws {
-        let end = ContinuousClock.now + work * job.job.limits.nice
+        let end = ContinuousClock.now + work * limits.nice
         let until = min(end, deadline ?? end)
         while .now < until, !runner.stop.isRaised {
             Thread.sleep(min(ContinuousClock.now.duration(to: until), .milliseconds(200)))

@@ -14,7 +14,7 @@ struct StateStore: ~Copyable {
     let identity: RunnerIdentity
     let terms: LeaseTerms
 
-    private var range: BSONValue { ["job": .string(job), "range": 0] }
+    var range: BSONValue { ["job": .string(job), "range": 0] }
 }
 
 extension StateStore {
@@ -94,6 +94,8 @@ extension StateStore {
         var pass: Int
         /// The phase that the walk runs, by its index in the job.
         var phase: Int
+        /// Documents that this walk has passed, changed or not: about as many, for operators to see.
+        var walked: Int
         /// Chunks of all runs.
         var chunks: Int
         /// Documents that those chunks changed; a chunk that was written and not checkpointed is not in it.
@@ -114,6 +116,7 @@ extension StateStore {
         init(_ document: BSONDocument) {
             pass = document["pass"]?.integer ?? 0
             phase = document["phase"]?.integer ?? 0
+            walked = document["walked"]?.integer ?? 0
             chunks = document["chunks"]?.integer ?? 0
             modified = document["modified"]?.integer ?? 0
             last = document["last"]?.document?["v"]
@@ -142,7 +145,7 @@ extension StateStore {
         ]
         let updated = try client.modify(
             "ranges", ["_id": range, "$or": [["$expr": ended], ["lease.owner": .objectID(identity.owner)]]],
-            [["$set": ["lease": lease, "state": "running"]]])
+            [["$set": .object(Self.taking(lease))]])
         if let updated { return .taken(self.lease(in: updated), Progress(updated)) }
         let holder = try client.first(
             "ranges", ["_id": range], adding: ["remaining": ["$subtract": ["$lease.end", "$$NOW"]]])
@@ -178,33 +181,12 @@ extension StateStore {
         return self.lease(in: updated)
     }
 
-    /// The changes that start a pass of a phase, up to `upper`.
-    static func starting(pass: Int, phase: Int, upper: BSONValue) -> BSONDocument {
-        [
-            "pass": .integer(pass), "phase": .integer(phase), "upper": ["$literal": ["v": upper]], "last": "$$REMOVE",
-            "state": "running",
-        ]
-    }
-
-    /// The changes that record a chunk as done; the sums are given as they are, so that a repeated write adds nothing.
-    static func checkpoint(_ progress: Progress) -> BSONDocument {
-        [
-            "last": ["$literal": ["v": progress.last ?? .null]], "chunks": .integer(progress.chunks),
-            "modified": .integer(progress.modified),
-        ]
-    }
-
-    /// The changes that end a pass.
-    static func ending(isDone: Bool) -> BSONDocument {
-        ["upper": "$$REMOVE", "last": "$$REMOVE", "state": isDone ? "done" : "running"]
-    }
-
     /// Gives the lease back: every write under it was acknowledged, so a successor need not wait.
     func release(_ lease: Lease) throws(MongoError) {
         let owned: BSONDocument = [
             "_id": range, "lease.owner": .objectID(identity.owner), "lease.token": .integer(lease.token),
         ]
-        _ = try client.modify("ranges", owned, [["$set": ["lease.end": ["$literal": .date(milliseconds: 0)]]]])
+        _ = try client.modify("ranges", owned, [["$set": .object(Self.releasing)]])
     }
 
     private func lease(in document: BSONDocument) -> Lease {

@@ -19,10 +19,13 @@ struct StoreClient: ~Copyable {
     }
 
     /// One document; `fields` are computed by the server and added to it.
+    /// - Parameter projection: which of its own fields are read; `nil` reads them all.
     func first(
-        _ collection: String, _ filter: BSONDocument, adding fields: BSONDocument? = nil
+        _ collection: String, _ filter: BSONDocument, adding fields: BSONDocument? = nil,
+        projecting projection: BSONDocument? = nil
     ) throws(MongoError) -> BSONDocument? {
         var pipeline: [BSONDocument] = [["$match": .object(filter)], ["$limit": 1]]
+        if let projection { pipeline.append(["$project": .object(projection)]) }
         if let fields { pipeline.append(["$set": .object(fields)]) }
         var cursor = client.collection(Namespace(database: database, collection: collection)).aggregate(
             pipeline, options: ["readConcern": ["level": "majority"], "maxTimeMS": Self.limit])
@@ -97,6 +100,20 @@ struct StoreClient: ~Copyable {
                 ["$sort": ["_id": 1]],
             ], options: ["readConcern": ["level": "majority"]])
         return try cursor.documents()
+    }
+
+    /// The `_id`s of a collection's documents, in their order.
+    func ids(_ collection: String) throws(MongoError) -> [BSONValue] {
+        let cursor = client.collection(Namespace(database: database, collection: collection)).find(
+            [:], options: ["readConcern": ["level": "majority"], "projection": ["_id": 1], "sort": ["_id": 1]])
+        return try cursor.documents().compactMap { $0["_id"] }
+    }
+
+    /// How many documents fit.
+    func count(_ collection: String, _ filter: BSONDocument) throws(MongoError) -> Int {
+        var cursor = client.collection(Namespace(database: database, collection: collection)).aggregate(
+            [["$match": .object(filter)], ["$count": "n"]], options: ["readConcern": ["level": "majority"]])
+        return try cursor.nextDocument()?["n"]?.integer ?? 0
     }
 
     /// Sets fields in every document that fits.

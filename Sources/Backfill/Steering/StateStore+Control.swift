@@ -7,7 +7,9 @@ extension StateStore {
     private static let logLength = 200
 
     /// What operators asked of the job; nothing before its first start.
-    func control() throws(MongoError) -> Control { Control(try record() ?? [:]) }
+    func control() throws(MongoError) -> Control {
+        Control(try client.first("jobs", ["_id": .string(job)], projecting: ["control": 1]) ?? [:])
+    }
 
     /// Changes the job's `control` and adds a line to its log, both at the server's time.
     /// - Parameters:

@@ -94,6 +94,7 @@ struct BackfillCommand: AsyncParsableCommand {
 
     /// Shows the plan and asks, unless there is nothing to ask about or `--yes` says it all.
     private func confirm(_ plan: BackfillPlan, _ runner: BackfillRunner) throws {
+        try runner.checkPause(of: plan)
         try runner.checkHarm(of: plan)
         guard plan.needing > 0 || plan.resumesAfter != nil else { return }
         if !(yes && output.quiet) { Console.error(BackfillPlanText.render(plan)) }

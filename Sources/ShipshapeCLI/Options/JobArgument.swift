@@ -12,8 +12,14 @@ struct JobArgument: ExpressibleByArgument {
     /// The job's name.
     /// - Throws: ``JobError`` when it names a file that is no job.
     var name: String {
-        get throws { isFile ? try JobFile.read(at: text).name : text }
+        get throws { try file?.name ?? text }
     }
 
-    private var isFile: Bool { text.contains("/") || text.hasSuffix(".yml") || text.hasSuffix(".yaml") }
+    /// The job's file; `nil` when only a name was given.
+    var file: Job? {
+        get throws {
+            let isPath = text.contains("/") || text.hasSuffix(".yml") || text.hasSuffix(".yaml")
+            return isPath ? try JobFile.read(at: text) : nil
+        }
+    }
 }

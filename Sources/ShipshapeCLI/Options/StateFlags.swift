@@ -1,4 +1,5 @@
 internal import ArgumentParser
+internal import Backfill
 
 /// Where jobs keep their state.
 struct StateFlags: ParsableArguments {
@@ -12,5 +13,10 @@ struct StateFlags: ParsableArguments {
         else {
             throw ValidationError("--state-database: \"\(stateDatabase)\" cannot be the name of a database for state")
         }
+    }
+
+    /// The jobs that are kept there, which are steered by what the primary says.
+    func book(_ connection: ConnectionFlags) throws -> JobBook {
+        JobBook(stateDatabase, on: try connection.pool(readsFromPrimary: true))
     }
 }

@@ -57,11 +57,12 @@ enum ExitStatus: Int32, Error {
 
     private init(for error: BackfillError) {
         switch error.kind {
-        case .bindingChanged, .unknownCollection, .unsupportedCollection, .checkpointUnreadable, .notIdempotent,
+        case .bindingChanged, .unknownJob, .unknownCollection, .unsupportedCollection, .checkpointUnreadable,
+            .notIdempotent,
             .schemaMismatch:
             self = .badInput
         case .leaseHeld, .leaseLost: self = .held
-        case .stopped: self = .stopped
+        case .stopped, .paused: self = .stopped
         case .harmExceedsHeadroom: self = .findings
         case .ledgerUnreadable: self = .notPermitted
         }

@@ -1,0 +1,78 @@
+import BSON
+
+/// What a runner records of its range, as changes for ``renew(_:setting:)``.
+extension StateStore {
+    /// The changes that start a pass of a phase, up to `upper`.
+    /// - Parameter phases: how many phases the job has.
+    static func starting(pass: Int, phase: Int, of phases: Int, upper: BSONValue) -> BSONDocument {
+        [
+            "pass": .integer(pass), "phase": .integer(phase), "phases": .integer(phases),
+            "upper": ["$literal": ["v": upper]], "last": "$$REMOVE", "state": "running", "walked": 0,
+            "active": "$$NOW", "recent": [["at": "$$NOW", "walked": 0]],
+        ]
+    }
+
+    /// The changes that record a chunk as done; the sums are given as they are, so that a repeated write adds nothing.
+    static func checkpoint(_ progress: Progress) -> BSONDocument {
+        [
+            "last": ["$literal": ["v": progress.last ?? .null]], "chunks": .integer(progress.chunks),
+            "modified": .integer(progress.modified), "walked": .integer(progress.walked), "active": "$$NOW",
+            "recent": recent(walked: progress.walked),
+        ]
+    }
+
+    /// The changes that end a pass.
+    static func ending(isDone: Bool) -> BSONDocument {
+        [
+            "upper": "$$REMOVE", "last": "$$REMOVE", "walked": "$$REMOVE", "recent": "$$REMOVE", "active": "$$NOW",
+            "state": isDone ? "done" : "running",
+        ]
+    }
+
+    /// The changes that say why the runner waits.
+    /// - Parameter brakes: each as brake, metric, value and limit.
+    static func waiting(for brakes: [BSONDocument]) -> BSONDocument {
+        ["waiting": ["$literal": .array(of: brakes.map { .object($0) })]]
+    }
+
+    /// The changes that say that the runner waits no longer; the speed is measured anew.
+    static var goingOn: BSONDocument { ["waiting": "$$REMOVE", "active": "$$NOW", "recent": fresh] }
+
+    /// The changes that take a lease.
+    static func taking(_ lease: BSONValue) -> BSONDocument {
+        ["lease": lease, "state": "running", "waiting": "$$REMOVE", "active": "$$NOW", "recent": fresh]
+    }
+
+    /// The changes that give a lease back.
+    static var releasing: BSONDocument {
+        [
+            "lease.end": ["$literal": .date(milliseconds: 0)], "waiting": "$$REMOVE",
+            "state": ["$cond": [["$eq": ["$state", "done"]], "done", "stopped"]],
+        ]
+    }
+}
+
+/// The marks by which an operator sees the speed: when how many documents were behind the runner, of the last minute.
+extension StateStore {
+    private static let marks = 20
+    private static let millisecondsBetweenMarks = 3_000
+
+    /// A first mark, where the runner is now.
+    private static var fresh: BSONValue {
+        [["at": "$$NOW", "walked": ["$ifNull": ["$walked", 0]]]]
+    }
+
+    private static func recent(walked: Int) -> BSONValue {
+        let marks: BSONValue = ["$ifNull": ["$recent", []]]
+        let newest: BSONValue = ["$arrayElemAt": ["$recent.at", -1]]
+        let isDue: BSONValue = [
+            "$lte": [newest, ["$subtract": ["$$NOW", .integer(millisecondsBetweenMarks)]]]
+        ]
+        let added: BSONValue = [
+            "$slice": [
+                ["$concatArrays": [marks, [["at": "$$NOW", "walked": .integer(walked)]]]], .integer(-Self.marks),
+            ]
+        ]
+        return ["$cond": [isDue, added, marks]]
+    }
+}

@@ -1,0 +1,157 @@
+import BSON
+import LocatedYAML
+package import Mongo
+import ServerSchema
+
+/// The jobs of a state database, seen and steered from any machine.
+package struct JobBook: Sendable {
+    let stateDatabase: String
+    let pool: ClientPool
+    /// Who steers, as logs name them.
+    let person: String
+
+    /// Opens nothing yet.
+    package init(_ stateDatabase: String, on pool: ClientPool, as person: String = Operator.current) {
+        self.stateDatabase = stateDatabase
+        self.pool = pool
+        self.person = person
+    }
+
+    func store(_ job: String) throws(MongoError) -> StateStore {
+        StateStore(
+            client: StoreClient(database: stateDatabase, client: try pool.client()), job: job,
+            identity: RunnerIdentity.current(), terms: LeaseTerms(duration: .seconds(30)))
+    }
+
+    /// The names of all jobs that were ever begun.
+    package func names() throws(MongoError) -> [String] {
+        let client = StoreClient(database: stateDatabase, client: try pool.client())
+        return try client.ids("jobs").compactMap(\.text)
+    }
+
+    /// What is wrong about a name that no job was begun under.
+    func unknown(_ job: String) throws(MongoError) -> BackfillError {
+        let names = try names()
+        let hint = Spelling.hint(for: job, among: names).map { " (\($0))" } ?? ""
+        let known = names.isEmpty ? "no job was" : "begun were: \(names.prefix(20).joined(separator: ", "))"
+        return BackfillError(
+            .unknownJob, "no job \"\(job)\" was begun in the state database \"\(stateDatabase)\"\(hint); \(known)")
+    }
+}
+
+extension JobBook {
+    /// How a job is; `nil` when none of that name was begun.
+    /// - Parameter patience: how long a job may be silent before it is stalled.
+    package func status(of job: String, patience: Duration) throws(MongoError) -> JobStatus? {
+        let store = try store(job)
+        // All at the same time by the same clock: the lease is compared with it.
+        guard let record = try store.client.first("jobs", ["_id": .string(job)], adding: ["now": "$$NOW"]) else {
+            return nil
+        }
+        let range = try store.client.first("ranges", ["_id": store.range], adding: ["now": "$$NOW"])
+        let now = ServerTime(range?["now"]) ?? ServerTime(record["now"]) ?? ServerTime(milliseconds: 0)
+        var status = JobStatus(record, range: range, now: now, patience: patience)
+        status.setAside = try store.client.counts("failed", ["_id.job": .string(job)], by: "code").map {
+            (code: $0["_id"]?.text ?? $0["_id"]?.integer.map { "\($0)" } ?? "unknown", count: $0["count"]?.integer ?? 0)
+        }
+        status.pendingHarm = try store.client.count("harm", ["_id.job": .string(job), "seen": false])
+        if status.walked != nil, let namespace = status.namespace {
+            // The count of the metadata needs `find` on the collection: without it there is no share to show.
+            status.estimate = try? store.client.client.collection(namespace).estimatedCount()
+        }
+        return status
+    }
+
+    /// How all jobs are, by their names.
+    /// - Throws: ``MongoError``.
+    package func all(patience: Duration) throws(MongoError) -> [JobStatus] {
+        var all: [JobStatus] = []
+        for name in try names() { if let status = try status(of: name, patience: patience) { all.append(status) } }
+        return all
+    }
+
+    /// How a job is that is named, and whose file is known where its path was given.
+    /// - Throws: ``BackfillError`` when no job of that name was begun, and there is no file to say that it exists.
+    package func status(of job: String, of file: Job?, patience: Duration) throws -> JobStatus {
+        if let status = try status(of: job, patience: patience) { return status }
+        guard let file else { throw try unknown(job) }
+        var status = JobStatus(job: job, now: ServerTime(milliseconds: 0))
+        status.namespace = file.namespace
+        return status
+    }
+
+    /// Asks a job to wait until `resume`.
+    /// - Throws: ``BackfillError`` when no such job was begun; ``MongoError``.
+    package func pause(_ job: String, note: String?) throws {
+        var fields: BSONDocument = [:]
+        if let note { fields = ["note": .string(note)] }
+        try steer(
+            job, ["control.paused": StateStore.mark(by: person, fields)], "paused" + (note.map { ": \($0)" } ?? ""))
+    }
+
+    /// Takes a pause back.
+    /// - Returns: the pause that was in force; `nil` when there was none.
+    /// - Throws: as ``pause(_:note:)`` does.
+    package func resume(_ job: String) throws -> Control.Mark? {
+        guard let record = try store(job).record() else { throw try unknown(job) }
+        guard let paused = Control(record).paused else { return nil }
+        try steer(job, ["control.paused": "$$REMOVE"], "resumed")
+        return paused
+    }
+
+    private func steer(_ job: String, _ changes: BSONDocument, _ what: String) throws {
+        guard try store(job).steer(changes, what: what, by: person) != nil else { throw try unknown(job) }
+    }
+}
+
+extension JobBook {
+    /// A limit of a job, and where it comes from.
+    package struct LimitInForce: Hashable, Sendable {
+        /// Its name below `limits`.
+        package var name: String
+        /// Its value, as a job file spells it.
+        package var value: String
+        /// Whether an operator set it for this job.
+        package var isOverridden: Bool
+    }
+
+    /// Sets limits of a started job; one without a value goes back to the file's.
+    /// - Throws: ``JobError`` for a limit that the job file could not state so; ``BackfillError``; ``MongoError``.
+    package func tune(_ job: String, _ changes: [LimitOverride]) throws {
+        let (parsed, control) = try read(job)
+        let known = parsed.limits.entries.map(\.name)
+        for change in changes where !known.contains(change.name) { throw Self.unknownLimit(change.name, among: known) }
+        let names = Set(changes.map(\.name))
+        let all = control.limits.filter { !names.contains($0.name) } + changes.filter { !$0.value.isEmpty }
+        _ = try parsed.limits(overriddenBy: all)
+        var builder = BSONBuilder()
+        for change in changes {
+            builder.append(
+                "control.limits.\(change.name)",
+                change.value.isEmpty ? "$$REMOVE" : ["$literal": .string(change.value)])
+        }
+        let what = changes.map { "\($0.name)=\($0.value.isEmpty ? "(the file's)" : $0.value)" }
+        try steer(job, builder.finish(), "set \(what.joined(separator: " "))")
+    }
+
+    /// All limits of a job that are in force.
+    /// - Throws: as ``tune(_:_:)`` does.
+    package func limits(of job: String) throws -> [LimitInForce] {
+        let (parsed, control) = try read(job)
+        let overridden = Set(control.limits.map(\.name))
+        return try parsed.limits(overriddenBy: control.limits).entries.map { name, value in
+            LimitInForce(name: name, value: value, isOverridden: overridden.contains(name))
+        }
+    }
+
+    /// What is wrong about the name of a limit.
+    package static func unknownLimit(_ name: String, among known: [String]) -> JobError {
+        let hint = Spelling.hint(for: name, among: known).map { " (\($0))" } ?? ""
+        return JobError("there is no limit \"\(name)\"\(hint); limits: \(known.joined(separator: ", "))")
+    }
+
+    private func read(_ job: String) throws -> (Job, Control) {
+        guard let record = try store(job).record() else { throw try unknown(job) }
+        return (try JobFile.parse(record["text"]?.text ?? "", path: "job \(job)"), Control(record))
+    }
+}

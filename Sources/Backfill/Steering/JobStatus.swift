@@ -1,0 +1,116 @@
+package import BSON
+
+/// How a job is, as the state database tells it: for an operator on any machine.
+package struct JobStatus: Sendable {
+    /// What a job is doing.
+    package enum State: String, Sendable {
+        /// No run has begun it.
+        case notStarted = "not started"
+        /// A runner holds it and writes.
+        case running
+        /// A runner holds it and a brake holds the runner.
+        case waiting
+        /// An operator asked it to wait.
+        case paused
+        /// No runner holds it: the last one stopped, and the next goes on from there.
+        case stopped
+        /// Nothing is left to do.
+        case done
+        /// It should be running, and nothing has been heard of its runner for too long.
+        case stalled
+    }
+
+    /// Why a runner waits: what a brake looks at, what it saw, and from where on it holds.
+    package struct Brake: Hashable, Sendable {
+        /// The brake's name.
+        package var name: String
+        /// What is measured.
+        package var metric: String
+        /// What it was.
+        package var value: String
+        /// What it has to stay under.
+        package var limit: String
+    }
+
+    /// The runner that has the lease.
+    package struct Holder: Hashable, Sendable {
+        /// Its machine's name.
+        package var host: String
+        /// Its process id.
+        package var process: Int
+        /// Since when it has the job.
+        package var since: ServerTime?
+    }
+
+    /// A line of the job's log.
+    package struct LogLine: Hashable, Sendable {
+        /// When, by the server's clock.
+        package var at: ServerTime?
+        /// Who.
+        package var by: String
+        /// What was done.
+        package var what: String
+    }
+
+    /// The job's name.
+    package var job: String
+    /// The collection that it writes.
+    package var namespace: Namespace?
+    /// What it is doing.
+    package var state = State.notStarted
+    /// The server's time when this was read.
+    package var now: ServerTime
+    /// When its first run began it.
+    package var created: ServerTime?
+    /// The part of the job that is under way, from 1 on, and of how many; `nil` for a job of one.
+    package var phase: (number: Int, of: Int)?
+    /// Which walk over the collection it is, from 1 on.
+    package var pass = 0
+    /// Documents that this walk has passed, changed or not.
+    package var walked: Int?
+    /// The collection's documents, as the server's metadata count them; `nil` when they cannot be told.
+    package var estimate: Int?
+    /// Chunks of all runs.
+    package var chunks = 0
+    /// Documents that they changed.
+    package var modified = 0
+    /// Documents per second in the last minute of work.
+    package var rate: Double?
+    /// When its runner last got on: a chunk done, a walk begun, a wait ended.
+    package var checkpointed: ServerTime?
+    /// When anything was last heard of its runner.
+    package var heard: ServerTime?
+    /// Why it waits.
+    package var waiting: [Brake] = []
+    /// Who has it.
+    package var holder: Holder?
+    /// Documents that were set aside, by the code of what went wrong.
+    package var setAside: [(code: String, count: Int)] = []
+    /// Documents that it made unsyncable and that the ledger does not show yet.
+    package var pendingHarm = 0
+    /// What operators asked of it.
+    package var control = Control()
+    /// Who asked for what, the oldest first.
+    package var log: [LogLine] = []
+}
+
+extension JobStatus {
+    /// How much of the work is done, from 0 to 1; `nil` when it cannot be told.
+    package var share: Double? {
+        if state == .done { return 1 }
+        guard let walked, let estimate, estimate > 0 else { return nil }
+        let ofPhase = min(1, Double(walked) / Double(estimate))
+        guard let phase else { return ofPhase }
+        return (Double(phase.number - 1) + ofPhase) / Double(phase.of)
+    }
+
+    /// Seconds until it is done at the present rate; `nil` below a thousandth, where the first documents say little about
+    /// the rest, and while nothing moves.
+    package var secondsLeft: Double? {
+        guard state == .running || state == .waiting || state == .paused, let share, share >= 0.001, let rate, rate > 0,
+            let walked, let estimate
+        else { return nil }
+        let later = phase.map { $0.of - $0.number } ?? 0
+        return Double(max(0, estimate - walked) + later * estimate) / rate
+    }
+}

@@ -1,0 +1,84 @@
+import BSON
+package import Backfill
+
+/// How jobs are, for machines; the keys always stand in the same order.
+package struct JobStatusJSON {
+    private let jobs: [JobStatus]
+
+    /// Wraps what was seen.
+    package init(_ jobs: [JobStatus]) { self.jobs = jobs }
+
+    /// One JSON object, indented, which ends with a line break.
+    package var text: String { ReportValue.object(head + [("jobs", .array(jobs.map(job)))]).text() + "\n" }
+
+    /// The same on one line, as a record of a stream.
+    package var line: String {
+        ReportValue.object([("record", .string("status"))] + head + [("jobs", .array(jobs.map(job)))]).line
+    }
+
+    /// The last line of a stream.
+    package var result: String {
+        ReportValue.object([("record", .string("result"))] + head + [("jobs", .integer(jobs.count))]).line
+    }
+
+    private var head: [(String, ReportValue)] {
+        [("schema_version", .integer(CheckReportJSON.schemaVersion)), ("command", .string("status"))]
+    }
+
+    private func job(_ job: JobStatus) -> ReportValue {
+        .object([
+            ("job", .string(job.job)),
+            ("database", job.namespace.map { .string($0.database) } ?? .null),
+            ("collection", job.namespace.map { .string($0.collection) } ?? .null),
+            ("state", .string(job.state.rawValue.replacing(" ", with: "_"))),
+            ("at", time(job.now)), ("begun", time(job.created)), ("checkpointed", time(job.checkpointed)),
+            ("phase", .integer(job.phase?.number ?? 1)), ("phases", .integer(job.phase?.of ?? 1)),
+            ("walk", .integer(job.pass)),
+            ("documents_passed", number(job.walked)), ("documents_estimated", number(job.estimate)),
+            ("permille", number(job.share.map { Int($0 * 1_000) })),
+            ("chunks", .integer(job.chunks)), ("changed", .integer(job.modified)),
+            ("documents_per_second", number(job.rate.map { Int($0) })),
+            ("seconds_left", number(job.secondsLeft.map { Int($0) })),
+            ("waiting", .array(job.waiting.map(brake))),
+            ("paused", mark(job.control.paused)),
+            ("deployed", mark(job.control.deployed)),
+            ("holder", job.holder.map(holder) ?? .null),
+            ("set_aside", .array(job.setAside.map(setAside))),
+            ("pending_harm", .integer(job.pendingHarm)),
+            ("overrides", .object(job.control.limits.map { ($0.name, .string($0.value)) })),
+            ("log", .array(job.log.map(line))),
+        ])
+    }
+
+    private func brake(_ brake: JobStatus.Brake) -> ReportValue {
+        .object([
+            ("brake", .string(brake.name)), ("metric", .string(brake.metric)), ("value", .string(brake.value)),
+            ("limit", .string(brake.limit)),
+        ])
+    }
+
+    private func mark(_ mark: Control.Mark?) -> ReportValue {
+        guard let mark else { return .null }
+        return .object([
+            ("by", .string(mark.by)), ("at", time(mark.at)), ("note", mark.note.map { .string($0) } ?? .null),
+        ])
+    }
+
+    private func holder(_ holder: JobStatus.Holder) -> ReportValue {
+        .object([
+            ("host", .string(holder.host)), ("process", .integer(holder.process)), ("since", time(holder.since)),
+        ])
+    }
+
+    private func setAside(_ code: String, _ count: Int) -> ReportValue {
+        .object([("code", .string(code)), ("documents", .integer(count))])
+    }
+
+    private func line(_ line: JobStatus.LogLine) -> ReportValue {
+        .object([("at", time(line.at)), ("by", .string(line.by)), ("what", .string(line.what))])
+    }
+
+    private func number(_ number: Int?) -> ReportValue { number.map { .integer($0) } ?? .null }
+
+    private func time(_ time: ServerTime?) -> ReportValue { time.map { .string($0.iso8601) } ?? .null }
+}

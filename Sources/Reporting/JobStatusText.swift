@@ -1,0 +1,138 @@
+import BSON
+package import Backfill
+import TextTable
+
+/// How jobs are, for a person: a table of all, or everything about one.
+package struct JobStatusText {
+    private let jobs: [JobStatus]
+    private let isDetailed: Bool
+    private let paint: Paint
+    private let width: Int?
+
+    /// - Parameters:
+    ///   - isDetailed: Whether everything is told of each job; else a line.
+    ///   - isColored: Whether to use a terminal's colours.
+    ///   - width: The columns of a terminal; `nil` for a file, whose lines are as long as they need be.
+    package init(_ jobs: [JobStatus], isDetailed: Bool, isColored: Bool = false, width: Int? = nil) {
+        self.jobs = jobs
+        self.isDetailed = isDetailed
+        self.width = width
+        paint = Paint(isOn: isColored)
+    }
+
+    /// The text, which ends with a line break.
+    package var text: String {
+        if isDetailed { return jobs.map { details($0).joined(separator: "\n") }.joined(separator: "\n\n") + "\n" }
+        guard !jobs.isEmpty else { return "No job was begun.\n" }
+        return table.joined(separator: "\n") + "\n"
+    }
+
+    private var table: [String] {
+        let table = TextTable<JobStatus> { job in
+            [
+                Column(title: "job", value: job.job),
+                Column(title: "state", value: job.state.rawValue),
+                Column(title: "done", value: job.share.map(Self.percent) ?? "-", align: .right),
+                Column(title: "changed", value: job.modified.grouped, align: .right),
+                Column(title: "per second", value: job.rateShown.map { Int($0).grouped } ?? "-", align: .right),
+                Column(title: "left", value: job.secondsLeft.map(Self.duration) ?? "-", align: .right),
+                Column(title: "held by", value: job.holder.map(Self.name) ?? "-"),
+                Column(title: "because", value: Self.reason(job)),
+            ]
+        }
+        return (table.string(for: jobs, style: Style.plain) ?? "").split(separator: "\n").map(String.init)
+    }
+
+    private func details(_ job: JobStatus) -> [String] {
+        let place = job.namespace.map { " on \($0)" } ?? ""
+        var lines = ["\(paint.bold("job \(job.job)\(place)")): \(state(job))"]
+        if let phase = job.phase, job.state != .done { lines.append("  phase \(phase.number) of \(phase.of)") }
+        lines += progress(job)
+        lines += job.waiting.map { "  waits for \($0.name): \($0.metric) \($0.value), limit \($0.limit)" }
+        if let paused = job.control.paused { lines.append("  paused \(Self.mark(paused))") }
+        if let deployed = job.control.deployed {
+            let how = job.control.isDeployVerified ? "verified" : "not verified"
+            lines.append("  the next schema is the active one, \(how): \(Self.mark(deployed))")
+        }
+        if let holder = job.holder {
+            lines.append("  held by \(Self.name(holder))" + (holder.since.map { " since \($0)" } ?? ""))
+        }
+        if !job.setAside.isEmpty {
+            let parts = job.setAside.map { "\($0.count.grouped) with code \($0.code)" }
+            lines.append(
+                "  set aside: \(job.setAside.reduce(0) { $0 + $1.count }.documents): \(parts.joined(separator: ", "))")
+        }
+        if job.pendingHarm > 0 {
+            lines.append("  made \(job.pendingHarm.documents) unsyncable that the ledger does not show yet")
+        }
+        if !job.control.limits.isEmpty {
+            let limits = job.control.limits.map { "\($0.name)=\($0.value)" }
+            lines.append("  in force instead of the file's: \(limits.joined(separator: " "))")
+        }
+        if !job.log.isEmpty { lines.append("  log:") }
+        lines += job.log.map { "    \($0.at.map { "\($0)" } ?? "?") \($0.by.printable): \($0.what.printable)" }
+        return lines
+    }
+
+    private func state(_ job: JobStatus) -> String {
+        let name = job.state.rawValue
+        switch job.state {
+        case .running, .done: return paint.green(name)
+        case .waiting, .paused, .stopped: return paint.yellow(name)
+        case .stalled:
+            let silence = job.heard.map { ", nothing was heard of it for \(Self.duration(job.now.seconds(since: $0)))" }
+            return paint.red(name) + (silence ?? "")
+        case .notStarted: return name
+        }
+    }
+
+    private func progress(_ job: JobStatus) -> [String] {
+        guard job.state != .notStarted else { return [] }
+        var parts: [String] = []
+        if let walked = job.walked {
+            let of = job.estimate.map { " of about \($0.grouped)" } ?? ""
+            let share = job.share.map { "\(Self.percent($0)), " } ?? ""
+            parts.append("\(share)\(walked.grouped)\(of) documents")
+        }
+        parts.append("\(job.chunks.counted("chunk")), \(job.modified.grouped) changed")
+        var lines = ["  " + parts.joined(separator: " in ")]
+        if job.pass > 1 { lines.append("  walk \(job.pass): over what arrived or changed meanwhile") }
+        if let rate = job.rateShown {
+            lines.append(
+                "  \(Int(rate).grouped) documents per second"
+                    + (job.secondsLeft.map { ", about \(Self.duration($0)) left" } ?? ""))
+        }
+        return lines
+    }
+
+    private static func reason(_ job: JobStatus) -> String {
+        if let paused = job.control.paused, job.state == .paused { return "paused \(mark(paused))" }
+        if let brake = job.waiting.first, job.state == .waiting {
+            return "\(brake.name): \(brake.metric) \(brake.value), limit \(brake.limit)"
+        }
+        let setAside = job.setAside.reduce(0) { $0 + $1.count }
+        return setAside > 0 ? "\(setAside.documents) set aside" : ""
+    }
+
+    private static func mark(_ mark: Control.Mark) -> String {
+        "by \(mark.by.printable)" + (mark.at.map { " since \($0)" } ?? "")
+            + (mark.note.map { " (\($0.printable))" } ?? "")
+    }
+
+    private static func name(_ holder: JobStatus.Holder) -> String {
+        "process \(holder.process) on host \(holder.host.printable)"
+    }
+
+    private static func percent(_ share: Double) -> String { "\(Int(share * 100))%" }
+
+    /// Such as `40 s`, `12 min`, `5 h`.
+    private static func duration(_ seconds: Double) -> String {
+        let seconds = max(1, Int(seconds))
+        return seconds < 60 ? "\(seconds) s" : seconds < 5_400 ? "\(seconds / 60) min" : "\(seconds / 3_600) h"
+    }
+}
+
+extension JobStatus {
+    /// The rate where it still says something.
+    fileprivate var rateShown: Double? { [.running, .waiting, .paused].contains(state) ? rate : nil }
+}

@@ -1,0 +1,105 @@
+internal import ArgumentParser
+internal import Backfill
+internal import Mongo
+internal import Reporting
+
+/// `shipshape status [JOB]`.
+struct StatusCommand: AsyncParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "status",
+        abstract: "Shows how a job is, or all jobs, from any machine.",
+        discussion: """
+            Whether it runs, waits and for what, is paused and by whom, was stopped, is done, or is stalled: should be \
+            running, and nothing was heard of its runner for too long by the server's clock. How far it is, how fast, \
+            and for how long; who holds it; what was set aside; and who asked for what.
+
+            Reads the state database alone; the job's share needs find on its collection, too. Ends with 1 when a job \
+            is stalled.
+            """)
+
+    @Argument(help: "The job's name, or its file; all jobs without it.")
+    var job: JobArgument?
+
+    @Flag(help: "Look again and again, until every job shown is done, or Ctrl-C. JSON comes as one line per look.")
+    var watch = false
+
+    @Option(help: ArgumentHelp("How long --watch waits between two looks.", valueName: "duration"))
+    var interval = DurationArgument(.seconds(2))
+
+    @Option(
+        help: ArgumentHelp(
+            "How long a runner may go without a checkpoint, waiting aside, before the job is stalled.",
+            valueName: "duration"))
+    var stalledAfter = DurationArgument(.seconds(120))
+
+    @OptionGroup(title: "State") var state: StateFlags
+    @OptionGroup(title: "Connection") var connection: ConnectionFlags
+    @OptionGroup(title: "Output") var output: OutputFlags
+
+    func validate() throws {
+        if watch, !output.report.isEmpty { throw ValidationError("--report does not go with --watch") }
+    }
+
+    func run() async throws {
+        try output.prepare()
+        let (name, file, book) = (try job?.name, try job?.file, try state.book(connection))
+        let patience = stalledAfter.duration
+        let look = { @Sendable () throws -> [JobStatus] in
+            guard let name else { return try book.all(patience: patience) }
+            return [try book.status(of: name, of: file, patience: patience)]
+        }
+        guard watch else {
+            let jobs = try await onOwnedThread(name: "state", look)
+            try show(jobs)
+            if jobs.contains(where: { $0.state == .stalled }) { throw ExitStatus.findings }
+            return
+        }
+        try await follow(look)
+    }
+
+    private func follow(_ look: @escaping @Sendable () throws -> [JobStatus]) async throws {
+        let screen = WatchScreen(isTerminal: Console.isOutputTerminal && output.output == .text)
+        while true {
+            let jobs = try await onOwnedThread(name: "state", look)
+            try screen.draw(text(jobs))
+            guard jobs.contains(where: { $0.state != .done }) else {
+                if output.output == .json { try Console.result(JobStatusJSON(jobs).result) }
+                return
+            }
+            try await Task.sleep(for: interval.duration)
+        }
+    }
+}
+
+extension StatusCommand {
+    private func show(_ jobs: [JobStatus]) throws {
+        try output.show { form, color in
+            switch form {
+            case .text(let width): JobStatusText(jobs, isDetailed: job != nil, isColored: color, width: width).text
+            case .json: JobStatusJSON(jobs).text
+            }
+        }
+    }
+
+    private func text(_ jobs: [JobStatus]) -> String {
+        switch output.output {
+        case .text:
+            JobStatusText(
+                jobs, isDetailed: job != nil, isColored: Console.wantsColor(onTerminal: Console.isOutputTerminal),
+                width: Console.outputWidth
+            ).text
+        case .json: JobStatusJSON(jobs).line + "\n"
+        }
+    }
+}
+
+/// Where `--watch` draws: over what it drew before on a terminal, below it elsewhere.
+struct WatchScreen {
+    let isTerminal: Bool
+
+    func draw(_ text: String) throws {
+        // Home, then each line to its end, then the rest of the screen: without a flicker between.
+        let body = text.split(separator: "\n", omittingEmptySubsequences: false).joined(separator: "\u{1B}[K\n")
+        try Console.result(isTerminal ? "\u{1B}[H\(body)\u{1B}[J" : text)
+    }
+}

@@ -1,0 +1,71 @@
+internal import ArgumentParser
+internal import Backfill
+internal import LocatedYAML
+internal import Mongo
+
+/// `shipshape tune JOB LIMIT=VALUE…`.
+struct TuneCommand: AsyncParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "tune",
+        abstract: "Reads and sets the limits of a job while it runs, from any machine.",
+        discussion: """
+            Limits have the names and values of the job file's limits, such as nice=0.5 or chunk.documents=1000. \
+            LIMIT=? shows one, no LIMIT at all shows all, and LIMIT= goes back to the file's. The runner takes a \
+            change over within a chunk; the job's text stays as it was.
+            """)
+
+    @Argument(help: "The job's name, or its file.")
+    var job: JobArgument
+
+    @Argument(help: ArgumentHelp("What to set or read.", valueName: "limit=value"))
+    var limits: [Assignment] = []
+
+    @OptionGroup(title: "State") var state: StateFlags
+    @OptionGroup(title: "Connection") var connection: ConnectionFlags
+
+    func validate() throws {
+        let names = limits.map(\.name)
+        if let twice = names.first(where: { name in names.count { $0 == name } > 1 }) {
+            throw ValidationError("\(twice) is given twice")
+        }
+    }
+
+    func run() async throws {
+        let (name, book) = (try job.name, try state.book(connection))
+        let changes = limits.filter { !$0.isQuestion }.map { LimitOverride(name: $0.name, value: $0.value) }
+        let asked = limits.map(\.name)
+        do {
+            let entries = try await onOwnedThread(name: "state") { () throws in
+                if !changes.isEmpty { try book.tune(name, changes) }
+                return try book.limits(of: name)
+            }
+            let known = entries.map(\.name)
+            if let unknown = asked.first(where: { !known.contains($0) }) {
+                throw JobBook.unknownLimit(unknown, among: known)
+            }
+            let shown = entries.filter { asked.isEmpty || asked.contains($0.name) }
+            try Console.result(shown.map(Self.line).joined(separator: "\n"))
+        } catch let error as LocatedError {
+            // What the job file's parser says of a value; the place is the command line.
+            throw UsageError("nothing was changed: \(error.message)")
+        }
+    }
+
+    private static func line(_ limit: JobBook.LimitInForce) -> String {
+        "\(limit.name)=\(limit.value)" + (limit.isOverridden ? " (set by tune)" : "")
+    }
+
+    /// `limit=value`, or `limit=?`.
+    struct Assignment: ExpressibleByArgument {
+        let name: String
+        let value: String
+
+        var isQuestion: Bool { value == "?" }
+
+        init?(argument: String) {
+            let sides = argument.split(separator: "=", maxSplits: 1, omittingEmptySubsequences: false)
+            guard sides.count == 2, !sides[0].isEmpty else { return nil }
+            (name, value) = (String(sides[0]), String(sides[1]))
+        }
+    }
+}
