@@ -44,7 +44,8 @@ let package = Package(
         .target(
             name: "Backfill",
             dependencies: [
-                "LocatedYAML", "Scanning", "Checking", "SchemaChange", "ServerSchema", "Mongo", "BSON", .yams,
+                "CCrypto", "LocatedYAML", "Scanning", "Checking", "SchemaChange", "ServerSchema", "Mongo", "BSON",
+                .system, .yams,
             ]),
         .target(
             name: "Reporting",

@@ -13,4 +13,10 @@ static inline bool ccrypto_hmac_sha256(
     return HMAC(EVP_sha256(), key, (int) key_length, (const unsigned char *) data, length, digest, NULL) != NULL;
 }
 
+// The digest has 32 bytes.
+static inline bool ccrypto_sha256(const void *data, size_t length, unsigned char *digest)
+{
+    return EVP_Digest(data, length, digest, NULL, EVP_sha256(), NULL) == 1;
+}
+
 #endif

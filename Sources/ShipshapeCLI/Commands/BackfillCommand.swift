@@ -3,8 +3,6 @@ internal import BSON
 internal import Backfill
 internal import Mongo
 internal import Reporting
-internal import ServerSchema
-internal import SystemPackage
 
 /// `shipshape backfill JOB`.
 struct BackfillCommand: AsyncParsableCommand {
@@ -26,27 +24,10 @@ struct BackfillCommand: AsyncParsableCommand {
     @Flag(name: .shortAndLong, help: "Run without asking.")
     var yes = false
 
-    @Option(help: ArgumentHelp("Accept that so many documents become unsyncable.", valueName: "count"))
-    var allowUnsync: Int?
-
-    @Option(
-        help: ArgumentHelp("Stop between two chunks after this time, with exit code 75.", valueName: "duration"))
-    var maxRuntime: DurationArgument?
-
-    @Option(
-        help: ArgumentHelp(
-            "How long the job stays this runner's after each chunk; a write lasts at most a quarter of it.",
-            valueName: "duration"))
-    var leaseTtl = DurationArgument(.seconds(30))
-
-    @Option(
-        help: ArgumentHelp(
-            "How long to wait for a job that another, living runner holds.", valueName: "duration"))
-    var leaseWait = DurationArgument(.seconds(0))
-
     @Flag(help: "Show the values of a few documents before and after (a dry run).")
     var showValues = false
 
+    @OptionGroup(title: "The Run") var runFlags: RunFlags
     @OptionGroup(title: "The App") var app: AppFlags
     @OptionGroup(title: "Ledger") var ledger: LedgerFlags
     @OptionGroup(title: "State") var state: StateFlags
@@ -54,10 +35,6 @@ struct BackfillCommand: AsyncParsableCommand {
     @OptionGroup(title: "Output") var output: OutputFlags
 
     func validate() throws {
-        guard (.seconds(1)...(.seconds(3_600))).contains(leaseTtl.duration) else {
-            throw ValidationError("--lease-ttl must be from 1s to 1h: a runner that dies holds the job for that long")
-        }
-        if let allowUnsync, allowUnsync < 0 { throw ValidationError("--allow-unsync must not be negative") }
         guard dryRun || connection.readPreference == nil else {
             throw ValidationError("a backfill reads from the primary: --read-preference goes with --dry-run")
         }
@@ -66,11 +43,9 @@ struct BackfillCommand: AsyncParsableCommand {
     func run() async throws {
         try output.prepare()
         let file = try JobFile.read(at: job)
-        let compiled = try CompiledJob(
-            file, active: try schema(file.activeSchema, of: file), next: try schema(file.nextSchema, of: file),
-            assuming: app.assumptions)
+        let compiled = try CompiledJob(reading: file, assuming: app.assumptions)
         let pool = try connection.pool(readsFromPrimary: !dryRun)
-        let options = try options()
+        let options = runFlags.options(state: state, ledger: ledger)
         let interruption = Interruption()
         let (stop, signals) = (interruption.stop, interruption.listen())
         defer { signals.cancel() }
@@ -117,42 +92,5 @@ struct BackfillCommand: AsyncParsableCommand {
         }
         if case .stopped = report.outcome { throw ExitStatus.stopped }
         if report.hasFindings { throw ExitStatus.findings }
-    }
-
-    /// Reads a schema that the job names, by a path relative to the job file.
-    private func schema(_ path: String?, of job: Job) throws -> ServerSchema? {
-        guard let path else { return nil }
-        let resolved = FilePath(job.path).removingLastComponent().pushing(FilePath(path))
-        return try ServerSchema.read(at: resolved.string, namespace: job.namespace)
-    }
-
-    private func options() throws -> RunOptions {
-        var options = RunOptions()
-        options.stateDatabase = state.stateDatabase
-        options.lease = LeaseTerms(duration: leaseTtl.duration)
-        options.leaseWait = leaseWait.duration
-        options.maxRuntime = maxRuntime?.duration
-        options.ledger = ledger.location
-        options.appID = ledger.appId
-        options.allowUnsync = allowUnsync
-        return options
-    }
-}
-
-extension RunEvent {
-    /// Shows the event on the progress line.
-    fileprivate func show(on progress: ProgressLine, quiet: Bool) {
-        switch self {
-        case .chunk(let documents, _): progress.add(documents)
-        case _ where quiet: break
-        case .resumed(let chunks): progress.note("resuming after \(chunks.counted("chunk")) of earlier runs")
-        case .waitingForLease(let holder, let seconds):
-            progress.note("waiting up to \(Int(seconds.rounded(.up))) s for the lease of \(holder)")
-        case .retrying(let reason, let attempt): progress.note("trying again (\(attempt)): \(reason)")
-        case .halved(let documents):
-            progress.note("the chunk took too long: going on with \(documents.documents)")
-        case .pass(let number, let documents):
-            progress.note("pass \(number): \(documents.documents) arrived or changed meanwhile")
-        }
     }
 }

@@ -1,0 +1,43 @@
+internal import ArgumentParser
+internal import Backfill
+
+/// How a job is run, whichever command runs it.
+struct RunFlags: ParsableArguments {
+    @Option(help: ArgumentHelp("Accept that so many documents become unsyncable.", valueName: "count"))
+    var allowUnsync: Int?
+
+    @Option(
+        help: ArgumentHelp("Stop between two chunks after this time, with exit code 75.", valueName: "duration"))
+    var maxRuntime: DurationArgument?
+
+    @Option(
+        help: ArgumentHelp(
+            "How long the job stays this runner's after each chunk; a write lasts at most a quarter of it.",
+            valueName: "duration"))
+    var leaseTtl = DurationArgument(.seconds(30))
+
+    @Option(
+        help: ArgumentHelp(
+            "How long to wait for a job that another, living runner holds.", valueName: "duration"))
+    var leaseWait = DurationArgument(.seconds(0))
+
+    func validate() throws {
+        guard (.seconds(1)...(.seconds(3_600))).contains(leaseTtl.duration) else {
+            throw ValidationError("--lease-ttl must be from 1s to 1h: a runner that dies holds the job for that long")
+        }
+        if let allowUnsync, allowUnsync < 0 { throw ValidationError("--allow-unsync must not be negative") }
+    }
+
+    /// The options that the flags make.
+    func options(state: StateFlags, ledger: LedgerFlags) -> RunOptions {
+        var options = RunOptions()
+        options.stateDatabase = state.stateDatabase
+        options.lease = LeaseTerms(duration: leaseTtl.duration)
+        options.leaseWait = leaseWait.duration
+        options.maxRuntime = maxRuntime?.duration
+        options.ledger = ledger.location
+        options.appID = ledger.appId
+        options.allowUnsync = allowUnsync
+        return options
+    }
+}

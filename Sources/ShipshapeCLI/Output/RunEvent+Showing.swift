@@ -1,0 +1,20 @@
+internal import Backfill
+internal import Reporting
+
+extension RunEvent {
+    /// Shows the event on the progress line.
+    func show(on progress: ProgressLine, quiet: Bool) {
+        switch self {
+        case .chunk(let documents, _): progress.add(documents)
+        case _ where quiet: break
+        case .resumed(let chunks): progress.note("resuming after \(chunks.counted("chunk")) of earlier runs")
+        case .waitingForLease(let holder, let seconds):
+            progress.note("waiting up to \(Int(seconds.rounded(.up))) s for the lease of \(holder)")
+        case .retrying(let reason, let attempt): progress.note("trying again (\(attempt)): \(reason)")
+        case .halved(let documents):
+            progress.note("the chunk took too long: going on with \(documents.documents)")
+        case .pass(let number, let documents):
+            progress.note("pass \(number): \(documents.documents) arrived or changed meanwhile")
+        }
+    }
+}
