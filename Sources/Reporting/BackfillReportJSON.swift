@@ -15,7 +15,7 @@ package struct BackfillReportJSON {
     /// The JSON text, indented, which ends with a line break.
     package var text: String { json.text() + "\n" }
 
-    private var json: ReportValue {
+    var json: ReportValue {
         .object([
             ("schema_version", .integer(CheckReportJSON.schemaVersion)),
             ("command", .string("backfill")),

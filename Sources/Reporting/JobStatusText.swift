@@ -40,7 +40,7 @@ package struct JobStatusText {
                 Column(title: "because", value: Self.reason(job)),
             ]
         }
-        return (table.string(for: jobs, style: Style.plain) ?? "").split(separator: "\n").map(String.init)
+        return table.lines(for: jobs)
     }
 
     private func details(_ job: JobStatus) -> [String] {

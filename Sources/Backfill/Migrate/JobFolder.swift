@@ -1,0 +1,67 @@
+import BSON
+package import Checking
+import Foundation
+import LocatedYAML
+import ServerSchema
+import SystemPackage
+
+/// A folder of jobs, which run in the order of their files' names.
+package struct JobFolder: Sendable {
+    /// A job of the folder.
+    package struct Entry: Sendable {
+        /// The file's name.
+        package var file: String
+        /// What it says.
+        package var job: CompiledJob
+        /// What its text and its schemas come to: tells a job that was changed after it was applied.
+        package var digest: String
+
+        /// The job's name.
+        package var name: String { job.job.name }
+    }
+
+    /// The folder, as the operator named it.
+    package let path: String
+    /// Its jobs in their order.
+    package let entries: [Entry]
+
+    /// Reads the `.yml` and `.yaml` files of a folder; what lies in folders below it is not looked at.
+    /// - Throws: ``JobError``, or what reading a schema throws.
+    package static func read(at path: String, assuming assumptions: CheckOptions) throws -> JobFolder {
+        let names: [String]
+        do {
+            names = try FileManager.default.contentsOfDirectory(atPath: path)
+        } catch {
+            throw JobError("cannot read the folder of jobs \(path): \(reason(error))")
+        }
+        let files = names.filter { !$0.hasPrefix(".") && ($0.hasSuffix(".yml") || $0.hasSuffix(".yaml")) }
+        guard !files.isEmpty else { throw JobError("\(path) holds no job: there is no .yml or .yaml file in it") }
+        var entries: [Entry] = []
+        for file in files.sorted(by: { $0.utf8.lexicographicallyPrecedes($1.utf8) }) {
+            let job = try JobFile.read(at: FilePath(path).appending(file).string)
+            if let twin = entries.first(where: { $0.name == job.name }) {
+                throw JobError(
+                    "\(twin.file) holds a job \"\(job.name)\" already: each job needs a name of its own",
+                    at: SourceLocation(file: job.path, line: 1, column: 1))
+            }
+            let compiled = try CompiledJob(reading: job, assuming: assumptions)
+            entries.append(Entry(file: file, job: compiled, digest: compiled.digest))
+        }
+        return JobFolder(path: path, entries: entries)
+    }
+
+    private static func reason(_ error: any Error) -> String {
+        (error as? CocoaError)?.code == .fileReadNoSuchFile ? "there is none of that name" : "it is no folder to read"
+    }
+}
+
+extension CompiledJob {
+    /// The SHA-256 of the job's text and of its schemas' names and texts.
+    var digest: String {
+        let schemas = sources.map { role, source in
+            BSONValue.array(of: [.string(role), .string(source.path), .string(source.text)])
+        }
+        let all: BSONDocument = ["text": .string(job.text), "schemas": .array(of: schemas)]
+        return SHA256.text(of: all.bytes)
+    }
+}

@@ -1,0 +1,71 @@
+/// A job that a folder's migration has run to its end.
+package struct AppliedJob: Hashable, Sendable {
+    /// The job's name.
+    package var job: String
+    /// The file that held it then.
+    package var file: String
+    /// Its ``JobFolder/Entry/digest`` then.
+    package var digest: String
+    /// Who, and when by the server's clock.
+    package var mark: Control.Mark
+    /// Whether documents were left that need a person.
+    package var hasFindings: Bool
+}
+
+/// A folder of jobs beside what was applied of it.
+package struct MigrationPlan: Sendable {
+    /// A job of the folder.
+    package struct Item: Sendable {
+        /// The job.
+        package var entry: JobFolder.Entry
+        /// When it was applied; `nil` while it is pending.
+        package var applied: AppliedJob?
+        /// Whether it is not what it was when it was applied.
+        package var isChanged: Bool { applied.map { $0.digest != entry.digest } ?? false }
+    }
+
+    /// The folder.
+    package let folder: String
+    /// Its jobs in their order.
+    package let items: [Item]
+    /// What was applied and is not in the folder.
+    package let missing: [AppliedJob]
+
+    /// Holds a folder against what was applied.
+    package init(_ folder: JobFolder, applied: [AppliedJob]) {
+        self.folder = folder.path
+        items = folder.entries.map { entry in
+            Item(entry: entry, applied: applied.first { $0.job == entry.name })
+        }
+        missing = applied.filter { applied in !folder.entries.contains { $0.name == applied.job } }
+    }
+
+    /// The jobs that are still to be run.
+    package var pending: [JobFolder.Entry] { items.filter { $0.applied == nil }.map(\.entry) }
+
+    /// Pending jobs before one that was applied: they came late, from another branch, say.
+    package var late: [JobFolder.Entry] {
+        guard let last = items.lastIndex(where: { $0.applied != nil }) else { return [] }
+        return items[..<last].filter { $0.applied == nil }.map(\.entry)
+    }
+
+    /// The pending jobs up to one that is named, by itself or by its file; all of them without a name.
+    ///
+    /// `nil` when the folder has none of that name.
+    package func pending(upTo name: String?) -> [JobFolder.Entry]? {
+        guard let name else { return pending }
+        guard let last = items.firstIndex(where: { $0.entry.name == name || $0.entry.file == name }) else { return nil }
+        return items[...last].filter { $0.applied == nil }.map(\.entry)
+    }
+
+    /// Refuses a folder in which a job that was applied is another one now.
+    package func checkUnchanged() throws(BackfillError) {
+        guard let item = items.first(where: \.isChanged), let applied = item.applied else { return }
+        let when = applied.mark.at.map { " on \($0)" } ?? ""
+        throw BackfillError(
+            .bindingChanged,
+            "\(folder)/\(item.entry.file): job \"\(item.entry.name)\" was applied\(when) by \(applied.mark.by), and its text "
+                + "or a schema that it names changed since; put back what was applied, and make a new job for the change"
+        )
+    }
+}

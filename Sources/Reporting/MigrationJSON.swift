@@ -1,0 +1,53 @@
+import BSON
+package import Backfill
+
+/// What a migration did, for machines: one JSON object, whose keys always stand in the same order.
+package struct MigrationJSON {
+    private let report: MigrationReport
+
+    /// Wraps a report.
+    package init(_ report: MigrationReport) { self.report = report }
+
+    /// The JSON text, indented, which ends with a line break.
+    package var text: String {
+        ReportValue.object([
+            ("schema_version", .integer(CheckReportJSON.schemaVersion)), ("command", .string("migrate")),
+            ("dry_run", .bool(report.isDryRun)),
+            (
+                "jobs",
+                .array(
+                    report.jobs.map { file, report in
+                        .object([
+                            ("file", .string(file)),
+                            ("report", BackfillReportJSON(report, showsValues: false).json),
+                        ])
+                    })
+            ),
+            ("pending", .array(report.remaining.map { .string($0) })),
+        ]).text() + "\n"
+    }
+}
+
+/// Which jobs of a folder were applied, for machines.
+package struct MigrationStatusJSON {
+    private let rows: [MigrationRow]
+
+    /// Wraps a plan; `begun` is how pending jobs are that a run has begun.
+    package init(_ plan: MigrationPlan, begun: [JobStatus]) { rows = MigrationRow.all(plan, begun: begun) }
+
+    /// The JSON text, indented, which ends with a line break.
+    package var text: String {
+        ReportValue.object([
+            ("schema_version", .integer(CheckReportJSON.schemaVersion)), ("command", .string("migrate")),
+            ("jobs", .array(rows.map(json))),
+        ]).text() + "\n"
+    }
+
+    private func json(_ row: MigrationRow) -> ReportValue {
+        .object([
+            ("file", .string(row.file)), ("job", .string(row.job)), ("state", .string(row.state)),
+            ("applied_at", row.at.map { .string($0.iso8601) } ?? .null),
+            ("applied_by", row.by.map { .string($0) } ?? .null), ("digest", .string(row.digest)),
+        ])
+    }
+}

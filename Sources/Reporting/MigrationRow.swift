@@ -1,0 +1,35 @@
+import BSON
+import Backfill
+
+/// A line of a migration's status.
+struct MigrationRow {
+    var file: String
+    var job: String
+    /// `pending`, what a begun job is doing, `applied`, or `applied, with findings`.
+    var state: String
+    var at: ServerTime?
+    var by: String?
+    /// `ok`, `changed`, `missing file`; `-` for a job that was not applied.
+    var digest: String
+
+    /// A row per job of the folder in its order, then those that were applied and have no file any more.
+    static func all(_ plan: MigrationPlan, begun: [JobStatus]) -> [MigrationRow] {
+        plan.items.map { item in
+            guard let applied = item.applied else {
+                let status = begun.first { $0.job == item.entry.name }
+                return MigrationRow(
+                    file: item.entry.file, job: item.entry.name,
+                    state: status.map { "pending, \($0.state.rawValue)" } ?? "pending", digest: "-")
+            }
+            return MigrationRow(applied, file: item.entry.file, digest: item.isChanged ? "changed" : "ok")
+        } + plan.missing.map { MigrationRow($0, file: $0.file, digest: "missing file") }
+    }
+}
+
+extension MigrationRow {
+    private init(_ applied: AppliedJob, file: String, digest: String) {
+        self.init(
+            file: file, job: applied.job, state: applied.hasFindings ? "applied, with findings" : "applied",
+            at: applied.mark.at, by: applied.mark.by.printable, digest: digest)
+    }
+}

@@ -1,0 +1,39 @@
+package import Backfill
+import TextTable
+
+/// What a migration did, for a person: each job's report, and what is left.
+package enum MigrationText {
+    /// Renders the report; `color` says whether escape sequences may be used.
+    package static func render(_ report: MigrationReport, color: Bool) -> String {
+        let reports = report.jobs.map { BackfillReportText.render($0.report, showsValues: false, color: color) }
+        return (reports + [summary(report)]).joined(separator: "\n\n")
+    }
+
+    private static func summary(_ report: MigrationReport) -> String {
+        if report.jobs.isEmpty, report.remaining.isEmpty { return "Nothing to do: every job was applied." }
+        if report.isDryRun { return "Dry run: nothing was written, and each job was shown with the data as it is now." }
+        let applied = report.jobs.count - (report.jobs.last.map { $0.report.outcome.isStopped } == true ? 1 : 0)
+        let left = report.remaining.isEmpty ? "none is pending" : "pending: \(report.remaining.joined(separator: ", "))"
+        return "\(applied.counted("job")) applied, \(left)."
+    }
+}
+
+extension BackfillReport.Outcome {
+    fileprivate var isStopped: Bool { if case .stopped = self { true } else { false } }
+}
+
+/// Which jobs of a folder were applied, for a person.
+package enum MigrationStatusText {
+    /// Renders the table; `begun` is how pending jobs are that a run has begun.
+    package static func render(_ plan: MigrationPlan, begun: [JobStatus]) -> String {
+        let rows = MigrationRow.all(plan, begun: begun)
+        let table = TextTable<MigrationRow> { row in
+            [
+                Column(title: "file", value: row.file), Column(title: "job", value: row.job),
+                Column(title: "state", value: row.state), Column(title: "when", value: row.at.map { "\($0)" } ?? "-"),
+                Column(title: "by", value: row.by ?? "-"), Column(title: "digest", value: row.digest),
+            ]
+        }
+        return table.lines(for: rows).joined(separator: "\n")
+    }
+}

@@ -1,0 +1,121 @@
+internal import ArgumentParser
+internal import Backfill
+internal import Mongo
+internal import Reporting
+
+/// `shipshape migrate [DIR]`.
+struct MigrateCommand: AsyncParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "migrate",
+        abstract: "Runs the pending jobs of a folder in the order of their files' names, once each.",
+        discussion: """
+            A job that came to its end is recorded as applied, with a digest of its text and schemas, and is never run \
+            again; one that left documents which need you is applied with findings, the next jobs still run, and the \
+            exit code is 1. The first job that stops ends it, with that job's exit code; run it again to go on from \
+            there, also after kill -9.
+
+            Jobs are independent of each other and change only what still needs it. So one that comes late, before one \
+            that was applied, is run like any other, and data from any earlier point arrives at the newest version. A \
+            job that was changed after it was applied is refused: make a new one.
+            """)
+
+    @Argument(help: "The folder of job files.")
+    var folder = "jobs"
+
+    @Flag(help: "Show which jobs were applied, when and by whom, and which are pending; write nothing.")
+    var status = false
+
+    @Flag(help: "Show what each pending job would do to the data as it is now; write nothing.")
+    var dryRun = false
+
+    @Option(help: ArgumentHelp("Run no job behind this one, named by itself or by its file.", valueName: "job"))
+    var to: String?
+
+    @Flag(name: .shortAndLong, help: "Run without asking.")
+    var yes = false
+
+    @OptionGroup(title: "The Run") var runFlags: RunFlags
+    @OptionGroup(title: "The App") var app: AppFlags
+    @OptionGroup(title: "Ledger") var ledger: LedgerFlags
+    @OptionGroup(title: "State") var state: StateFlags
+    @OptionGroup(title: "Connection") var connection: ConnectionFlags
+    @OptionGroup(title: "Output") var output: OutputFlags
+
+    func validate() throws {
+        if status, dryRun { throw ValidationError("--status does not go with --dry-run") }
+        if status, to != nil { throw ValidationError("--status shows all jobs: --to does not go with it") }
+        guard status || dryRun || connection.readPreference == nil else {
+            throw ValidationError("a backfill reads from the primary: --read-preference goes with --dry-run")
+        }
+    }
+
+    func run() async throws {
+        try output.prepare()
+        let jobs = try JobFolder.read(at: folder, assuming: app.assumptions)
+        let pool = try connection.pool(readsFromPrimary: !dryRun)
+        let book = JobBook(state.stateDatabase, on: pool)
+        let plan = try await onOwnedThread(name: "state") { () throws in
+            MigrationPlan(jobs, applied: try book.applied())
+        }
+        if status { return try await showStatus(plan, book) }
+        try plan.checkUnchanged()
+        guard let pending = plan.pending(upTo: to) else {
+            throw UsageError(
+                "--to: \(folder) has no job \"\(to ?? "")\"; jobs: \(jobs.entries.map(\.name).joined(separator: ", "))")
+        }
+        var run = MigrateRun(
+            pending: pending, of: plan, pool: pool, book: book, options: runFlags.options(state: state, ledger: ledger),
+            output: output, isDryRun: dryRun)
+        if !output.quiet { notes(plan, pending) }
+        if !dryRun, !pending.isEmpty { try confirm(pending) }
+        let failure = await run.run()
+        try show(run.report)
+        if let failure { throw failure }
+        if run.report.hasFindings { throw ExitStatus.findings }
+    }
+
+    private func notes(_ plan: MigrationPlan, _ pending: [JobFolder.Entry]) {
+        let late = plan.late.filter { entry in pending.contains { $0.name == entry.name } }
+        for entry in late {
+            Console.error(
+                "note: \(entry.file) comes before jobs that were applied, and was not: it is run now")
+        }
+    }
+
+    private func confirm(_ pending: [JobFolder.Entry]) throws {
+        if !(yes && output.quiet) {
+            let lines = pending.map { "  \($0.file): job \($0.name) on \($0.job.job.namespace)" }
+            Console.error((["\(pending.count.counted("job")) to run:"] + lines).joined(separator: "\n"))
+        }
+        guard !yes else { return }
+        guard Console.isInputTerminal, Console.isInteractive else {
+            throw UsageError(
+                "nothing was written: off a terminal, migrate needs --yes (--dry-run shows what it would do)")
+        }
+        guard Console.confirms("Run \(pending.count == 1 ? "it" : "them")?") else {
+            Console.error("shipshape: nothing was written")
+            throw ExitStatus.stopped
+        }
+    }
+
+    private func show(_ report: MigrationReport) throws {
+        try output.show { form, color in
+            switch form {
+            case .text: MigrationText.render(report, color: color)
+            case .json: MigrationJSON(report).text
+            }
+        }
+    }
+
+    private func showStatus(_ plan: MigrationPlan, _ book: JobBook) async throws {
+        let begun = try await onOwnedThread(name: "state") { () throws in
+            try plan.pending.compactMap { try book.status(of: $0.name, patience: .seconds(120)) }
+        }
+        try output.show { form, _ in
+            switch form {
+            case .text: MigrationStatusText.render(plan, begun: begun)
+            case .json: MigrationStatusJSON(plan, begun: begun).text
+            }
+        }
+    }
+}

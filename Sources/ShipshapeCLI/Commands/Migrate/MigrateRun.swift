@@ -1,0 +1,78 @@
+internal import Backfill
+internal import Mongo
+internal import Reporting
+
+/// One run of `migrate`: its jobs one after the other, until one stops.
+struct MigrateRun {
+    let pending: [JobFolder.Entry]
+    let pool: ClientPool
+    let book: JobBook
+    let options: RunOptions
+    let output: OutputFlags
+    let isDryRun: Bool
+    private(set) var report: MigrationReport
+
+    init(
+        pending: [JobFolder.Entry], of plan: MigrationPlan, pool: ClientPool, book: JobBook, options: RunOptions,
+        output: OutputFlags, isDryRun: Bool
+    ) {
+        self.pending = pending
+        self.pool = pool
+        self.book = book
+        self.options = options
+        self.output = output
+        self.isDryRun = isDryRun
+        report = MigrationReport(isDryRun: isDryRun, remaining: plan.pending.map(\.name))
+    }
+
+    /// Runs the jobs.
+    /// - Returns: what ended it early; ``report`` holds what was done before.
+    mutating func run() async -> (any Error)? {
+        let started = ContinuousClock.now
+        let interruption = Interruption()
+        let signals = interruption.listen()
+        defer { signals.cancel() }
+        interruption.beginWork()
+        for (index, entry) in pending.enumerated() {
+            do {
+                var options = options
+                options.maxRuntime = options.maxRuntime.map { max(.zero, $0 - started.duration(to: .now)) }
+                guard !interruption.stop.isRaised, options.maxRuntime != .zero else { return ExitStatus.stopped }
+                let done = try await run(entry, options, interruption.stop)
+                report.jobs.append((file: entry.file, report: done))
+                if case .stopped = done.outcome { return ExitStatus.stopped }
+                report.remaining.removeAll { $0 == entry.name }
+                if !output.quiet, !isDryRun {
+                    Console.error(
+                        "\(index + 1) of \(pending.count): job \(entry.name) is applied"
+                            + (done.hasFindings ? ", with findings" : ""))
+                }
+            } catch {
+                return error
+            }
+        }
+        return nil
+    }
+
+    private func run(_ entry: JobFolder.Entry, _ options: RunOptions, _ stop: StopSignal) async throws -> BackfillReport
+    {
+        let (pool, book, isDryRun, quiet) = (pool, book, isDryRun, output.quiet)
+        let planner = BackfillRunner(entry.job, options: options, stop: stop, events: { _ in })
+        let plan = try await onOwnedThread(name: "plan") { () throws in try planner.plan(on: pool) }
+        if !isDryRun {
+            try planner.checkPause(of: plan)
+            try planner.checkHarm(of: plan)
+        }
+        let progress = ProgressLine(entry.name, total: plan.documents, isShown: output.showsProgress)
+        defer { progress.finish() }
+        let runner = BackfillRunner(
+            entry.job, options: options, stop: stop, events: { $0.show(on: progress, quiet: quiet) })
+        return try await onOwnedThread(name: "backfill") { () throws in
+            if isDryRun { return try runner.dryRun(plan, on: pool) }
+            let report = try runner.run(plan, on: pool)
+            if case .stopped = report.outcome { return report }
+            try book.record(entry, hasFindings: report.hasFindings)
+            return report
+        }
+    }
+}
