@@ -1,0 +1,33 @@
+import BSON
+import Foundation
+import SystemPackage
+import TestSupport
+import Testing
+
+/// What one test of `shipshape migrate` has for itself: a case whose folder is the folder of jobs.
+extension BackfillCase {
+    /// Runs `shipshape migrate` off a terminal.
+    @discardableResult
+    func migrate(
+        _ flags: String..., yes: Bool = true, fault: String? = nil, lease: String = "20s",
+        meanwhile: (LiveProgram) async throws -> Void = { _ in }
+    ) async throws -> ProgramRun {
+        let given = ["migrate", folder.string, "--uri", uri, "--state-database", state.name, "--lease-ttl", lease]
+        return try await Program.run(given + flags + (yes ? ["--yes"] : []), fault: fault, meanwhile: meanwhile)
+    }
+
+    /// The names of the jobs that are recorded as applied.
+    func applied() async throws -> [String] {
+        try await state.documents("migrations").compactMap { $0["_id"]?.text }
+    }
+
+    /// The rows of `migrate --status`.
+    func migrationRows() async throws -> [[String]] {
+        let run = try await migrate("--status", "--output", "json", yes: false)
+        #expect(run.exitCode == 0, "\(run.errors)")
+        let jobs = try BSONDocument(extendedJSON: run.output)["jobs"]?.document?.values ?? []
+        return jobs.compactMap(\.document).map { row in ["job", "state", "digest"].map { row[$0]?.text ?? "" } }
+    }
+
+    func remove(_ job: String) throws { try FileManager.default.removeItem(atPath: path(job)) }
+}

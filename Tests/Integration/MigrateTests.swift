@@ -1,0 +1,212 @@
+import BSON
+import Glibc
+import SystemPackage
+import TestSupport
+import Testing
+
+/// A folder of jobs runs in order, each once, from whatever version the data is at.
+@Suite struct MigrateTests {
+    private static let versions = ["1-email", "2-years", "3-text"]
+
+    /// Three versions of a person, of which every document has reached another.
+    private func withVersions(_ body: (BackfillCase) async throws -> Void) async throws {
+        try await Mongod.shared.withBackfill { test in
+            try await test.database.fill("people", count: 300) { number in
+                var fields: [(String, BSONValue)] = [("_id", .integer(number)), ("age", .int(Int32(number % 90)))]
+                if number % 3 > 0 { fields.append(("email", "")) }
+                if number % 3 > 1 { fields.append(("years", .int(Int32(number % 90)))) }
+                return BSONDocument(fields)
+            }
+            try writeVersions(test)
+            try await body(test)
+        }
+    }
+
+    private func writeVersions(_ test: BackfillCase) throws {
+        let limits = "{chunk: {documents: 10}}"
+        try test.job("1-email", steps: [#"default: {field: email, value: ""}"#], limits: limits)
+        try test.job("2-years", steps: ["copy: {from: age, to: years}"], limits: limits)
+        try test.job("3-text", steps: ["convert: {field: years, to: string, into: text}"], limits: limits)
+    }
+
+    private func isNewest(_ test: BackfillCase) async throws -> Bool {
+        let arrived: BSONDocument = [
+            "email": "", "$expr": ["$and": [["$eq": ["$years", "$age"]], ["$eq": ["$text", ["$toString": "$age"]]]]],
+        ]
+        return try await test.database.count("people", arrived) == 300
+    }
+
+    @Test func everyDocumentArrivesAtTheNewestVersion() async throws {
+        try await withVersions { test in
+            let run = try await test.migrate()
+            #expect(run.exitCode == 0, "\(run.errors)")
+            #expect(try await isNewest(test))
+            #expect(try await test.applied() == Self.versions)
+            #expect(run.output.contains("3 jobs applied, none is pending."))
+            let again = try await test.migrate()
+            #expect(again.exitCode == 0)
+            #expect(again.output == "Nothing to do: every job was applied.\n")
+        }
+    }
+
+    @Test func aJobThatWasAppliedIsNotRunAgain() async throws {
+        try await withVersions { test in
+            try await test.migrate()
+            try await test.database.fill("people", [["_id": "late"]])
+            try await test.migrate()
+            #expect(try await test.database.documents("people", ["_id": "late"]) == [["_id": "late"]])
+        }
+    }
+
+    @Test func offATerminalItNeedsYes() async throws {
+        try await withVersions { test in
+            let run = try await test.migrate(yes: false)
+            #expect(run.exitCode == 64)
+            #expect(run.errors.contains("off a terminal, migrate needs --yes"))
+            #expect(try await test.hasState() == false)
+        }
+    }
+
+    @Test func itGoesAsFarAsItIsTold() async throws {
+        try await withVersions { test in
+            let first = try await test.migrate("--to", "1-email")
+            #expect(first.output.contains("1 job applied, pending: 2-years, 3-text."))
+            #expect(try await test.applied() == ["1-email"])
+            try await test.migrate("--to", "2-years.yml")
+            #expect(try await test.applied() == ["1-email", "2-years"])
+            let unknown = try await test.migrate("--to", "4")
+            #expect(unknown.exitCode == 64)
+            #expect(unknown.errors.contains("jobs: 1-email, 2-years, 3-text"))
+        }
+    }
+
+    @Test func aDryRunWritesNothingAndShowsEachJob() async throws {
+        try await withVersions { test in
+            let before = try await test.database.documents("people")
+            let run = try await test.migrate("--dry-run", yes: false)
+            #expect(run.exitCode == 0, "\(run.errors)")
+            #expect(run.output.contains("job 1-email on \(test.database.name).people: dry run, nothing was written"))
+            #expect(run.output.contains("would change 100 of 300 documents"))
+            #expect(try await test.database.documents("people") == before)
+            #expect(try await test.hasState() == false)
+        }
+    }
+
+    @Test func statusShowsEachJobAndItsDigest() async throws {
+        try await withVersions { test in
+            try await test.migrate("--to", "2-years")
+            try test.job("2-years", steps: ["copy: {from: age, to: lustrum}"])
+            try test.remove("1-email")
+            #expect(
+                try await test.migrationRows() == [
+                    ["2-years", "applied", "changed"], ["3-text", "pending", "-"],
+                    ["1-email", "applied", "missing file"],
+                ])
+        }
+    }
+
+    @Test func aJobThatWasChangedAfterItWasAppliedIsRefusedBeforeAnythingIsWritten() async throws {
+        try await withVersions { test in
+            try await test.migrate("--to", "2-years")
+            try test.job("2-years", steps: ["copy: {from: age, to: lustrum}"])
+            let before = try await test.database.documents("people")
+            let run = try await test.migrate()
+            #expect(run.exitCode == 65)
+            #expect(run.errors.contains("\(test.path("2-years")): job \"2-years\" was applied on "))
+            #expect(run.errors.contains("put back what was applied, and make a new job for the change"))
+            #expect(try await test.database.documents("people") == before)
+        }
+    }
+
+    @Test func aJobThatComesLateIsRunAndSaidSo() async throws {
+        try await withVersions { test in
+            try test.remove("2-years")
+            try await test.migrate()
+            #expect(try await test.applied() == ["1-email", "3-text"])
+            try writeVersions(test)
+            let run = try await test.migrate()
+            #expect(run.exitCode == 0)
+            #expect(
+                run.errors.contains("note: 2-years.yml comes before jobs that were applied, and was not: it is run now")
+            )
+            #expect(try await test.applied() == Self.versions)
+        }
+    }
+
+    @Test func aJobWithFindingsIsAppliedAndTheNextOnesRun() async throws {
+        try await withVersions { test in
+            try await test.database.fill("people", [["_id": "odd", "age": "?"]])
+            try test.job("2-number", steps: ["convert: {field: age, to: int}"])
+            let run = try await test.migrate("--to", "3-text")
+            #expect(run.exitCode == 1)
+            #expect(run.errors.contains("job 2-number is applied, with findings"))
+            let rows = try await test.migrationRows()
+            #expect(rows.map { $0[1] } == ["applied", "applied, with findings", "applied", "applied"])
+        }
+    }
+
+    @Test func theFirstJobThatStopsEndsItAndTheNextRunGoesOnFromThere() async throws {
+        try await withVersions { test in
+            let stopped = try await test.migrate { program in
+                try await test.slowly {
+                    try await test.waitForChunks(2, of: "2-years")
+                    program.send(SIGTERM)
+                }
+            }
+            #expect(stopped.exitCode == 75)
+            #expect(stopped.output.contains("1 job applied, pending: 2-years, 3-text."))
+            let rest = try await test.migrate()
+            #expect(rest.exitCode == 0)
+            #expect(rest.errors.contains("resuming after "))
+            #expect(try await isNewest(test))
+        }
+    }
+
+    @Test func aPausedJobStopsIt() async throws {
+        try await withVersions { test in
+            let stopped = try await test.migrate { program in
+                try await test.slowly {
+                    try await test.waitForChunks(2, of: "1-email")
+                    program.send(SIGTERM)
+                }
+            }
+            #expect(stopped.exitCode == 75)
+            try await test.steer("pause", "1-email")
+            let paused = try await test.migrate()
+            #expect(paused.exitCode == 75)
+            #expect(paused.errors.contains("job \"1-email\" is paused by "))
+            #expect(try await test.applied() == [])
+        }
+    }
+
+    @Test func ofTwoAtOnceTheSecondIsTurnedAway() async throws {
+        try await withVersions { test in
+            let first = try await test.migrate { _ in
+                try await test.slowly {
+                    try await test.waitForChunks(2, of: "1-email")
+                    let second = try await Program.run([
+                        "migrate", test.folder.string, "--yes", "--uri", test.uri(appName: "second"),
+                        "--state-database", test.state.name,
+                    ])
+                    #expect(second.exitCode == 76)
+                    #expect(second.errors.contains("job \"1-email\" is held by process "))
+                }
+            }
+            #expect(first.exitCode == 0, "\(first.errors)")
+            #expect(try await isNewest(test))
+        }
+    }
+
+    @Test func aFolderThatCannotBeUsedIsRefused() async throws {
+        try await Mongod.shared.withBackfill { test in
+            let empty = try await test.migrate()
+            #expect(empty.exitCode == 65)
+            #expect(empty.errors.contains("holds no job: there is no .yml or .yaml file in it"))
+            try test.job("a", steps: ["copy: {from: x, to: y}"])
+            try test.write("b.yml", "job: a\ncollection: d.c\nsteps: [{copy: {from: x, to: y}}]\n")
+            let twins = try await test.migrate()
+            #expect(twins.exitCode == 65)
+            #expect(twins.errors.contains("b.yml:1:1: a.yml holds a job \"a\" already"))
+        }
+    }
+}

@@ -1,0 +1,37 @@
+import BSON
+import TestSupport
+import Testing
+
+extension BackfillCase {
+    /// Runs a command that steers, with this case's connection and state.
+    @discardableResult
+    func steer(_ command: String...) async throws -> ProgramRun {
+        try await Program.run(command + ["--uri", uri, "--state-database", state.name])
+    }
+
+    /// What `status` tells of one job, as a machine reads it.
+    func status(of job: String = "job", _ flags: String...) async throws -> BSONDocument {
+        let run = try await Program.run(
+            ["status", job, "--output", "json", "--uri", uri, "--state-database", state.name] + flags)
+        #expect([0, 1].contains(run.exitCode), "\(run.errors)")
+        let report = try BSONDocument(extendedJSON: run.output)
+        #expect(report["schema_version"] == 1)
+        return try #require(report["jobs"]?.document?.values.first?.document)
+    }
+
+    /// The lines of a job's log, the oldest first: what was done.
+    func log(of job: String = "job") async throws -> [String] {
+        let record = try await state.documents("jobs", ["_id": .string(job)]).first
+        return (record?["log"]?.document?.values ?? []).compactMap { $0.document?["what"]?.text }
+    }
+
+    /// Runs `body` while a chunk of the job waits on the server for its next update; the chunk is written afterwards.
+    func begunSlowly(_ body: (LiveProgram) async throws -> Void) async throws -> ProgramRun {
+        try await backfill { program in
+            try await slowly {
+                try await waitForChunks(2)
+                try await body(program)
+            }
+        }
+    }
+}
