@@ -26,12 +26,21 @@ struct ProgramRun: Sendable {
 struct LiveProgram: Sendable {
     let process: pid_t
 
-    /// Whether a `SIGSTOP` holds it: the state in `/proc`, behind the name in parentheses.
-    var isStopped: Bool {
+    /// The letter of its state in `/proc`, behind the name in parentheses.
+    private var state: Character? {
         get throws {
             let stat = try String(contentsOfFile: "/proc/\(process)/stat", encoding: .utf8)
-            return stat.drop { $0 != ")" }.dropFirst(2).first == "T"
+            return stat.drop { $0 != ")" }.dropFirst(2).first
         }
+    }
+
+    /// Whether a `SIGSTOP` holds it.
+    var isStopped: Bool { get throws { try state == "T" } }
+
+    /// Whether it is gone, or nothing but its status is left of it.
+    var hasEnded: Bool {
+        guard let state = try? state else { return true }
+        return state == "Z" || state == "X"
     }
 
     /// Sends a signal; one that is gone already stays gone.
@@ -55,12 +64,13 @@ enum Program {
     ///   - environment: what is added to an environment that names no deployment.
     ///   - folder: where it runs.
     ///   - fault: where a debug build kills itself, such as `after-write:3`.
+    ///   - plant: what a debug build does wrong on purpose, such as `no-fence`.
     ///   - meanwhile: what the test does beside it; when that fails, the program is killed.
     static func run(
         _ arguments: [String], environment: [Environment.Key: String?] = [:], in folder: FilePath? = nil,
-        fault: String? = nil, meanwhile: (LiveProgram) async throws -> Void = { _ in }
+        fault: String? = nil, plant: String? = nil, meanwhile: (LiveProgram) async throws -> Void = { _ in }
     ) async throws -> ProgramRun {
-        let added = environment.merging(["SHIPSHAPE_FAULT": fault]) { own, _ in own }
+        let added = environment.merging(["SHIPSHAPE_FAULT": fault, "SHIPSHAPE_PLANT": plant]) { own, _ in own }
         return try await run(.path(try path), arguments, environment: added, in: folder, meanwhile: meanwhile)
     }
 

@@ -26,7 +26,7 @@ struct Chunker {
         options.append("max", ["_id": upper])
         options.append("skip", .integer(after == nil ? documents - 1 : documents))
         options.append("limit", 1)
-        var cursor = collection.find(options: options.finish())
-        return Chunk(after: after, through: try cursor.nextDocument()?["_id"] ?? upper)
+        // The driver's cursors refuse a bound that holds a field without a name; its commands do not.
+        return Chunk(after: after, through: try collection.findBatch(options.finish()).first?["_id"] ?? upper)
     }
 }

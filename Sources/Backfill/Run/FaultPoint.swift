@@ -55,7 +55,4 @@ package enum FaultPoint: String, CaseIterable, Sendable {
         raise(armed.signal ?? (self == .beforeWrite ? SIGSTOP : SIGKILL))
         #endif
     }
-
-    /// The same; the visit is counted here.
-    func reached(visit _: Int) { reached() }
 }

@@ -26,16 +26,21 @@ extension RunLoop {
             (chunk, judged) = (allowed, decision.judged)
         }
         unsettled += judged?.atRisk ?? []
+        if PlantedBug.checkpointFirst.isPlanted {
+            var early = progress
+            early.last = chunk.through
+            try renew(setting: StateStore.checkpoint(early))
+        }
         guard let modified = try write(chunk, of: phase, only: judged) else { return .tooSlow }
         inDoubt.subtract(judged?.harmful ?? [])
         if let gate { try settle(gate, phase) }
-        FaultPoint.afterWrite.reached(visit: written.chunks + 1)
+        FaultPoint.afterWrite.reached()
         progress.last = chunk.through
         progress.chunks += 1
         progress.walked += size.documents
         progress.modified += modified
         try renew(setting: StateStore.checkpoint(progress))
-        FaultPoint.afterCheckpoint.reached(visit: written.chunks + 1)
+        FaultPoint.afterCheckpoint.reached()
         written = (written.chunks + 1, written.documents + modified)
         return .written(modified)
     }
@@ -46,7 +51,7 @@ extension RunLoop {
         guard !decision.judged.counted.isEmpty else { return nil }
         let namespace = job.job.namespace
         try runner.patience.bridging { try store.record(harm: decision.judged.counted, of: namespace) }
-        FaultPoint.afterHarm.reached(visit: written.chunks + 1)
+        FaultPoint.afterHarm.reached()
         let headroom = try runner.patience.bridging { try gate.headroom(store) }
         guard headroom.isExceeded else { return nil }
         try runner.patience.bridging { try store.takeBack(harm: decision.newlyCounted, of: namespace) }

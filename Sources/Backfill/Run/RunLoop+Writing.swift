@@ -33,7 +33,7 @@ extension RunLoop {
         while !runner.stop.isRaised {
             if holding.isHalfOver { try renew() }
             let (lease, runner) = (holding.lease, runner)
-            FaultPoint.beforeWrite.reached(visit: written.chunks + 1)
+            FaultPoint.beforeWrite.reached()
             // Counted before the write, as the record is: of one that fails nobody knows how far it came.
             let harm = updates.flatMap(\.harm)
             harmed += harm.count { !inDoubt.contains($0) }

@@ -41,7 +41,8 @@ package struct CompiledStep: Sendable {
         let target = step.target
         let body = step.kind.body()
         needs = .all([target.isReachable, body.wanted, !repeated])
-        stage = ["$set": .object(target.assignment(body.value, if: needs))]
+        let isWritten = PlantedBug.noNeeds.isPlanted ? .all([target.isReachable, !repeated]) : needs
+        stage = ["$set": .object(target.assignment(body.value, if: isWritten))]
         leftAlone =
             body.conflicts.map { ($0.reason, target.isReachable && $0.when) }
             + [(.repeatedName, .all([target.isReachable, body.wanted, repeated]))]

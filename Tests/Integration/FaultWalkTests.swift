@@ -1,0 +1,66 @@
+import BSON
+import TestSupport
+import Testing
+
+@testable import Backfill
+
+/// Killed at any fault point and run again, a command leaves what an uninterrupted run leaves.
+///
+/// The places are between a write and its checkpoint, at the lease's renewal, and at every change of state.
+@Suite struct FaultWalkTests {
+    /// A job that can do harm, in chunks of a few documents.
+    private static let backfill = FaultWalk(
+        prepare: { test in
+            try await test.database.fill("tasks", count: 10) {
+                ["_id": .integer($0), "priority": .string("\($0)"), "free": .integer($0)]
+            }
+            try GateCase.writeSchemas(retyping: "priority", in: test)
+            try test.job(
+                on: "tasks", steps: ["convert: {field: priority, to: int}"], limits: "{chunk: {documents: 4}}",
+                more: "schema: {active: active.json, next: next.json}")
+        },
+        run: { test, fault in
+            let flags = ["--ledger", "none", "--allow-unsync", "10", "--lease-ttl", "1s", "--lease-wait", "30s"]
+            return try await test.backfill(flags: flags, fault: fault)
+        },
+        outcome: { test in
+            let ranges = try await test.state.documents("ranges").map { range in
+                BSONDocument(["pass", "chunks", "state", "last", "upper"].map { ($0, range[$0] ?? .null) })
+            }
+            let harm = try await test.state.documents("harm").map { record in
+                BSONDocument([("id", record["_id"]?.document?["id"] ?? .null), ("seen", record["seen"] ?? .null)])
+            }
+            return try await test.database.documents("tasks") + ranges + harm
+        })
+
+    private static let isFull = PropertySettings.isFull
+
+    @Test func aBackfillKilledAnywhereEndsLikeOneThatWasNot() async throws {
+        try await expectSame(Self.backfill, "backfill")
+    }
+
+    private func expectSame(_ walk: FaultWalk, _ command: String) async throws {
+        let mongod = try await Mongod.shared
+        let expected = try await walk.undisturbed(on: mongod)
+        let deaths = try await walk.deaths(step: Self.isFull ? 1 : 6, on: mongod)
+        #expect(deaths.count >= 5)
+        for death in deaths { #expect(death.end == expected, "killed at \(death.place)") }
+        print("\(command): killed at \(deaths.count) places, \(Set(deaths.map(\.place)).sorted())")
+    }
+
+    /// A new fault point that no command of this suite reaches fails here, so that none is forgotten.
+    @Test func everyFaultPointIsReachedAndHarmless() async throws {
+        let mongod = try await Mongod.shared
+        let expected = try await Self.backfill.undisturbed(on: mongod)
+        try await withThrowingTaskGroup(of: Void.self) { group in
+            for point in FaultPoint.allCases {
+                group.addTask {
+                    let death = try await Self.backfill.dies(at: point.rawValue, visit: 2, on: mongod)
+                    #expect(death?.place == point.rawValue, "no command comes to \(point.rawValue)")
+                    #expect(death?.end == expected, "killed at \(point.rawValue)")
+                }
+            }
+            try await group.waitForAll()
+        }
+    }
+}

@@ -1,0 +1,116 @@
+import BSON
+
+/// What a step has to make of a document, computed without the server and without the engine's own code.
+struct ModelStep: Sendable {
+    /// What the step finds in a document.
+    enum Finding: Sendable {
+        /// The document fits, or the step is not about it.
+        case nothing
+        /// The step makes this of it.
+        case becomes(BSONDocument)
+        /// It is reported for this reason and left alone.
+        case leftAlone(String)
+    }
+
+    /// The step as an entry of the job file.
+    let yaml: String
+    /// What it writes.
+    let target: FieldPath
+    /// What it reads besides.
+    let source: FieldPath?
+    /// The finding in a document in which no name stands twice.
+    let find: @Sendable (BSONDocument) throws -> Finding
+
+    /// The texts of the report.
+    enum Reason {
+        static let notConvertible = "not convertible without loss"
+        static let targetDiffers = "target holds another value"
+        static let parentNotObject = "parent is not an object"
+        static let parentMissing = "parent is missing"
+        static let repeatedName = "a field name stands twice"
+    }
+
+    /// Whether two steps touch fields of which one lies in the other.
+    func overlaps(_ other: ModelStep) -> Bool {
+        let (own, others) = ([target, source].compactMap(\.self), [other.target, other.source].compactMap(\.self))
+        return own.contains { path in others.contains { path.meets($0) } }
+    }
+}
+
+extension ModelStep {
+    /// A step that writes its target where it is missing, and else compares.
+    static func fills(
+        _ target: FieldPath, from source: FieldPath, yaml: String, value: @escaping @Sendable (BSONValue) -> BSONValue?,
+        concerns: @escaping @Sendable (BSONValue) -> Bool
+    ) -> ModelStep {
+        ModelStep(yaml: yaml, target: target, source: source) { document in
+            switch document.way(to: source) {
+            case .blocked: return .leftAlone(Reason.parentNotObject)
+            case .missing: return .nothing
+            case .open: break
+            }
+            guard let old = document.value(at: source), concerns(old) else { return .nothing }
+            if let obstacle = document.way(to: target).obstacle { return .leftAlone(obstacle) }
+            guard let new = value(old) else { return .leftAlone(Reason.notConvertible) }
+            guard let present = document.value(at: target) else {
+                return .becomes(try document.setting(target.components, to: new))
+            }
+            return present.bytes == new.bytes ? .nothing : .leftAlone(Reason.targetDiffers)
+        }
+    }
+
+    /// A step that changes its target where it stands.
+    static func changes(
+        _ target: FieldPath, yaml: String, _ find: @escaping @Sendable (BSONValue?) -> ModelChange
+    ) -> ModelStep {
+        ModelStep(yaml: yaml, target: target, source: nil) { document in
+            if let obstacle = document.way(to: target).obstacle { return .leftAlone(obstacle) }
+            return switch find(document.value(at: target)) {
+            case .nothing: .nothing
+            case .to(let value): .becomes(try document.setting(target.components, to: value))
+            case .leftAlone(let reason): .leftAlone(reason)
+            }
+        }
+    }
+}
+
+/// What becomes of one value.
+enum ModelChange {
+    case nothing
+    case to(BSONValue)
+    case leftAlone(String)
+}
+
+/// Whether the parents of a path are objects.
+enum ModelWay {
+    case open, missing, blocked
+
+    /// Why a path that is no open way cannot be written.
+    var obstacle: String? {
+        switch self {
+        case .open: nil
+        case .missing: ModelStep.Reason.parentMissing
+        case .blocked: ModelStep.Reason.parentNotObject
+        }
+    }
+}
+
+extension BSONDocument {
+    /// Walks the parents of a path from the outermost one.
+    func way(to path: FieldPath) -> ModelWay {
+        var document = self
+        for name in path.components.dropLast() {
+            switch document[name] {
+            case .object(let inner)?: document = inner
+            case nil, .null?, .undefined?: return .missing
+            default: return .blocked
+            }
+        }
+        return .open
+    }
+}
+
+extension FieldPath {
+    /// Whether one of the two leads to the other.
+    func meets(_ other: FieldPath) -> Bool { zip(components, other.components).allSatisfy { $0 == $1 } }
+}

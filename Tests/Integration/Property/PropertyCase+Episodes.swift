@@ -1,0 +1,149 @@
+import BSON
+import Conformance
+import Glibc
+import TestSupport
+
+/// What happens to a job before its last run.
+enum PropertyDisturbance: CaseIterable, Sendable {
+    case onlyTheUser, besideTheUser, killedAtAFaultPoint, killedByTheUser, stoppedByTheUser, overtaken, staleRunner
+    case twoRunners
+
+    /// What happens often stands here more often.
+    static let mix = allCases + [.killedAtAFaultPoint, .killedAtAFaultPoint, .killedByTheUser, .overtaken, .overtaken]
+}
+
+extension PropertyCase {
+    mutating func happen(_ disturbance: PropertyDisturbance) async throws {
+        switch disturbance {
+        case .onlyTheUser: try await onlyTheUser()
+        case .besideTheUser: try await besideTheUser()
+        case .killedAtAFaultPoint: try await killedAtAFaultPoint()
+        case .killedByTheUser: try await killedByTheUser(SIGKILL)
+        case .stoppedByTheUser: try await killedByTheUser(SIGTERM)
+        case .overtaken: try await overtakenBetweenLookAndWrite()
+        case .staleRunner: try await staleRunner()
+        case .twoRunners: try await twoRunners()
+        }
+    }
+
+    private mutating func onlyTheUser() async throws {
+        trail.append("user writes")
+        try await user.write(times: random.below(40))
+    }
+
+    private mutating func besideTheUser() async throws {
+        trail.append("a run beside the user")
+        let times = random.below(60)
+        let run = try await backfill(flags: ["--lease-wait", "30s"]) { _ in
+            try await user.write(times: times, resting: 8)
+        }
+        guard let code = run.exitCode, [0, 1, 75].contains(code) else {
+            throw violation("a run ended with \(run.status): \(run.errors)")
+        }
+    }
+
+    private mutating func killedAtAFaultPoint() async throws {
+        let fault = "any:\(random.pick([1 + random.below(8), 1 + random.below(40), 1 + random.below(150)])):kill"
+        trail.append("killed at \(fault)")
+        let times = random.below(40)
+        let run = try await backfill(flags: ["--lease-ttl", "1s", "--lease-wait", "30s"], fault: fault) { _ in
+            try await user.write(times: times, resting: 8)
+        }
+        guard run.wasKilled || [0, 1, 75].contains(run.exitCode ?? -1) else {
+            throw violation("a run ended with \(run.status): \(run.errors)")
+        }
+        try await checkCheckpoint()
+    }
+
+    private mutating func killedByTheUser(_ signal: Int32) async throws {
+        let times = random.below(60)
+        trail.append("signal \(signal) after \(times) writes of the user")
+        _ = try await backfill(flags: ["--lease-ttl", "1s", "--lease-wait", "30s"]) { program in
+            try await waitForStart(program)
+            try await user.write(times: times, resting: 8)
+            program.send(signal)
+        }
+        try await checkCheckpoint()
+    }
+
+    /// The user changes what the runner has looked at and is about to write.
+    private mutating func overtakenBetweenLookAndWrite() async throws {
+        let visit = 1 + random.below(4)
+        trail.append("the user overtakes write \(visit)")
+        let times = 10 + random.below(80)
+        let run = try await backfill(flags: ["--lease-wait", "30s"], fault: "before-write:\(visit)") { program in
+            guard try await waitForStop(program) else { return }
+            defer { program.send(SIGCONT) }
+            try await user.write(times: times, among: try await nextIDs())
+        }
+        guard let code = run.exitCode, [0, 1, 75].contains(code) else {
+            throw violation("an overtaken run ended with \(run.status): \(run.errors)")
+        }
+    }
+
+    /// A runner sleeps past its lease, another finishes, the user writes: the first changes nothing any more.
+    private mutating func staleRunner() async throws {
+        let visit = 1 + random.below(4)
+        trail.append("a runner sleeps before write \(visit) until another is done")
+        let times = random.below(60)
+        var left: [PropertyKey: BSONDocument]?
+        let flags = ["--lease-ttl", "1s", "--lease-wait", "30s"]
+        let run = try await backfill(flags: flags, fault: "before-write:\(visit)") { program in
+            guard try await waitForStop(program) else { return }
+            defer { program.send(SIGCONT) }
+            let next = try await nextIDs()
+            let second = try await backfill(flags: flags)
+            guard let code = second.exitCode, code < 2 else {
+                throw violation("the second runner ended with \(second.status): \(second.errors)")
+            }
+            try await user.write(times: times, among: next)
+            left = try await test.database.keyed()
+        }
+        guard let left else { return }
+        guard run.exitCode == 76 else { throw violation("the stale runner ended with \(run.status): \(run.errors)") }
+        let now = try await test.database.keyed()
+        for key in Set(left.keys).union(now.keys) where left[key] != now[key] {
+            throw violation("the stale runner changed _id \(key)")
+        }
+    }
+
+    private mutating func twoRunners() async throws {
+        trail.append("two runners at once")
+        let times = random.below(40)
+        async let first = backfill(flags: ["--lease-wait", "30s"])
+        let second = try await backfill(flags: ["--lease-wait", "30s"]) { _ in
+            try await user.write(times: times, resting: 8)
+        }
+        for run in [try await first, second] {
+            guard let code = run.exitCode, [0, 1, 75].contains(code) else {
+                throw violation("one of two runners ended with \(run.status): \(run.errors)")
+            }
+        }
+    }
+
+    /// The `_id`s that the chunk behind the checkpoint begins with.
+    private func nextIDs() async throws -> [BSONValue] {
+        let last = try await test.checkpoint()?.last
+        let filter: BSONDocument = last.map { ["$expr": ["$gt": ["$_id", ["$literal": $0]]]] } ?? [:]
+        return try await test.database.documents("c", filter).prefix(8).compactMap { $0["_id"] }
+    }
+
+    /// Waits until the program has a lease, or has ended.
+    private func waitForStart(_ program: LiveProgram) async throws {
+        try await waitUntil("the program has begun") {
+            if program.hasEnded { return true }
+            return try await test.state.count("ranges", ["$expr": ["$gt": ["$lease.end", "$$NOW"]]]) > 0
+        }
+    }
+
+    /// Waits until the program is stopped; `false` when it has ended before it came there.
+    private func waitForStop(_ program: LiveProgram) async throws -> Bool {
+        var isStopped = false
+        try await waitUntil("the program sleeps or has ended") {
+            if program.hasEnded { return true }
+            isStopped = (try? program.isStopped) ?? false
+            return isStopped
+        }
+        return isStopped
+    }
+}

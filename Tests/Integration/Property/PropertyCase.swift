@@ -1,0 +1,90 @@
+import BSON
+import Conformance
+import Mongo
+import TestSupport
+
+/// One random job over one random collection, with a user who writes at the same time and runners that die.
+struct PropertyCase {
+    let seed: UInt64
+    let test: BackfillCase
+    let job: ModelJob
+    let user: PropertyUser
+    /// The documents as they were before anybody wrote.
+    let original: [PropertyKey: BSONDocument]
+    /// What a debug build does wrong on purpose.
+    let plant: String?
+    var random: Randomness
+    var trail: [String] = []
+
+    /// Makes the collection, the job and the user that a seed determines.
+    init(seed: UInt64, in test: BackfillCase, plant: String? = nil) async throws {
+        var random = Randomness(seed: seed)
+        var documents = PropertyDocuments(
+            random: Randomness(seed: random.next()), ids: random.pick([.mixed, .mixed, .numbers, .names]))
+        let job = ModelJob.random(using: &random)
+        let collation: BSONDocument? =
+            random.percent(20)
+            ? random.pick([["locale": "en", "strength": 2], ["locale": "de", "numericOrdering": true]])
+            : nil
+        let create: BSONDocument = ["create": "c"]
+        try await test.database.run(collation.map { create.appending("collation", .object($0)) } ?? create)
+        let count = random.pick([0, 1, 5, 40, 150, 150, 300])
+        let first = (0..<count).map { _ in BSONValue.object(documents.document()) }
+        if !first.isEmpty {
+            do {
+                try await test.database.run(["insert": "c", "documents": .array(of: first), "ordered": false])
+            } catch let error as MongoError where !error.isTransient {}  // some have an `_id` that another has already
+        }
+        try test.job(on: "c", steps: job.steps.map(\.yaml), limits: job.limits)
+        let original = try await test.database.keyed()
+        user = PropertyUser(
+            test.database, random: Randomness(seed: random.next()), documents: documents,
+            ids: original.values.compactMap { $0["_id"] } + (0..<5).map { _ in documents.id() }, job: job)
+        self.seed = seed
+        self.test = test
+        self.job = job
+        self.original = original
+        self.plant = plant
+        self.random = random
+    }
+
+    /// Runs the job with all that comes between, and looks at what is left.
+    /// - Parameter disturbances: what happens before the last run; `nil` leaves it to the seed.
+    mutating func run(_ disturbances: [PropertyDisturbance]?) async throws {
+        var some: [PropertyDisturbance] = []
+        for _ in 0..<random.pick([0, 1, 1, 2, 3]) { some.append(random.pick(PropertyDisturbance.mix)) }
+        for disturbance in disturbances ?? some { try await happen(disturbance) }
+        trail.append("the last run")
+        let last = try await backfill(flags: ["--lease-wait", "30s"])
+        guard let code = last.exitCode, code < 2 else {
+            throw violation("the last run ended with \(last.status): \(last.errors)")
+        }
+        try await checkEnd(last)
+    }
+
+    func violation(_ text: String) -> PropertyViolation {
+        PropertyViolation(
+            "\(text)\n  job: \(job.steps.map(\.yaml)), \(job.limits)\n  after: \(trail.joined(separator: "; "))")
+    }
+
+    /// Runs the program; dead runners' leases are short.
+    func backfill(
+        flags: [String] = [], fault: String? = nil, meanwhile: (LiveProgram) async throws -> Void = { _ in }
+    ) async throws -> ProgramRun {
+        let given = [
+            "backfill", test.path(), "--uri", test.uri, "--state-database", test.state.name, "--yes", "--output",
+            "json",
+        ]
+        let lease = flags.contains("--lease-ttl") ? [] : ["--lease-ttl", "20s"]
+        return try await Program.run(
+            given + flags + lease, fault: fault, plant: plant, meanwhile: meanwhile)
+    }
+}
+
+extension TestDatabase {
+    /// The documents of `c`, by `_id`.
+    func keyed() async throws -> [PropertyKey: BSONDocument] {
+        let documents = try await documents("c")
+        return Dictionary(uniqueKeysWithValues: documents.map { (PropertyKey($0["_id"] ?? .null), $0) })
+    }
+}

@@ -1,0 +1,27 @@
+import Glibc
+
+/// How much of the property test runs, and which case of it is to be repeated.
+enum PropertySettings {
+    static let isFull = unsafe getenv("SHIPSHAPE_TEST_FULL") != nil
+
+    /// `SHIPSHAPE_SEED`: the one case to repeat, as a failure prints it.
+    static let repeated: UInt64? = number("SHIPSHAPE_SEED")
+
+    /// `SHIPSHAPE_CASES`: so many instead of the usual number.
+    static let cases = number("SHIPSHAPE_CASES").map(Int.init) ?? (isFull ? 500 : 8)
+
+    /// So many at once: most of the time a case waits for the lease of a runner that was killed.
+    static let atOnce = 6
+
+    private static func number(_ name: String) -> UInt64? {
+        guard let value = unsafe getenv(name) else { return nil }
+        return unsafe UInt64(String(cString: value))
+    }
+}
+
+/// What a case found to be wrong.
+struct PropertyViolation: Error, CustomStringConvertible {
+    let description: String
+
+    init(_ description: String) { self.description = description }
+}

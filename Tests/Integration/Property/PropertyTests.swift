@@ -1,0 +1,15 @@
+import TestSupport
+import Testing
+
+/// Random jobs over random documents, with users who write at the same time and runners that die: no user write is lost,
+/// every document fits or is listed, and a second run changes nothing.
+@Suite struct PropertyTests {
+    @Test(.timeLimit(.minutes(30))) func whateverHappensNothingIsLost() async throws {
+        let first = PropertySettings.repeated ?? UInt64.random(in: 0...UInt64(UInt32.max))
+        let count = PropertySettings.repeated == nil ? PropertySettings.cases : 1
+        print("property test: \(count) jobs from seed \(first)")
+        let run = PropertyRun(mongod: try await .shared, plant: nil, disturbances: nil)
+        let failures = await run.failures(of: (0..<count).map { first + UInt64($0) }, atMost: 3)
+        #expect(failures.isEmpty, "\(failures.joined(separator: "\n"))")
+    }
+}

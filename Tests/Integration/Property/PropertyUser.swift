@@ -1,0 +1,86 @@
+import BSON
+import Conformance
+import Mongo
+import TestSupport
+
+/// A user of the collection, who writes whatever they like, and remembers what each document was after their last write.
+actor PropertyUser {
+    private let database: TestDatabase
+    private var random: Randomness
+    private var documents: PropertyDocuments
+    private let paths: [String]
+    private var ids: [BSONValue]
+    private var favorites: [BSONValue] = []
+    /// By `_id`, what the user's last write left; `nil` after a deletion.
+    private(set) var left: [PropertyKey: BSONDocument?] = [:]
+
+    /// A user of a collection of these documents, who likes to write the fields that a job is about.
+    init(
+        _ database: TestDatabase, random: Randomness, documents: PropertyDocuments, ids: [BSONValue], job: ModelJob
+    ) {
+        self.database = database
+        self.random = random
+        self.documents = documents
+        self.ids = ids
+        let own = job.steps.flatMap { [$0.target, $0.source].compactMap(\.self) }.map(\.description)
+        paths = own + own + ["a", "e.x", "free", "e.free", "l", "m.k2"]
+    }
+
+    /// Writes so many times, resting for up to so many milliseconds in between.
+    /// - Parameter favorites: documents that are written more often than others.
+    func write(times: Int, resting: Int = 0, among favorites: [BSONValue] = []) async throws {
+        self.favorites = favorites
+        for _ in 0..<times {
+            if resting > 0 { try await Task.sleep(for: .milliseconds(random.below(resting + 1))) }
+            try await write()
+        }
+    }
+
+    private func write() async throws {
+        switch random.below(20) {
+        case 0, 1: try await insert()
+        case 2: try await change(["remove": true])
+        case 3, 4: try await change(["update": .object(documents.fields()), "new": true])
+        case 5, 6, 7, 8: try await change(["update": ["$unset": [random.pick(paths): ""]], "new": true])
+        case 9: try await change(["update": ["$push": [random.pick(paths): documents.value()]], "new": true])
+        case 10: try await change(["update": ["$inc": [random.pick(paths): 1]], "new": true])
+        case 11: try await change(["update": ["$rename": ["free": .string(random.pick(paths))]], "new": true])
+        default: try await change(["update": ["$set": [random.pick(paths): documents.value()]], "new": true])
+        }
+    }
+
+    private func insert() async throws {
+        let document = documents.document()
+        guard let id = document["_id"], id != .timestamp(0) else { return }
+        do { try await database.run(["insert": "c", "documents": [.object(document)]]) } catch let error as MongoError
+            where !error.isTransient
+        {
+            return  // there is one of that _id already, or the server takes none such
+        }
+        ids.append(id)
+        left[PropertyKey(id)] = document
+    }
+
+    /// Changes one document, and remembers what the server says it is then.
+    private func change(_ change: BSONDocument) async throws {
+        let id = !favorites.isEmpty && random.percent(60) ? random.pick(favorites) : random.pick(ids)
+        let filter: BSONDocument = ["$expr": ["$eq": ["$_id", ["$literal": id]]]]
+        let command = BSONDocument(
+            [("findAndModify", "c"), ("query", .object(filter))] + (try change.elements()).map { ($0.name, $0.value) })
+        let reply: BSONDocument
+        do { reply = try await database.run(command) } catch let error as MongoError where !error.isTransient {
+            return  // such as a path through a text: nothing was written
+        }
+        guard case .object(let document)? = reply["value"], let id = document["_id"] else { return }
+        left.updateValue(change["remove"] == true ? nil : document, forKey: PropertyKey(id))
+    }
+}
+
+/// An `_id` by its bytes, as 1 and 1.0 are two that replace each other.
+struct PropertyKey: Hashable, Sendable, CustomStringConvertible {
+    private let document: BSONDocument
+
+    init(_ id: BSONValue) { document = ["": id] }
+
+    var description: String { document[""].map { "\($0)" } ?? "" }
+}
