@@ -20,7 +20,7 @@ import Testing
               - convert:
                   field: born
                   to: date
-            limits: {chunk: {documents: 500, bytes: 2MiB}, unsynced: 50000, reserve: 100, nice: 0.5}
+            limits: {chunk: {documents: 500, time: 250ms, bytes: 2MiB}, unsynced: 50000, reserve: 100, nice: 0.5}
             """
         let job = try JobFile.parse(text, path: "jobs/a.yml")
         #expect(job.name == "2026-11-person.email_1")
@@ -41,6 +41,7 @@ import Testing
         #expect(job.steps.map(\.location.line) == [6, 7, 8, 9, 10, 11])
         #expect(job.steps.map(\.location.column) == [5, 5, 5, 5, 5, 5])
         #expect(job.limits.chunkDocuments == 500)
+        #expect(job.limits.chunkTime == .milliseconds(250))
         #expect(job.limits.chunkBytes == 2 << 20)
         #expect(job.limits.unsynced == 50_000)
         #expect(job.limits.reserve == .documents(100))
@@ -52,7 +53,8 @@ import Testing
         #expect(job.activeSchema == nil)
         #expect(job.nextSchema == nil)
         #expect(job.limits == Job.Limits())
-        #expect(job.limits.chunkDocuments == 5_000)
+        #expect(job.limits.chunkDocuments == 100_000)
+        #expect(job.limits.chunkTime == .milliseconds(500))
         #expect(job.limits.chunkBytes == 16 << 20)
         #expect(job.limits.ceiling == 90_000)
     }

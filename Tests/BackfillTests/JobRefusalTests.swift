@@ -140,6 +140,12 @@ struct JobRefusal: CustomTestStringConvertible, Sendable {
         JobRefusal(limits: "{chunk: 5}", "4:17: \"chunk\" must be a mapping"),
         JobRefusal(limits: "{chunk: {documents: 0}}", "4:29: \"documents\" must be a whole number of at least 1"),
         JobRefusal(limits: "{chunk: {documents: many}}", "4:29: \"documents\" must be a whole number of at least 1"),
+        JobRefusal(
+            limits: "{chunk: {time: 5ms}}", "4:24: \"time\" must be from 10ms to 10s, like 500ms or 2s"),
+        JobRefusal(
+            limits: "{chunk: {time: 11s}}", "4:24: \"time\" must be from 10ms to 10s, like 500ms or 2s"),
+        JobRefusal(
+            limits: "{chunk: {time: 500}}", "4:24: \"time\" must be from 10ms to 10s, like 500ms or 2s"),
         JobRefusal(limits: "{chunk: {size: 1}}", "4:18: \"chunk\" has no key \"size\""),
         JobRefusal(
             limits: "{chunk: {bytes: 16MB}}",

@@ -39,37 +39,4 @@ import Testing
     func aWriteHasAQuarterOfTheLeaseAndTenSecondsAtMost(_ seconds: Int, _ milliseconds: Int64) {
         #expect(LeaseTerms(duration: .seconds(seconds)).writeLimit.milliseconds == milliseconds)
     }
-
-    @Test(
-        arguments: [
-            (5_000, 16 << 20, 300, 5_000), (5_000, 16 << 20, nil, 5_000), (5_000, 1 << 20, 1_024, 1_024),
-            (5_000, 1_000, 4_096, 1), (5_000, 1_000, 0, 1_000), (1, 1 << 30, 10, 1),
-        ] as [(Int, Int, Int?, Int)])
-    func aChunkStartsAtTheSmallerLimit(_ documents: Int, _ bytes: Int, _ average: Int?, _ expected: Int) {
-        #expect(size(documents, bytes: bytes, average: average).documents == expected)
-    }
-
-    @Test func aChunkShrinksAtOnceAndGrowsSlowly() {
-        var size = size(1_000)
-        #expect(size.canShrink)
-        size.shrink()
-        #expect(size.documents == 500)
-        size.grow()
-        #expect(size.documents == 750)
-        size.grow()
-        size.grow()
-        #expect(size.documents == 1_000)
-        for _ in 0..<20 { size.shrink() }
-        #expect(size.documents == 1)
-        #expect(!size.canShrink)
-        size.grow()
-        #expect(size.documents == 2)
-    }
-
-    private func size(_ documents: Int, bytes: Int = 1 << 30, average: Int? = nil) -> ChunkSize {
-        var limits = Job.Limits()
-        limits.chunkDocuments = documents
-        limits.chunkBytes = bytes
-        return ChunkSize(limits, averageSize: average)
-    }
 }

@@ -2,10 +2,16 @@ extension Job.Limits {
     /// Every limit by its name below `limits`, with its value as a job file spells it.
     package var entries: [(name: String, value: String)] {
         [
-            ("chunk.documents", "\(chunkDocuments)"), ("chunk.bytes", Self.size(chunkBytes)),
+            ("chunk.documents", "\(chunkDocuments)"), ("chunk.time", Self.time(chunkTime)),
+            ("chunk.bytes", Self.size(chunkBytes)),
             ("unsynced", "\(unsynced)"), ("reserve", reserve.text),
             ("nice", nice == nice.rounded() ? "\(Int(nice))" : "\(nice)"),
         ]
+    }
+
+    private static func time(_ duration: Duration) -> String {
+        let milliseconds = duration.milliseconds
+        return milliseconds % 1_000 == 0 ? "\(milliseconds / 1_000)s" : "\(milliseconds)ms"
     }
 
     private static func size(_ bytes: Int) -> String {

@@ -30,10 +30,12 @@ package struct Job: Sendable {
 
     /// How fast a job may go, and how far.
     package struct Limits: Hashable, Sendable {
-        /// The most documents in a chunk.
-        package var chunkDocuments = 5_000
-        /// The most bytes in a chunk, by the collection's average document.
+        /// The most documents in a chunk, whatever its bytes and its time.
+        package var chunkDocuments = 100_000
+        /// The bytes that a chunk is aimed at.
         package var chunkBytes = 16 << 20
+        /// The server's work that a chunk is aimed at.
+        package var chunkTime = Duration.milliseconds(500)
         /// The count of unsynced documents at which sync stops.
         package var unsynced = 100_000
         /// The part of ``unsynced`` that the job leaves free.

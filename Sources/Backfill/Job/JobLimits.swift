@@ -7,10 +7,11 @@ enum JobLimits {
         var limits = Job.Limits()
         guard let node else { return limits }
         let members = try node.members(of: "\"limits\"", allowed: ["chunk", "unsynced", "reserve", "nice"])
-        if let chunk = try members["chunk"]?.members(of: "\"chunk\"", allowed: ["documents", "bytes"]) {
+        if let chunk = try members["chunk"]?.members(of: "\"chunk\"", allowed: ["documents", "time", "bytes"]) {
             if let node = chunk["documents"] {
                 limits.chunkDocuments = try node.integer(of: "\"documents\"", atLeast: 1)
             }
+            if let node = chunk["time"] { limits.chunkTime = try time(node) }
             if let node = chunk["bytes"] { limits.chunkBytes = try bytes(node) }
         }
         if let node = members["unsynced"] { limits.unsynced = try node.integer(of: "\"unsynced\"", atLeast: 1) }
@@ -26,6 +27,17 @@ enum JobLimits {
                 "the reserve is not below the limit of \(limits.unsynced) unsynced documents: nothing could be written")
         }
         return limits
+    }
+
+    private static func time(_ node: YAMLNode) throws(JobError) -> Duration {
+        let text = try node.text(of: "\"time\"")
+        let units: KeyValuePairs<String, Int> = ["ms": 1, "s": 1_000]
+        for (unit, factor) in units where text.hasSuffix(unit) {
+            // From what a round trip takes to what the lease of a run lets a write take.
+            guard let count = Int(text.dropLast(unit.count)), (1...10_000).contains(count) else { break }
+            if (10...10_000).contains(count * factor) { return .milliseconds(count * factor) }
+        }
+        throw node.error("\"time\" must be from 10ms to 10s, like 500ms or 2s")
     }
 
     private static func bytes(_ node: YAMLNode) throws(JobError) -> Int {

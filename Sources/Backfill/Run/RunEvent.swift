@@ -10,6 +10,8 @@ package enum RunEvent: Sendable {
     case retrying(reason: String, attempt: Int)
     /// The chunk took too long and is halved.
     case halved(documents: Int)
+    /// A chunk of a single document takes more than a chunk's target of time or bytes; said once.
+    case stuckAtOneDocument
     /// A new pass over documents that arrived or changed meanwhile.
     case pass(number: Int, documents: Int)
 }

@@ -14,6 +14,8 @@ struct RunLoop: ~Copyable {
     var holding: Holding
     var progress: StateStore.Progress
     var size: ChunkSize
+    /// The time since the chunk's beginning that was spent waiting, and not on the chunk.
+    var waited = Duration.zero
     /// What operators asked of the job, as of the chunk's beginning.
     var control = Control()
     /// The job's limits, with those that an operator set in their place.
@@ -108,6 +110,7 @@ struct RunLoop: ~Copyable {
             if let deadline, .now >= deadline { return .timeBudget }
             try readControl()
             let started = ContinuousClock.now
+            waited = .zero
             let (after, documents) = (progress.last, size.documents)
             let chunk = try runner.patience.bridging {
                 try chunker.chunk(after: after, upper: upper, documents: documents)
@@ -116,9 +119,9 @@ struct RunLoop: ~Copyable {
             case .stopped(let stop): return stop
             case .tooSlow: continue
             case .written(let modified):
-                size.grow()
+                learn(from: documents, since: started)
                 runner.events(.chunk(documents: documents, modified: modified))
-                try rest(after: started.duration(to: .now))
+                try rest(after: started.duration(to: .now) - waited)
             }
         }
         return nil
@@ -134,6 +137,13 @@ struct RunLoop: ~Copyable {
         control = asked
     }
 
+    /// Sizes the next chunk by what the last one took.
+    private mutating func learn(from documents: Int, since started: ContinuousClock.Instant) {
+        let wasStuck = size.isStuck
+        size.learn(from: documents, time: started.duration(to: .now) - waited)
+        if size.isStuck, !wasStuck { runner.events(.stuckAtOneDocument) }
+    }
+
     mutating func renew(setting changes: BSONDocument = [:]) throws {
         let lease = holding.lease
         let (renewed, askedAt) = try runner.patience.bridging {
@@ -141,6 +151,8 @@ struct RunLoop: ~Copyable {
             return (try store.renew(lease, setting: changes), askedAt)
         }
         holding = Holding(lease: renewed, askedAt: askedAt)
+        // It waits for a majority.
+        waited += askedAt.duration(to: .now)
     }
 
     /// Rests in proportion to the work, and keeps the lease meanwhile.

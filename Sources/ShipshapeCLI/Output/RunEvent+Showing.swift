@@ -13,6 +13,8 @@ extension RunEvent {
         case .retrying(let reason, let attempt): progress.note("trying again (\(attempt)): \(reason)")
         case .halved(let documents):
             progress.note("the chunk took too long: going on with \(documents.documents)")
+        case .stuckAtOneDocument:
+            progress.note("chunks of one document take longer, or are larger, than the limits want: the server is slow")
         case .pass(let number, let documents):
             progress.note("pass \(number): \(documents.documents) arrived or changed meanwhile")
         }

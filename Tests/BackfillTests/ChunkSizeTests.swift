@@ -1,0 +1,118 @@
+import Testing
+
+@testable import Backfill
+
+/// The arithmetic of a chunk's size.
+@Suite struct ChunkSizeTests {
+    @Test(
+        arguments: [
+            (100_000, 16 << 20, 300, 20_000), (100_000, 16 << 20, nil, 20_000), (100_000, 1 << 20, 1_024, 1_024),
+            (500, 16 << 20, 300, 500), (5_000, 1_000, 4_096, 1), (5_000, 1_000, 0, 1_000), (1, 1 << 30, 10, 1),
+        ] as [(Int, Int, Int?, Int)])
+    func aChunkStartsWhereCapAndBytesAllow(_ documents: Int, _ bytes: Int, _ average: Int?, _ expected: Int) {
+        #expect(size(documents, bytes: bytes, average: average).documents == expected)
+    }
+
+    @Test func theSizeChangesWithTheEleventhChunk() {
+        var size = size(500, cap: 10_000)
+        for _ in 0..<10 { size.learn(from: 500, time: .milliseconds(400)) }
+        #expect(size.documents == 500)
+        size.learn(from: 500, time: .milliseconds(400))
+        #expect(size.documents == 625)
+    }
+
+    /// Time target over time, and never more than half as much again at once.
+    @Test(arguments: [(250, 750), (400, 625), (500, 500), (625, 400), (1_000, 250), (2_000, 125), (1, 750)])
+    func timeSteers(_ milliseconds: Int, _ expected: Int) {
+        var size = size(500, cap: 10_000)
+        for _ in 0..<11 { size.learn(from: 500, time: .milliseconds(milliseconds)) }
+        #expect(size.documents == expected)
+    }
+
+    @Test func bytesSteerWhereTheyAreTheNarrowerLimit() {
+        var size = size(500, cap: 10_000, bytes: 1 << 20)
+        for _ in 0..<11 { size.learn(from: 500, time: .milliseconds(100), bytes: 2 << 20) }
+        #expect(size.documents == 250)
+        for _ in 0..<11 { size.learn(from: 250, time: .milliseconds(100), bytes: 1 << 20) }
+        #expect(size.documents == 250)
+    }
+
+    @Test func oneOutlierSaysNothingAndTwoDo() {
+        var size = size(500, cap: 10_000)
+        for chunk in 0..<11 { size.learn(from: 500, time: .milliseconds(chunk == 3 ? 2_400 : 500)) }
+        #expect(size.documents == 500)
+        for chunk in 0..<11 { size.learn(from: 500, time: .milliseconds(chunk < 2 ? 2_000 : 500)) }
+        #expect(size.documents == 125)
+    }
+
+    @Test func moreThanFiveTimesTheTargetFallsToATenthAtOnce() {
+        var size = size(500, cap: 10_000)
+        for _ in 0..<10 { size.learn(from: 500, time: .milliseconds(1)) }
+        size.learn(from: 500, time: .milliseconds(2_501))
+        #expect(size.documents == 50)
+        // What was measured before is dropped.
+        for _ in 0..<10 { size.learn(from: 50, time: .milliseconds(50)) }
+        #expect(size.documents == 50)
+        size.learn(from: 50, time: .milliseconds(50))
+        #expect(size.documents == 75)
+    }
+
+    @Test func feedbackOfAnotherSizeIsIgnored() {
+        var size = size(500, cap: 10_000)
+        for _ in 0..<20 { size.learn(from: 499, time: .seconds(60)) }
+        #expect(size.documents == 500)
+    }
+
+    @Test func theSizeStaysBetweenOneAndTheCap() {
+        var size = size(10, cap: 12)
+        for _ in 0..<22 { size.learn(from: size.documents, time: .zero) }
+        #expect(size.documents == 12)
+        size.learn(from: 12, time: .seconds(60))
+        #expect(size.documents == 1)
+        #expect(!size.canShrink)
+        #expect(!size.isStuck)
+        size.learn(from: 1, time: .seconds(60))
+        #expect(size.documents == 1)
+        #expect(size.isStuck)
+        for _ in 0..<11 { size.learn(from: 1, time: .milliseconds(1)) }
+        #expect(size.documents == 2)
+        #expect(!size.isStuck)
+    }
+
+    @Test func aChunkThatRanIntoTheTimeLimitIsHalved() {
+        var size = size(500, cap: 10_000)
+        size.shrink()
+        #expect(size.documents == 250)
+    }
+
+    @Test func aLowerCapHoldsAtOnceAndAHigherOneIsGrownInto() {
+        var limits = Job.Limits()
+        limits.chunkDocuments = 100
+        var size = size(500, cap: 500)
+        size.adopt(limits)
+        #expect(size.documents == 100)
+        limits.chunkDocuments = 1_000
+        size.adopt(limits)
+        #expect(size.documents == 100)
+        for _ in 0..<11 { size.learn(from: 100, time: .milliseconds(1)) }
+        #expect(size.documents == 150)
+    }
+
+    private func size(_ documents: Int, bytes: Int = 1 << 30, average: Int? = nil) -> ChunkSize {
+        var limits = Job.Limits()
+        limits.chunkDocuments = documents
+        limits.chunkBytes = bytes
+        return ChunkSize(limits, averageSize: average)
+    }
+
+    /// A size that starts at `documents` and may grow to `cap`.
+    private func size(_ documents: Int, cap: Int, bytes: Int = 1 << 30) -> ChunkSize {
+        var limits = Job.Limits()
+        limits.chunkDocuments = documents
+        limits.chunkBytes = bytes
+        var size = ChunkSize(limits, averageSize: nil)
+        limits.chunkDocuments = cap
+        size.adopt(limits)
+        return size
+    }
+}
