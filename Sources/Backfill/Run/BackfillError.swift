@@ -26,6 +26,10 @@ package struct BackfillError: Error, Hashable, Sendable {
         case leaseLost
         /// A signal asked to stop while the run waited for something.
         case stopped
+        /// There is no room for the journal of the next chunk.
+        case journalFull
+        /// The job cannot be undone, or was, or is being undone.
+        case undoRefused
         /// The job would make more documents unsyncable than the limit has room for.
         case harmExceedsHeadroom
         /// The ledger of unsynced documents exists and may not be read.

@@ -13,10 +13,17 @@ struct Phase: Sendable {
     /// The others, which leave every document syncing that does.
     let harmlessSteps: [CompiledStep]
 
+    /// The fields of the document itself that the steps may write or take away, in the order of their bytes.
+    let touched: [String]
+    /// Whether a field of the document itself may go or move.
+    let removesFields: Bool
+
     init(_ steps: [CompiledStep], isRisky: (CompiledStep) -> Bool) {
         self.steps = steps
         riskySteps = steps.filter(isRisky)
         harmlessSteps = steps.filter { !isRisky($0) }
+        touched = steps.touchedTopLevel
+        removesFields = steps.contains { $0.step.kind.removesFields }
     }
 
     /// Several phases as one, for looking at what a whole job does.
@@ -24,6 +31,8 @@ struct Phase: Sendable {
         steps = phases.flatMap(\.steps)
         riskySteps = phases.flatMap(\.riskySteps)
         harmlessSteps = phases.flatMap(\.harmlessSteps)
+        touched = steps.touchedTopLevel
+        removesFields = phases.contains(where: \.removesFields)
     }
 
     /// Whether no step can do harm; else each chunk is judged before it is written.
@@ -34,4 +43,11 @@ struct Phase: Sendable {
 
     /// The update that runs all steps.
     var pipeline: [BSONDocument] { steps.map(\.stage) }
+}
+
+extension [CompiledStep] {
+    /// The names of the fields of the document itself that the steps touch, in the order of their bytes, each once.
+    fileprivate var touchedTopLevel: [String] {
+        Set(flatMap { $0.step.kind.touched.map { $0.components[0] } }).sorted { $0.utf8.lexicographicallyPrecedes($1.utf8) }
+    }
 }

@@ -60,6 +60,30 @@ struct StoreClient: ~Copyable {
         }
     }
 
+    /// Adds a document; one that is there already is this one, of an attempt whose reply was lost.
+    func insert(_ collection: String, _ document: BSONDocument) throws(MongoError) {
+        do {
+            try write(
+                [
+                    "insert": .string(collection), "documents": [.object(document)], "maxTimeMS": Self.limit,
+                    "writeConcern": Self.majority,
+                ], on: database)
+        } catch where error.code == .duplicateKey {
+            return
+        }
+    }
+
+    /// Deletes every document that fits, some at a time.
+    func deleteAll(_ collection: String, _ filter: BSONDocument) throws(MongoError) {
+        while true {
+            let cursor = client.collection(Namespace(database: database, collection: collection)).find(
+                filter, options: ["projection": ["_id": 1], "limit": 100])
+            let ids = try cursor.documents().compactMap { $0["_id"] }
+            guard !ids.isEmpty else { return }
+            try delete(collection, ids: ids)
+        }
+    }
+
     /// Sets fields in the documents of these `_id`s, and creates those that are missing.
     func upsert(_ collection: String, ids: [BSONValue], _ fields: BSONDocument) throws(MongoError) {
         let upserts = ids.map { id in

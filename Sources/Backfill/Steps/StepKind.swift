@@ -31,6 +31,13 @@ package protocol StepKind: Hashable, Sendable, CustomStringConvertible {
     /// Asked only for a target that the schema declares and that every parent leads to.
     func leavesSyncing(under schema: SchemaNode, declaring target: SchemaNode, assuming: CheckOptions) -> Bool
 
+    /// The fields that the step may write or take away: what the journal keeps of a document, by their top level.
+    var touched: [FieldPath] { get }
+    /// Whether the step may take a field of the document itself away, or move it: then the journal keeps positions.
+    var removesFields: Bool { get }
+    /// What of a document is lost by the step, as it is told before the start; `nil` where nothing is.
+    var loss: String? { get }
+
     /// The steps that the server runs for this one, in their order.
     var parts: [any StepKind] { get }
     /// Whether the step needs a walk of its own over the collection, after the steps before it are done everywhere.
@@ -43,6 +50,9 @@ extension StepKind {
     package func leavesSyncing(
         under schema: SchemaNode, declaring target: SchemaNode, assuming: CheckOptions
     ) -> Bool { false }
+    package var touched: [FieldPath] { [target] }
+    package var removesFields: Bool { false }
+    package var loss: String? { nil }
     package var parts: [any StepKind] { [self] }
     package var startsPhase: Bool { false }
 }

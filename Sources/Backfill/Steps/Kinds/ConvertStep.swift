@@ -19,6 +19,10 @@ package struct ConvertStep: StepKind {
         "convert \(field) to \(type.rawValue)" + (into.map { " into \($0)" } ?? "")
     }
 
+    package var loss: String? {
+        into == nil ? "the values of \"\(field)\" as they were: it is converted in place" : nil
+    }
+
     package func fitted(to declared: SchemaType, at location: SourceLocation) throws(JobError) -> Self {
         guard type == declared || declared == .mixed else {
             throw JobError(

@@ -1,0 +1,111 @@
+import BSON
+
+/// What a chunk is about to change, as the journal keeps it: per document the touched fields as they are, and a digest of
+/// them as they will be.
+///
+/// Documents that change alike share one group: of additions of one constant the journal holds the digest once, and else
+/// only `_id`s.
+struct ChunkJournal {
+    /// The most bytes of entries in one document of the journal, unless one entry alone has more.
+    static let partSize = 8 << 20
+    /// What a group takes besides its head and its `_id`s, at most: its name in the list, and theirs.
+    private static let overhead = 24
+
+    /// Documents that the chunk changes.
+    private(set) var count = 0
+    /// Bytes of all groups.
+    private(set) var bytes = 0
+    /// The groups of each document of the journal.
+    var parts: [BSONValue] { open.groups.isEmpty ? closed : closed + [open.bson] }
+
+    private let touched: [String]
+    private var closed: [BSONValue] = []
+    private var open = Part()
+
+    /// - Parameter touched: the names of the touched fields, in the order of their bytes.
+    init(touched: [String]) { self.touched = touched }
+
+    /// Adds a document, of which the touched fields at least are given.
+    /// - Parameter positions: the places of the touched fields among all fields of the document as it is, where the journal
+    ///   has to keep them; −1 for one that is missing.
+    mutating func add(before: BSONDocument, after: BSONDocument, positions: [Int]? = nil) throws(BSONError) {
+        let view = before.view
+        guard let id = try view.find("_id") else { return }
+        try add(id, of: view, before: view, after: after.view, positions: positions)
+    }
+
+    /// Adds a document whose `_id` is `element`, unless none of the touched fields changes.
+    mutating func add(
+        _ element: BSONElement, of view: borrowing BSONView, before: borrowing BSONView, after: borrowing BSONView,
+        positions: [Int]? = nil
+    ) throws(BSONError) {
+        var (old, new) = (BSONBuilder(), BSONBuilder())
+        var added: [BSONValue] = []
+        var places: [BSONValue] = []
+        var changes = false
+        for (index, name) in touched.enumerated() {
+            let (was, willBe) = (try before.find(name), try after.find(name))
+            if let was, let willBe, was.type == willBe.type,
+                before.valueBytes(was).isEqual(to: after.valueBytes(willBe))
+            {
+                continue
+            }
+            if was == nil, willBe == nil { continue }
+            changes = true
+            if let was {
+                old.append(was, of: before)
+                if let positions { places.append(.integer(positions[index])) }
+            } else {
+                added.append(.string(name))
+            }
+            if let willBe { new.append(willBe, of: after) }
+        }
+        guard changes else { return }
+        var head = BSONBuilder()
+        head.append(JournalGroup.before, .object(old.finish()))
+        if !added.isEmpty { head.append(JournalGroup.added, .array(of: added)) }
+        if !places.isEmpty { head.append(JournalGroup.places, .array(of: places)) }
+        head.append(JournalGroup.after, JournalDigest(of: new.finish()).bson)
+        append(element, of: view, to: head.finish())
+    }
+
+    private mutating func append(_ id: BSONElement, of view: borrowing BSONView, to head: BSONDocument) {
+        let size = id.valueLength + Self.overhead + (open.hasGroup(head) ? 0 : head.bytes.count + Self.overhead)
+        if !open.groups.isEmpty, open.size + size > Self.partSize {
+            closed.append(open.bson)
+            open = Part()
+        }
+        open.append(id, of: view, to: head, size: size)
+        count += 1
+        bytes += size
+    }
+
+    /// The groups of one document of the journal.
+    private struct Part {
+        private(set) var groups: [(head: BSONDocument, ids: BSONBuilder, count: Int)] = []
+        private var indexes: [BSONDocument: Int] = [:]
+        private(set) var size = 0
+
+        func hasGroup(_ head: BSONDocument) -> Bool { indexes[head] != nil }
+
+        mutating func append(_ id: BSONElement, of view: borrowing BSONView, to head: BSONDocument, size: Int) {
+            let index = indexes[head] ?? groups.count
+            if index == groups.count {
+                indexes[head] = index
+                groups.append((head, BSONBuilder(), 0))
+            }
+            groups[index].ids.append(String(groups[index].count), id, of: view)
+            groups[index].count += 1
+            self.size += size
+        }
+
+        var bson: BSONValue {
+            .array(
+                of: groups.map { group in
+                    var builder = BSONBuilder(continuing: group.head)
+                    builder.append(JournalGroup.ids, .array(group.ids.finish()))
+                    return .object(builder.finish())
+                })
+        }
+    }
+}

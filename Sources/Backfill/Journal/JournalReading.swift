@@ -1,0 +1,49 @@
+import BSON
+import Mongo
+
+/// Reads what the journal of a chunk has to hold: the touched fields of each document before and after, computed by the
+/// server, and no whole document.
+struct JournalReading {
+    let chunk: Chunk
+    let phase: Phase
+    let collection: MongoCollection
+
+    private static let beforeMark = "__shipshape_before"
+    private static let placesMark = "__shipshape_places"
+    private static let afterName = "a"
+
+    func run() throws -> ChunkJournal {
+        var journal = ChunkJournal(touched: phase.touched)
+        var cursor = collection.aggregate(
+            pipeline,
+            options: [
+                "hint": ["_id": 1], "comment": "shipshape journal", "readConcern": ["level": "majority"],
+            ])
+        while let view = try cursor.next() {
+            guard let id = try view.find("_id"), let before = try view.find(Self.beforeMark),
+                let after = try view.find(Self.afterName)
+            else { continue }
+            let places = try view.find(Self.placesMark).map { try view.value($0).document?.values ?? [] }
+            try journal.add(
+                id, of: view, before: try view.document(before), after: try view.document(after),
+                positions: places.map { $0.map { $0.integer ?? -1 } })
+        }
+        return journal
+    }
+
+    private var pipeline: [BSONDocument] {
+        let fields = BSONDocument(phase.touched.map { ($0, .string("$\($0)")) })
+        var marks: [(String, BSONValue)] = [(Self.beforeMark, .object(fields))]
+        if phase.removesFields { marks.append((Self.placesMark, Self.places(of: phase.touched))) }
+        let kept = [("_id", 1)] + marks.map { ($0.0, BSONValue.integer(1)) } + [(Self.afterName, .object(fields))]
+        return [["$match": .object((chunk.membership && phase.needs).filter)], ["$set": .object(BSONDocument(marks))]]
+            + phase.pipeline + [["$project": .object(BSONDocument(kept))]]
+    }
+
+    /// Where the fields stand among all fields of the document.
+    private static func places(of names: [String]) -> BSONValue {
+        let all: BSONValue = ["$map": ["input": ["$objectToArray": "$$ROOT"], "in": "$$this.k"]]
+        let places = names.map { BSONValue.object(["$indexOfArray": ["$$names", ["$literal": .string($0)]]]) }
+        return ["$let": ["vars": ["names": all], "in": .array(of: places)]]
+    }
+}

@@ -1,0 +1,47 @@
+import BSON
+import Mongo
+
+/// The journal of a job in the state database: what undo needs, written before each chunk.
+extension StateStore {
+    /// An attempt at a chunk, as the journal names it.
+    struct JournalKey: Hashable {
+        /// Rises with each attempt, of later runs too, so that none overwrites what an earlier one wrote.
+        var sequence: Int64
+        var pass: Int
+        var phase: Int
+        var chunk: Chunk
+    }
+
+    private static let collection = "journal"
+
+    /// Writes what a chunk is about to change; nothing of it may be written before this returns.
+    /// - Throws: ``BackfillError`` of kind `journalFull` when the deployment has no room for it; ``MongoError``.
+    func write(_ journal: ChunkJournal, as key: JournalKey, touched: [String]) throws {
+        for (index, groups) in journal.parts.enumerated() {
+            let range: BSONDocument = ["after": .array(of: key.chunk.after.map { [$0] } ?? []), "through": [key.chunk.through]]
+            let part: BSONDocument = [
+                "_id": ["job": .string(job), "range": 0, "seq": .long(key.sequence), "part": .integer(index)],
+                "pass": .integer(key.pass), "phase": .integer(key.phase), "chunk": .object(range),
+                "count": .integer(journal.count), "touched": .array(of: touched.map { .string($0) }), "groups": groups,
+            ]
+            do throws(MongoError) {
+                try client.insert(Self.collection, part)
+            } catch {
+                guard error.code == .outOfDiskSpace else { throw error }
+                throw BackfillError(
+                    .journalFull,
+                    "job \"\(job)\" stopped before a chunk, whose journal the deployment has no room for (\(error.message)); "
+                        + "make room, drop the journals of jobs that nobody will undo with: shipshape cleanup, and run it "
+                        + "again")
+            }
+        }
+    }
+
+    /// All of the job's journal, as a filter with exact index bounds.
+    private var journalFilter: BSONDocument {
+        ["_id": ["$gte": ["job": .string(job)], "$lt": ["job": .string(job), "range": .maxKey]]]
+    }
+
+    /// Removes the job's journal; there is no undo after that.
+    func dropJournal() throws(MongoError) { try client.deleteAll(Self.collection, journalFilter) }
+}
