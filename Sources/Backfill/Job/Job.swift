@@ -15,6 +15,8 @@ package struct Job: Sendable {
     package var steps: [LocatedStep]
     /// How fast, and how far.
     package var limits: Limits
+    /// Whether a journal is kept, from which the job can be undone.
+    package var keepsJournal = true
     /// The file's path, as the user named it.
     package var path: String
     /// The file's text: what a started job is bound to.
@@ -60,5 +62,13 @@ package struct Job: Sendable {
             case .percent(let percent): (limit * percent + 99) / 100
             }
         }
+    }
+}
+
+extension Job {
+    /// The fields that its steps may write or take away, each once.
+    var touched: [FieldPath] {
+        var seen: Set<FieldPath> = []
+        return steps.flatMap { $0.step.kind.parts.flatMap(\.touched) }.filter { seen.insert($0).inserted }
     }
 }

@@ -13,7 +13,7 @@ package enum JobFile {
     /// Reads a job file's text; `path` is for messages, and what its schema paths are relative to.
     package static func parse(_ text: String, path: String) throws(JobError) -> Job {
         let root = try YAMLFile.root(of: text, path: path)
-        let top = try root.members(of: "a job", allowed: ["job", "collection", "schema", "steps", "limits"])
+        let top = try root.members(of: "a job", allowed: ["job", "collection", "schema", "steps", "limits", "journal"])
         let nameNode = try top.required("job")
         let name = try nameNode.text(of: "\"job\"")
         guard name.utf8.allSatisfy(isNameByte), name.utf8.count <= 100 else {
@@ -29,12 +29,19 @@ package enum JobFile {
             guard steps.count < 100 else { throw node.error("a job has at most 100 steps: make a second job") }
             steps.append(try JobSteps.step(node))
         }
+        let keepsJournal = try top["journal"].map { node throws(JobError) in
+            guard let keeps = JobLiteral.bool(node) else {
+                throw node.error("\"journal\" must be true or false: without a journal the job cannot be undone")
+            }
+            return keeps
+        }
         let schema = try top["schema"]?.members(of: "\"schema\"", allowed: ["active", "next"])
         return Job(
             name: name, namespace: namespace,
             activeSchema: try schema?["active"]?.text(of: "\"active\""),
             nextSchema: try schema?["next"]?.text(of: "\"next\""),
-            steps: steps, limits: try JobLimits.read(top["limits"]), path: path, text: text)
+            steps: steps, limits: try JobLimits.read(top["limits"]), keepsJournal: keepsJournal ?? true, path: path,
+            text: text)
     }
 
     private static func isNameByte(_ byte: UInt8) -> Bool {

@@ -28,6 +28,9 @@ enum JobLiteral {
         }
     }
 
+    /// The bool that a plain scalar is; `nil` for anything else.
+    static func bool(_ node: YAMLNode) -> Bool? { (try? value(node))?.isTrue }
+
     /// Only what YAML 1.2 calls a bool, a null or a decimal number is one; `no`, `on` and the like stay texts.
     private static func scalar(_ scalar: Node.Scalar, _ node: YAMLNode) throws(JobError) -> BSONValue {
         let text = scalar.string

@@ -109,3 +109,11 @@ struct ChunkJournal {
         }
     }
 }
+
+extension BSONDocument {
+    /// The places of these fields among all fields of the document; −1 for one that is missing.
+    func positions(of names: [String]) throws(BSONError) -> [Int] {
+        let all = try elements().map(\.name)
+        return names.map { all.firstIndex(of: $0) ?? -1 }
+    }
+}

@@ -18,10 +18,9 @@ extension StateStore {
     /// - Throws: ``BackfillError`` of kind `journalFull` when the deployment has no room for it; ``MongoError``.
     func write(_ journal: ChunkJournal, as key: JournalKey, touched: [String]) throws {
         for (index, groups) in journal.parts.enumerated() {
-            let range: BSONDocument = ["after": .array(of: key.chunk.after.map { [$0] } ?? []), "through": [key.chunk.through]]
             let part: BSONDocument = [
                 "_id": ["job": .string(job), "range": 0, "seq": .long(key.sequence), "part": .integer(index)],
-                "pass": .integer(key.pass), "phase": .integer(key.phase), "chunk": .object(range),
+                "pass": .integer(key.pass), "phase": .integer(key.phase), "chunk": .object(key.chunk.bson),
                 "count": .integer(journal.count), "touched": .array(of: touched.map { .string($0) }), "groups": groups,
             ]
             do throws(MongoError) {

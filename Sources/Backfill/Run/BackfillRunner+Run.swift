@@ -38,7 +38,7 @@ extension BackfillRunner {
 
     private func begin(_ plan: BackfillPlan, in store: borrowing StateStore) throws {
         let binding = binding(to: plan.collectionUUID)
-        try patience.bridging { try store.begin(binding) }
+        try patience.bridging { try store.begin(binding, keepsJournal: keepsJournal) }
         // Between the plan and here another runner may have begun with another file.
         try patience.bridging { try store.check(binding) }
     }

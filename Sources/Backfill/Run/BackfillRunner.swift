@@ -25,12 +25,15 @@ package struct BackfillRunner: Sendable {
 
     var patience: Patience { Patience(limit: options.patience, stop: stop, events: events) }
 
+    /// Whether what the run changes is journaled before.
+    var keepsJournal: Bool { job.job.keepsJournal && options.keepsJournal }
+
     func binding(to collectionUUID: BSONValue?) -> StateStore.Binding {
         StateStore.Binding(
             namespace: job.job.namespace, collectionUUID: collectionUUID, text: job.job.text,
             schemas: job.sources.map { role, source in
                 ["role": .string(role), "path": .string(source.path), "text": .string(source.text)]
-            })
+            }, touched: job.job.touched)
     }
 
     func store(_ pool: ClientPool) throws(MongoError) -> StateStore {
@@ -52,7 +55,7 @@ package struct BackfillRunner: Sendable {
         var plan = BackfillPlan(
             job: job.job.name, namespace: job.job.namespace, documents: survey.documents, needing: survey.needing,
             before: survey.before, after: survey.after, resumesAfter: state.unfinishedChunks, headroom: nil, harm: 0,
-            recordedHarm: 0, notes: job.notes + state.notes, collectionUUID: target.uuid,
+            recordedHarm: 0, notes: job.notes(keepsJournal: keepsJournal) + state.notes, collectionUUID: target.uuid,
             checksUUID: target.checksUUID, averageSize: target.averageSize)
         if state.isReadable { plan.paused = try store.control().paused }
         if !job.isHarmless {

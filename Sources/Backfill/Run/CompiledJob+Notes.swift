@@ -4,19 +4,16 @@ import ServerSchema
 
 extension CompiledJob {
     /// What is to be said before the start: first what the job is for.
-    var notes: [String] {
+    /// - Parameter keepsJournal: whether the job can be undone.
+    func notes(keepsJournal: Bool) -> [String] {
         var notes = changes.map { change in
             let place = change.path.isRoot ? change.namespace.description : change.path.description
             return "active → next: \(change.code) \(place) "
                 + "(server: \(change.server.rawValue), client: \(change.client.rawValue))"
         }
-        for step in steps {
-            if let convert = step.step.kind as? ConvertStep, convert.into == nil {
-                notes.append(
-                    "irreversible: \"\(convert.field)\" is converted in place, and this version keeps no journal to undo it"
-                )
-            }
-        }
+        let losses = job.steps.compactMap { $0.step.kind.loss }
+        notes += losses.map { keepsJournal ? "lost without undo: \($0)" : "irreversible: \($0)" }
+        if !keepsJournal { notes.append("no journal is kept: the job cannot be undone") }
         if active == nil {
             notes.append("the job names no active schema: whether it harms documents that sync is not judged")
         } else if !countsHarm {

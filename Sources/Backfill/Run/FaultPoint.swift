@@ -14,6 +14,10 @@ package enum FaultPoint: String, CaseIterable, Sendable {
     case afterWrite = "after-write"
     /// The chunk's harm is recorded; the chunk is not written yet.
     case afterHarm = "after-harm"
+    /// The chunk's journal is written; the chunk is not.
+    case afterJournal = "after-journal"
+    /// An undo's documents are restored; its checkpoint is not written yet.
+    case afterRestore = "after-restore"
     /// The checkpoint is acknowledged.
     case afterCheckpoint = "after-checkpoint"
     /// A write to the state database is not sent yet: a job's record, a lease, its renewal, a checkpoint, a change of

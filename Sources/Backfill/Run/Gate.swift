@@ -18,6 +18,8 @@ struct Gate {
         var judged = Selection()
         /// Those of ``judged`` that take room and were not recorded before.
         var newlyCounted: [BSONValue] = []
+        /// What the journal has to hold of ``judged``.
+        var journal: ChunkJournal?
         var headroom: Headroom
     }
 
@@ -29,7 +31,7 @@ struct Gate {
     /// - Returns: `nil` when the run was asked to stop meanwhile.
     func decide(_ chunk: Chunk, of phase: Phase, _ store: borrowing StateStore) throws -> Decision? {
         let headroom = try headroom(store)
-        var decision = Decision(chunk: chunk, headroom: headroom)
+        var decision = Decision(chunk: chunk, journal: ChunkJournal(touched: phase.touched), headroom: headroom)
         var room = headroom.documents
         var lastBefore: BSONValue?
         let isJudged = try judge(chunk, of: phase, recorded: { try counted(among: $0, store) }) { document in
@@ -42,6 +44,11 @@ struct Gate {
                 decision.newlyCounted.append(document.id)
             }
             decision.judged.add(document.id, document.judgement)
+            if let before = document.outcome.before {
+                try decision.journal?.add(
+                    before: before, after: document.outcome.after,
+                    positions: phase.removesFields ? try before.positions(of: phase.touched) : nil)
+            }
             lastBefore = document.id
             return true
         }
@@ -69,6 +76,7 @@ extension Gate {
     /// A document that needs the phase.
     struct Judged {
         let id: BSONValue
+        let outcome: Preview.Outcome
         let judgement: Judgement
         /// Whether it is counted already.
         var isRecorded = false
@@ -95,7 +103,8 @@ extension Gate {
                     break
                 }
                 guard let id = outcome.after["_id"] else { continue }
-                batch.append(Judged(id: id, judgement: try Judgement(outcome, of: phase, under: active)))
+                batch.append(
+                    Judged(id: id, outcome: outcome, judgement: try Judgement(outcome, of: phase, under: active)))
             }
             let known = try recorded(batch)
             for var document in batch {

@@ -17,13 +17,14 @@ extension RunLoop {
     mutating func run(_ bounds: Chunk, of phase: Phase) throws -> Attempt {
         var chunk = bounds
         var judged: Selection?
+        var entries: ChunkJournal?
         if let gate, !phase.isHarmless {
             guard let decision = try runner.patience.bridging({ try gate.decide(bounds, of: phase, store) }) else {
                 return .stopped(.signal)
             }
             guard let allowed = decision.chunk else { return .stopped(.threshold(decision.headroom)) }
             if let full = try reserve(decision, gate) { return .stopped(.threshold(full)) }
-            (chunk, judged) = (allowed, decision.judged)
+            (chunk, judged, entries) = (allowed, decision.judged, decision.journal)
         }
         unsettled += judged?.atRisk ?? []
         if PlantedBug.checkpointFirst.isPlanted {
@@ -31,7 +32,9 @@ extension RunLoop {
             early.last = chunk.through
             try renew(setting: StateStore.checkpoint(early))
         }
-        guard let modified = try write(chunk, of: phase, only: judged) else { return .tooSlow }
+        guard let modified = try writeJournaled(chunk, of: phase, only: judged, entries: entries) else {
+            return .tooSlow
+        }
         inDoubt.subtract(judged?.harmful ?? [])
         if let gate { try settle(gate, phase) }
         FaultPoint.afterWrite.reached()

@@ -32,6 +32,8 @@ struct RunLoop: ~Copyable {
     var inDoubt: Set<BSONValue> = []
     /// Documents at risk that were recorded since the last look at what became of them.
     var unsettled: [BSONValue] = []
+    /// Attempts of this run that are in the journal.
+    var journaled: Int64 = 0
 
     /// Rounds over all phases after which the job leaves documents that keep arriving to the next run.
     private static let maximumRounds = 5

@@ -10,6 +10,8 @@ package struct RunOptions: Sendable {
     package var leaseWait: Duration = .zero
     /// How long the run may last; `nil` means until done.
     package var maxRuntime: Duration?
+    /// Whether a journal is kept, if the job wants one.
+    package var keepsJournal = true
     /// Where the unsynced documents are recorded.
     package var ledger: LedgerLocation = .standard
     /// The app whose entries count; `nil` takes the app with the most.

@@ -18,6 +18,7 @@ extension StateStore {
             "last": ["$literal": ["v": progress.last ?? .null]], "chunks": .integer(progress.chunks),
             "modified": .integer(progress.modified), "walked": .integer(progress.walked), "active": "$$NOW",
             "recent": recent(walked: progress.walked),
+            "unjournaled": progress.unjournaled.isEmpty ? "$$REMOVE" : ["$literal": .array(of: progress.unjournaled)],
         ]
     }
 

@@ -25,12 +25,15 @@ extension StateStore {
         var collectionUUID: BSONValue?
         var text: String
         var schemas: [BSONDocument]
+        /// The paths that the job writes; told by ``text``, and kept for undo to compare jobs by.
+        var touched: [FieldPath] = []
 
         var document: BSONDocument {
             [
                 "version": .integer(StateStore.version), "ns": .string(namespace.description),
                 "uuid": collectionUUID ?? .null, "text": .string(text),
                 "schemas": .array(of: schemas.map { .object($0) }),
+                "touched": .array(of: touched.map { .string($0.description) }), "journal": true,
             ]
         }
 
@@ -73,8 +76,10 @@ extension StateStore {
     }
 
     /// Records the job and its range, unless an earlier run did.
-    func begin(_ binding: Binding) throws(MongoError) {
+    /// - Parameter keepsJournal: whether this run keeps a journal; once one did not, the job cannot be undone.
+    func begin(_ binding: Binding, keepsJournal: Bool) throws(MongoError) {
         try client.createIfAbsent("jobs", id: .string(job), binding.document)
+        if !keepsJournal { try client.set("jobs", ["_id": .string(job), "journal": true], ["journal": false]) }
         try client.createIfAbsent(
             "ranges", id: range,
             ["version": .integer(Self.version), "pass": 0, "chunks": 0, "modified": 0, "state": "idle"])
@@ -104,6 +109,8 @@ extension StateStore {
         var last: BSONValue?
         /// The pass's last `_id`; `nil` between passes.
         var upper: BSONValue?
+        /// Chunks in which more documents were changed than the journal holds.
+        var unjournaled: [BSONValue]
 
         /// Whether the pass has reached its last `_id`.
         ///
@@ -121,6 +128,7 @@ extension StateStore {
             modified = document["modified"]?.integer ?? 0
             last = document["last"]?.document?["v"]
             upper = document["upper"]?.document?["v"]
+            unjournaled = document["unjournaled"]?.document?.values ?? []
         }
     }
 

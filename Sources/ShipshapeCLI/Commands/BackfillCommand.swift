@@ -24,6 +24,9 @@ struct BackfillCommand: AsyncParsableCommand {
     @Flag(name: .shortAndLong, help: "Run without asking.")
     var yes = false
 
+    @Flag(help: "Keep no journal: the job costs less, and cannot be undone.")
+    var noJournal = false
+
     @Flag(help: "Show the values of a few documents before and after (a dry run).")
     var showValues = false
 
@@ -45,7 +48,8 @@ struct BackfillCommand: AsyncParsableCommand {
         let file = try JobFile.read(at: job)
         let compiled = try CompiledJob(reading: file, assuming: app.assumptions)
         let pool = try connection.pool(readsFromPrimary: !dryRun)
-        let options = runFlags.options(state: state, ledger: ledger)
+        var options = runFlags.options(state: state, ledger: ledger)
+        options.keepsJournal = !noJournal
         let interruption = Interruption()
         let (stop, signals) = (interruption.stop, interruption.listen())
         defer { signals.cancel() }

@@ -58,11 +58,10 @@ enum ExitStatus: Int32, Error {
     private init(for error: BackfillError) {
         switch error.kind {
         case .bindingChanged, .unknownJob, .unknownCollection, .unsupportedCollection, .checkpointUnreadable,
-            .notIdempotent,
-            .schemaMismatch:
+            .notIdempotent, .schemaMismatch, .undoRefused:
             self = .badInput
         case .leaseHeld, .leaseLost: self = .held
-        case .stopped, .paused: self = .stopped
+        case .stopped, .paused, .journalFull: self = .stopped
         case .harmExceedsHeadroom: self = .findings
         case .ledgerUnreadable: self = .notPermitted
         }
