@@ -7,6 +7,8 @@ struct JournalReading {
     let chunk: Chunk
     let phase: Phase
     let collection: MongoCollection
+    /// The collection that the job was planned on: should it be replaced meanwhile, the server refuses the read.
+    let collectionUUID: BSONValue?
 
     private static let beforeMark = "__shipshape_before"
     private static let placesMark = "__shipshape_places"
@@ -14,11 +16,11 @@ struct JournalReading {
 
     func run() throws -> ChunkJournal {
         var journal = ChunkJournal(touched: phase.touched)
+        let options: BSONDocument = [
+            "hint": ["_id": 1], "comment": "shipshape journal", "readConcern": ["level": "majority"],
+        ]
         var cursor = collection.aggregate(
-            pipeline,
-            options: [
-                "hint": ["_id": 1], "comment": "shipshape journal", "readConcern": ["level": "majority"],
-            ])
+            pipeline, options: collectionUUID.map { options.appending("collectionUUID", $0) } ?? options)
         while let view = try cursor.next() {
             guard let id = try view.find("_id"), let before = try view.find(Self.beforeMark),
                 let after = try view.find(Self.afterName)

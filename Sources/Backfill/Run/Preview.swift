@@ -43,12 +43,7 @@ struct Preview: ~Copyable {
             return try cursor.next()
         } catch {
             guard error.code.rawValue == 10_334 else { throw error }
-            // Before and after travel in one document, which the server limits to 16 MiB.
-            throw BackfillError(
-                .schemaMismatch,
-                "a document of \(namespace) of more than about 8 MB stands in the way: this version can neither preview it "
-                    + "nor judge its harm; find it by { $expr: { $gt: [{ $bsonSize: \"$$ROOT\" }, 8000000] } }, and change "
-                    + "it by hand first")
+            throw BackfillError.tooLarge(namespace)
         }
     }
 
@@ -78,5 +73,16 @@ extension BSONDocument {
     func value(at path: FieldPath) throws(BSONError) -> BSONValue? {
         guard case .found(let element, let place) = try path.lookup(in: view) else { return nil }
         return try place.value(element)
+    }
+}
+
+extension BackfillError {
+    /// Before and after travel in one document, which the server limits to 16 MiB.
+    static func tooLarge(_ namespace: Namespace) -> BackfillError {
+        BackfillError(
+            .schemaMismatch,
+            "a document of \(namespace) of more than about 8 MB stands in the way: this version can neither preview it "
+                + "nor judge its harm; find it by { $expr: { $gt: [{ $bsonSize: \"$$ROOT\" }, 8000000] } }, and change "
+                + "it by hand first")
     }
 }

@@ -26,8 +26,7 @@ extension RunLoop {
     /// - Returns: how many documents it holds: none needs the phase when there are none. `nil` when no journal is kept.
     private mutating func keepJournal(of chunk: Chunk, _ phase: Phase, entries: ChunkJournal?) throws -> Int? {
         guard runner.keepsJournal else { return nil }
-        let reading = JournalReading(chunk: chunk, phase: phase, collection: collection)
-        let journal = try entries ?? runner.patience.bridging { try reading.run() }
+        let journal = try entries ?? readJournal(of: chunk, phase)
         guard journal.count > 0 else { return 0 }
         if holding.isHalfOver { try renew() }
         journaled += 1
@@ -37,6 +36,19 @@ extension RunLoop {
         try runner.patience.bridging { try store.write(journal, as: key, touched: phase.touched) }
         FaultPoint.afterJournal.reached()
         return journal.count
+    }
+
+    private func readJournal(of chunk: Chunk, _ phase: Phase) throws -> ChunkJournal {
+        let reading = JournalReading(
+            chunk: chunk, phase: phase, collection: collection,
+            collectionUUID: plan.checksUUID ? plan.collectionUUID : nil)
+        do {
+            return try runner.patience.bridging { try reading.run() }
+        } catch let error as MongoError {
+            if error.code == .collectionUUIDMismatch { throw replaced }
+            guard error.isTooLarge else { throw error }
+            throw BackfillError.tooLarge(job.job.namespace)
+        }
     }
 
     /// Keeps in mind that the chunk changed more documents than its journal holds: some came, or were changed, between the

@@ -62,10 +62,7 @@ extension RunLoop {
                 halve()
                 return false
             } catch let error as MongoError where error.code == .collectionUUIDMismatch {
-                throw BackfillError(
-                    .bindingChanged,
-                    "job \"\(job.job.name)\" cannot go on: \(job.job.namespace) was dropped and created anew while it ran"
-                )
+                throw replaced
             } catch let error as MongoError where error.code == .documentValidationFailure {
                 throw BackfillError(
                     .schemaMismatch,
@@ -90,6 +87,12 @@ extension RunLoop {
         return false
     }
 
+    var replaced: BackfillError {
+        BackfillError(
+            .bindingChanged,
+            "job \"\(job.job.name)\" cannot go on: \(job.job.namespace) was dropped and created anew while it ran")
+    }
+
     private mutating func halve() {
         size.shrink()
         runner.events(.halved(documents: size.documents))
@@ -98,5 +101,5 @@ extension RunLoop {
 
 extension MongoError {
     /// Whether a document would pass the server's limits: its size, or its depth.
-    fileprivate var isTooLarge: Bool { [10_334, 17_419, 17_420, 15].contains(code.rawValue) }
+    var isTooLarge: Bool { [10_334, 17_419, 17_420, 15].contains(code.rawValue) }
 }
