@@ -33,7 +33,7 @@ import Testing
         let compiled = try CompiledJob(try job(), active: try v1(), next: try v2())
         #expect(compiled.changes.map(\.code) == [.typeRenamed, .propertyTypeChanged, .requiredAdded])
         #expect(
-            compiled.notes == [
+            compiled.notes(keepsJournal: true) == [
                 "active → next: type-renamed app.Person (server: breaking, client: breaking)",
                 "active → next: property-type-changed priority (server: breaking, client: breaking)",
                 "active → next: required-added email (server: non-breaking, client: non-breaking)",
