@@ -81,7 +81,8 @@ let package = Package(
             name: "CheckingTests", dependencies: ["Checking", "Conformance", "ServerSchema", "BSON"]),
         .testTarget(name: "MongoTests", dependencies: ["Mongo", "BSON", "TestSupport"]),
         .testTarget(
-            name: "BackfillTests", dependencies: ["Backfill", "Checking", "SchemaChange", "ServerSchema", "BSON"]),
+            name: "BackfillTests",
+            dependencies: ["Backfill", "LocatedYAML", "Checking", "SchemaChange", "ServerSchema", "BSON", .yams]),
         .testTarget(
             name: "ReportingTests", dependencies: ["Reporting", "Checking", "ServerSchema", "Backfill", "BSON"]),
         .testTarget(

@@ -32,7 +32,9 @@ package struct YAMLNode {
         for (key, value) in mapping {
             let name = key.scalar?.string ?? ""
             guard allowed.contains(name) else {
-                let hint = Spelling.hint(for: name, among: allowed).map { " (\($0))" } ?? ""
+                let hint =
+                    Spelling.hint(for: name, among: allowed).map { " (\($0))" }
+                    ?? "; keys: \(allowed.joined(separator: ", "))"
                 throw YAMLNode(node: key, file: file).error("\(what) has no key \"\(name)\"\(hint)")
             }
             members[name] = YAMLNode(node: value, file: file)

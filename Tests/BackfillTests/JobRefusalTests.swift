@@ -44,7 +44,12 @@ struct JobRefusal: CustomTestStringConvertible, Sendable {
         JobRefusal("job: a\ncollection: b.c", "1:1: a job needs \"steps\""),
         JobRefusal("jobs: a", "1:1: a job has no key \"jobs\" (did you mean \"job\"?)"),
         JobRefusal("job: a\ncolection: b.c", "2:1: a job has no key \"colection\" (did you mean \"collection\"?)"),
-        JobRefusal("job: a\nowner: me", "2:1: a job has no key \"owner\""),
+        JobRefusal(
+            "job: a\nowner: me",
+            "2:1: a job has no key \"owner\"; keys: version, job, collection, schema, steps, limits, journal"),
+        JobRefusal(
+            "version: 2\njob: a",
+            "1:10: \"version\" must be 1: this program knows no other version of the job file's format"),
         JobRefusal("job:\ncollection: b.c", "1:5: \"job\" must be a text"),
         JobRefusal(
             "job: a b\ncollection: b.c", "1:6: a job's name consists of at most 100 letters, digits, '-', '_' and '.'"),
@@ -146,7 +151,7 @@ struct JobRefusal: CustomTestStringConvertible, Sendable {
             limits: "{chunk: {time: 11s}}", "4:24: \"time\" must be from 10ms to 10s, like 500ms or 2s"),
         JobRefusal(
             limits: "{chunk: {time: 500}}", "4:24: \"time\" must be from 10ms to 10s, like 500ms or 2s"),
-        JobRefusal(limits: "{chunk: {size: 1}}", "4:18: \"chunk\" has no key \"size\""),
+        JobRefusal(limits: "{chunk: {size: 1}}", "4:18: \"chunk\" has no key \"size\"; keys: documents, time, bytes"),
         JobRefusal(
             limits: "{chunk: {bytes: 16MB}}",
             "4:25: \"bytes\" must be a size like 16MiB (KiB, MiB, GiB, or plain bytes)"),
@@ -185,6 +190,6 @@ struct JobRefusal: CustomTestStringConvertible, Sendable {
         JobRefusal(limits: "{nice: -1}", "4:16: \"nice\" must be a number from 0 to 100"),
         JobRefusal(limits: "{nice: nan}", "4:16: \"nice\" must be a number from 0 to 100"),
         JobRefusal(limits: "{nice: very}", "4:16: \"nice\" must be a number from 0 to 100"),
-        JobRefusal(limits: "{lags: 1}", "4:10: \"limits\" has no key \"lags\""),
+        JobRefusal(limits: "{lags: 1}", "4:10: \"limits\" has no key \"lags\"; keys: chunk, unsynced, reserve, nice"),
     ]
 }

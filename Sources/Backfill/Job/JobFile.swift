@@ -1,6 +1,7 @@
 import BSON
 import LocatedYAML
 import ServerSchema
+import Yams
 
 /// Reads job files.
 package enum JobFile {
@@ -13,7 +14,9 @@ package enum JobFile {
     /// Reads a job file's text; `path` is for messages, and what its schema paths are relative to.
     package static func parse(_ text: String, path: String) throws(JobError) -> Job {
         let root = try YAMLFile.root(of: text, path: path)
-        let top = try root.members(of: "a job", allowed: ["job", "collection", "schema", "steps", "limits", "journal"])
+        let top = try root.members(
+            of: "a job", allowed: ["version", "job", "collection", "schema", "steps", "limits", "journal"])
+        try checkVersion(top["version"])
         let nameNode = try top.required("job")
         let name = try nameNode.text(of: "\"job\"")
         guard name.utf8.allSatisfy(isNameByte), name.utf8.count <= 100 else {
@@ -42,6 +45,14 @@ package enum JobFile {
             nextSchema: try schema?["next"]?.text(of: "\"next\""),
             steps: steps, limits: try JobLimits.read(top["limits"]), keepsJournal: keepsJournal ?? true, path: path,
             text: text)
+    }
+
+    /// The version of the format that this program reads; a file that states none is of version 1.
+    package static let version = 1
+
+    private static func checkVersion(_ node: YAMLNode?) throws(JobError) {
+        guard let node, node.node.scalar?.string != "\(version)" else { return }
+        throw node.error("\"version\" must be \(version): this program knows no other version of the job file's format")
     }
 
     private static func isNameByte(_ byte: UInt8) -> Bool {
