@@ -22,6 +22,9 @@ package struct YAMLNode {
     /// Whether it is a list without an entry.
     package var isEmptyList: Bool { node.sequence?.isEmpty == true }
 
+    /// Whether it is a mapping with that key.
+    package func hasMember(_ key: String) -> Bool { node.mapping?.keys.contains { $0.scalar?.string == key } == true }
+
     /// What is wrong with it.
     package func error(_ message: String) -> LocatedError { LocatedError(message, at: location) }
 

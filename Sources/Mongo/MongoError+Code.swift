@@ -75,6 +75,8 @@ extension MongoError.Code {
     package static let socketException = Self(rawValue: 9001)
     /// Not the primary.
     package static let notWritablePrimary = Self(rawValue: 10_107)
+    /// A document larger than what the server takes or gives.
+    package static let documentTooLarge = Self(rawValue: 10_334)
     /// The disk is full.
     package static let outOfDiskSpace = Self(rawValue: 14_031)
     /// A unique index holds that key.

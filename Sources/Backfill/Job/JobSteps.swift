@@ -12,7 +12,7 @@ enum JobSteps {
         else {
             throw node.error("a step has exactly one kind, of \(keys.joined(separator: ", "))")
         }
-        return Job.LocatedStep(step: Step(try kind.init(body)), location: node.location)
+        return Job.LocatedStep(step: Step(try kind.read(body)), location: node.location)
     }
 }
 

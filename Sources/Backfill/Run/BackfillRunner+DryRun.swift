@@ -10,6 +10,12 @@ extension BackfillRunner {
     package func dryRun(_ plan: BackfillPlan, on pool: ClientPool) throws -> BackfillReport {
         let started = ContinuousClock.now
         let client = try pool.client()
+        return try prepared(on: client).dryRun(plan, on: client, since: started)
+    }
+
+    private func dryRun(
+        _ plan: BackfillPlan, on client: borrowing Client, since started: ContinuousClock.Instant
+    ) throws -> BackfillReport {
         let collection = client.collection(job.job.namespace)
         var report = BackfillReport(
             job: plan.job, namespace: plan.namespace, outcome: .dryRun, estimatedDocuments: plan.documents,
@@ -56,7 +62,7 @@ private struct PreviewCount {
     func adding(_ chunk: Chunk, of collection: MongoCollection) throws -> (PreviewCount, documents: Int) {
         var count = self
         var documents = 0
-        var preview = Preview(chunk, through: job.whole, in: collection, onlyNeeding: false)
+        var preview = Preview(chunk, through: job.whole, in: job.context(collection), onlyNeeding: false)
         while let outcome = try preview.next() {
             documents += 1
             try count.add(outcome)

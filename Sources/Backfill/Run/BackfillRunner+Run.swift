@@ -9,6 +9,12 @@ extension BackfillRunner {
     ///   stays unreachable. What was checkpointed stays, and the next run goes on from there.
     package func run(_ plan: BackfillPlan, on pool: ClientPool) throws -> BackfillReport {
         let started = ContinuousClock.now
+        return try prepared(on: try pool.client()).run(plan, on: pool, since: started)
+    }
+
+    private func run(
+        _ plan: BackfillPlan, on pool: ClientPool, since started: ContinuousClock.Instant
+    ) throws -> BackfillReport {
         let store = try store(pool)
         try begin(plan, in: store)
         let (holding, progress) = try takeLease(store)

@@ -7,7 +7,7 @@ import ServerSchema
 ///
 /// Everything here blocks, and belongs on a thread of our own.
 package struct BackfillRunner: Sendable {
-    let job: CompiledJob
+    private(set) var job: CompiledJob
     let options: RunOptions
     let stop: StopSignal
     let events: @Sendable (RunEvent) -> Void
@@ -21,6 +21,14 @@ package struct BackfillRunner: Sendable {
         self.options = options
         self.stop = stop
         self.events = events
+    }
+
+    /// The runner with what its job's client-side steps have to know before the first document.
+    func prepared(on client: borrowing Client) throws -> BackfillRunner {
+        var runner = self
+        let collection = client.collection(job.job.namespace)
+        runner.job = try patience.bridging { try job.prepared(on: collection) }
+        return runner
     }
 
     var patience: Patience { Patience(limit: options.patience, stop: stop, events: events) }
@@ -47,6 +55,10 @@ package struct BackfillRunner: Sendable {
     package func plan(on pool: ClientPool) throws -> BackfillPlan {
         let client = try pool.client()
         let target = try Target.find(job.job.namespace, on: client)
+        return try prepared(on: client).plan(target, on: client, pool)
+    }
+
+    private func plan(_ target: Target, on client: borrowing Client, _ pool: ClientPool) throws -> BackfillPlan {
         let store = try store(pool)
         let state = try readState(store, binding: binding(to: target.uuid))
         let collection = client.collection(job.job.namespace)

@@ -1,6 +1,7 @@
 import BSON
 package import Checking
 import LocatedYAML
+import Mongo
 package import SchemaChange
 package import ServerSchema
 
@@ -21,7 +22,7 @@ package struct CompiledJob: Sendable {
     /// The schema files that the job is bound to, by role.
     package let sources: [(role: String, source: SchemaSource)]
     /// The walks over the collection that do the job, in their order.
-    let phases: [Phase]
+    private(set) var phases: [Phase]
 
     /// Fits the job's steps to its schemas and compiles both.
     /// - Parameter assumptions: What is assumed about the app.
@@ -57,11 +58,26 @@ package struct CompiledJob: Sendable {
         phases = Self.phases(of: job.steps).map { Phase($0, isRisky: isRisky) }
     }
 
+    /// The job with what its client-side steps have to know before the first document.
+    /// - Throws: ``BackfillError`` when a collection that a step reads is not there; ``MongoError``.
+    func prepared(on collection: MongoCollection) throws -> CompiledJob {
+        guard !isServerSide else { return self }
+        var prepared = self
+        prepared.phases = try phases.map { try $0.prepared(in: context(collection)) }
+        return prepared
+    }
+
+    /// Where the job's client-side steps work.
+    func context(_ collection: MongoCollection) -> ClientContext {
+        ClientContext(job: job.name, collection: collection)
+    }
+
     private static func phases(of steps: [Job.LocatedStep]) -> [[CompiledStep]] {
         let parts = steps.flatMap { $0.step.kind.parts }
         let parents = parts.flatMap { $0.target.parents }
         return parts.reduce(into: [[]]) { phases, part in
-            if part.startsPhase, phases.last?.isEmpty == false { phases.append([]) }
+            let isClientSide = part.clientTransform != nil || phases.last?.last?.client != nil
+            if part.startsPhase || isClientSide, phases.last?.isEmpty == false { phases.append([]) }
             phases[phases.count - 1].append(CompiledStep(Step(part), amongParents: parents))
         }
     }
@@ -85,6 +101,9 @@ package struct CompiledJob: Sendable {
 
     /// The job as if one walk did it.
     var whole: Phase { Phase(joining: phases) }
+
+    /// Whether the server alone tells what the job makes of a document.
+    var isServerSide: Bool { phases.allSatisfy(\.isServerSide) }
 
     /// Whether no step can do harm.
     package var isHarmless: Bool { phases.allSatisfy(\.isHarmless) }

@@ -92,7 +92,7 @@ extension Gate {
         _ chunk: Chunk, of phase: Phase, recorded: ([Judged]) throws -> Set<BSONValue>, _ body: (Judged) throws -> Bool
     ) throws -> Bool {
         guard let active = job.active else { return true }
-        var preview = Preview(chunk, through: phase, in: collection, onlyNeeding: true)
+        var preview = Preview(chunk, through: phase, in: job.context(collection), onlyNeeding: true)
         var isOver = false
         while !isOver {
             guard !stop.isRaised else { return false }

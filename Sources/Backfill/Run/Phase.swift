@@ -1,6 +1,7 @@
 import BSON
 
-/// A part of a job that one walk over the collection does: steps that one update runs together.
+/// A part of a job that one walk over the collection does: steps that one update runs together, or one step that the
+/// client computes.
 ///
 /// A document is through a phase before any document is in the next one, as far as the job's own walk goes: a step that
 /// takes away what an earlier step reads begins a phase.
@@ -26,6 +27,14 @@ struct Phase: Sendable {
         removesFields = steps.contains { $0.step.kind.removesFields }
     }
 
+    /// The phase with what its client-side step has to know before the first document.
+    func prepared(in context: ClientContext) throws -> Phase {
+        guard var step = steps.first, let client = step.client else { return self }
+        step.client = try client.prepared(in: context)
+        let isRisky = !isHarmless
+        return Phase([step]) { _ in isRisky }
+    }
+
     /// Several phases as one, for looking at what a whole job does.
     init(joining phases: [Phase]) {
         steps = phases.flatMap(\.steps)
@@ -41,13 +50,18 @@ struct Phase: Sendable {
     /// Whether a document lacks any of the steps.
     var needs: Expression { .any(steps.map(\.needs)) }
 
-    /// The update that runs all steps.
-    var pipeline: [BSONDocument] { steps.map(\.stage) }
+    /// The update that runs all steps of the server.
+    var pipeline: [BSONDocument] { steps.filter { $0.client == nil }.map(\.stage) }
+
+    /// Whether the server alone tells what the steps make of a document.
+    var isServerSide: Bool { steps.allSatisfy { $0.client == nil } }
 }
 
 extension [CompiledStep] {
     /// The names of the fields of the document itself that the steps touch, in the order of their bytes, each once.
     fileprivate var touchedTopLevel: [String] {
-        Set(flatMap { $0.step.kind.touched.map { $0.components[0] } }).sorted { $0.utf8.lexicographicallyPrecedes($1.utf8) }
+        Set(flatMap { $0.step.kind.touched.map { $0.components[0] } }).sorted {
+            $0.utf8.lexicographicallyPrecedes($1.utf8)
+        }
     }
 }

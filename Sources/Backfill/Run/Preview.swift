@@ -1,7 +1,9 @@
 import BSON
 import Mongo
 
-/// Runs a phase as an aggregation: gives each document as it is and as it would be, and writes nothing.
+/// Evaluates a phase: gives each document as it is and as it would be, and writes nothing.
+///
+/// One of the server's steps alone runs as one aggregation.
 struct Preview: ~Copyable {
     /// One document.
     struct Outcome {
@@ -17,19 +19,27 @@ struct Preview: ~Copyable {
     private static let openMark = "__shipshape_open"
 
     private let namespace: Namespace
-    private var cursor: Cursor
+    private let onlyNeeding: Bool
+    private var cursor: Cursor?
+    /// Takes the place of the cursor where a step is the client's.
+    private var evaluation: Evaluation?
 
     /// Previews a chunk.
     /// - Parameter onlyNeeding: whether documents that the phase does not concern are left out.
-    init(_ chunk: Chunk, through phase: Phase, in collection: MongoCollection, onlyNeeding: Bool) {
-        namespace = collection.namespace
+    init(_ chunk: Chunk, through phase: Phase, in context: ClientContext, onlyNeeding: Bool) {
+        namespace = context.collection.namespace
+        self.onlyNeeding = onlyNeeding
+        guard phase.isServerSide else {
+            evaluation = Evaluation(chunk, through: phase.steps, in: context, onlyNeeding: onlyNeeding)
+            return
+        }
         let needs = phase.needs
         var pipeline: [BSONDocument] = [["$match": .object(chunk.membership.filter)], ["$sort": ["_id": 1]]]
         if onlyNeeding { pipeline.append(["$match": .object(needs.filter)]) }
         pipeline.append(["$set": [Self.beforeMark: ["$cond": [needs.bson, "$$ROOT", "$$REMOVE"]]]])
         pipeline += phase.pipeline
         pipeline.append(["$set": [Self.openMark: ["$cond": [needs.bson, true, "$$REMOVE"]]]])
-        cursor = collection.aggregate(
+        cursor = context.collection.aggregate(
             pipeline,
             options: [
                 "hint": ["_id": 1], "comment": "shipshape preview", "readConcern": ["level": "majority"],
@@ -37,28 +47,37 @@ struct Preview: ~Copyable {
             ])
     }
 
-    @_lifetime(&self)
-    private mutating func nextView() throws -> BSONView? {
+    /// The next document in the order of `_id`; `nil` at the end of the chunk.
+    mutating func next() throws -> Outcome? {
+        if evaluation != nil { return try nextEvaluated() }
         do {
-            return try cursor.next()
+            guard let view = try cursor?.next() else { return nil }
+            return try Self.outcome(view)
         } catch {
-            guard error.code.rawValue == 10_334 else { throw error }
+            guard (error as? MongoError)?.code == .documentTooLarge else { throw error }
             throw BackfillError.tooLarge(namespace)
         }
     }
 
-    /// The next document in the order of `_id`; `nil` at the end of the chunk.
-    mutating func next() throws -> Outcome? {
-        guard let view = try nextView() else { return nil }
+    private mutating func nextEvaluated() throws -> Outcome? {
+        while let outcome = try evaluation?.next() {
+            guard outcome.isChanged || !onlyNeeding else { continue }
+            return Outcome(
+                before: outcome.isChanged ? outcome.before : nil, after: outcome.after, isOpen: outcome.isOpen)
+        }
+        return nil
+    }
+
+    private static func outcome(_ view: borrowing BSONView) throws -> Outcome {
         var builder = BSONBuilder()
         var before: BSONDocument?
         var isOpen = false
         var position = view.firstPosition
         while let element = try view.next(&position) {
             let name = view.nameBytes(element)
-            if name.isEqual(to: Self.beforeMark) {
+            if name.isEqual(to: beforeMark) {
                 before = BSONDocument(copying: try view.document(element))
-            } else if name.isEqual(to: Self.openMark) {
+            } else if name.isEqual(to: openMark) {
                 isOpen = true
             } else {
                 builder.append(element, of: view)

@@ -9,6 +9,8 @@ extension RunLoop {
     mutating func writeJournaled(
         _ chunk: Chunk, of phase: Phase, only judged: Selection?, entries: ChunkJournal?
     ) throws -> Int? {
+        // What the client writes is journaled batch by batch, as it was read: a compare-and-set changes nothing else.
+        guard phase.isServerSide else { return try write(chunk, of: phase, only: judged) }
         let journaled = try keepJournal(of: chunk, phase, entries: entries)
         guard journaled != 0 else {
             // Nothing needs the phase; what arrives meanwhile is found by the next pass.
@@ -24,7 +26,8 @@ extension RunLoop {
     /// Writes the journal of a chunk.
     /// - Parameter entries: what the gate saw; `nil` reads it.
     /// - Returns: how many documents it holds: none needs the phase when there are none. `nil` when no journal is kept.
-    private mutating func keepJournal(of chunk: Chunk, _ phase: Phase, entries: ChunkJournal?) throws -> Int? {
+    @discardableResult
+    mutating func keepJournal(of chunk: Chunk, _ phase: Phase, entries: ChunkJournal?) throws -> Int? {
         guard runner.keepsJournal else { return nil }
         let journal = try entries ?? readJournal(of: chunk, phase)
         guard journal.count > 0 else { return 0 }

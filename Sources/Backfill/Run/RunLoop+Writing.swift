@@ -5,12 +5,24 @@ import Mongo
 extension RunLoop {
     /// Writes one chunk, of it only the documents that the gate judged; `nil` when it is to be tried anew, and smaller.
     mutating func write(_ chunk: Chunk, of phase: Phase, only judged: Selection?) throws -> Int? {
+        guard phase.isServerSide else { return try counting { try $0.write(chunk, ofClient: phase, only: judged) } }
         let writer = ChunkWriter(
             job: job.job, phase: phase, collectionUUID: plan.checksUUID ? plan.collectionUUID : nil)
-        do {
+        return try counting { loop in
             for updates in writer.commands(chunk, only: judged) {
-                guard try send(updates, by: writer) else { return nil }
+                let isSent = try loop.send(harm: updates.flatMap(\.harm)) { lease, client throws(MongoError) in
+                    try writer.send(updates, under: lease, on: client)
+                }
+                guard isSent else { return false }
             }
+            return true
+        }
+    }
+
+    /// Writes a chunk and tells how many documents it changed; `nil` when `write` gave up on it.
+    private mutating func counting(_ write: (inout RunLoop) throws -> Bool) throws -> Int? {
+        do {
+            guard try write(&self) else { return nil }
         } catch {
             saveCount()
             throw error
@@ -28,21 +40,25 @@ extension RunLoop {
         _ = try? store.renew(holding.lease, setting: ["modified": .integer(progress.modified)])
     }
 
-    /// Sends one command; `false` when it took too long.
-    private mutating func send(_ updates: [ChunkWriter.Update], by writer: ChunkWriter) throws -> Bool {
+    /// Sends one command, which may be repeated; `false` when it took too long.
+    /// - Parameters:
+    ///   - harm: the documents that it makes unsyncable.
+    ///   - command: gives how many documents it changed.
+    mutating func send(
+        harm: [BSONValue], _ command: (Lease, borrowing Client) throws(MongoError) -> Int
+    ) throws -> Bool {
         while !runner.stop.isRaised {
             if holding.isHalfOver { try renew() }
             let (lease, runner) = (holding.lease, runner)
             FaultPoint.beforeWrite.reached()
             // Counted before the write, as the record is: of one that fails nobody knows how far it came.
-            let harm = updates.flatMap(\.harm)
             harmed += harm.count { !inDoubt.contains($0) }
             inDoubt.formUnion(harm)
             do {
                 var timeLimit: MongoError?
                 try runner.patience.bridging {
                     do throws(MongoError) {
-                        uncounted += try writer.send(updates, under: lease, on: client)
+                        uncounted += try command(lease, client)
                     } catch {
                         uncounted += error.modified ?? 0
                         countIsLow = countIsLow || error.modified == nil

@@ -79,7 +79,8 @@ struct RunLoop: ~Copyable {
     }
 
     private func count(_ phase: Phase) throws -> Int {
-        try runner.patience.bridging { try collection.countDocuments(phase.needs.filter) }
+        guard phase.isServerSide else { return try evaluatedCount(phase) }
+        return try runner.patience.bridging { try collection.countDocuments(phase.needs.filter) }
     }
 
     /// Walks a phase once, unless no document needs it.

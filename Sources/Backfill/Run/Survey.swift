@@ -2,6 +2,8 @@ import BSON
 import Mongo
 
 /// Counts, in one pass over the collection on the server, what each step finds now and would find after the job.
+///
+/// Where the client runs a step, the server counts the documents that need none, and ``Evaluation`` the others.
 struct Survey {
     /// The counts of all steps.
     struct Result {
@@ -19,12 +21,23 @@ struct Survey {
     /// How many `_id`s of a kind are shown.
     static let samples = 5
 
-    func run() throws(MongoError) -> Result {
-        var pipeline: [BSONDocument] = [["$set": [mark(0): ["any": job.whole.needs.bson]]]]
+    func run() throws -> Result {
+        var result = try serverCounts()
+        if !job.isServerSide { try addEvaluated(to: &result) }
+        return result
+    }
+
+    /// The stages in front: without a client-side step the server counts every document.
+    private var scope: [BSONDocument] {
+        job.isServerSide ? [] : [["$match": .object((!job.whole.needs).filter)]]
+    }
+
+    private func serverCounts() throws(MongoError) -> Result {
+        var pipeline: [BSONDocument] = scope + [["$set": [mark(0): ["any": job.whole.needs.bson]]]]
         for round in 0..<2 {
             for (index, step) in job.steps.enumerated() {
                 pipeline.append(["$set": ["\(mark(round)).s\(index)": step.finding.bson]])
-                pipeline.append(step.stage)
+                if step.client == nil { pipeline.append(step.stage) }
             }
         }
         pipeline.append(["$group": .object(totals)])
@@ -41,6 +54,11 @@ struct Survey {
                     BackfillReport.LeftAlone(
                         reason: reason.reason.rawValue, isTrouble: reason.reason.isTrouble, count: found,
                         samples: found > 0 ? try sampleIDs(step: index, where: reason.when) : []))
+            }
+            for reason in step.client?.reasons ?? [] {
+                leftAlone.append(
+                    BackfillReport.LeftAlone(
+                        reason: reason.rawValue, isTrouble: reason.isTrouble, count: 0, samples: []))
             }
             before.append(
                 BackfillReport.StepCount(
@@ -70,7 +88,7 @@ struct Survey {
 
     private func sampleIDs(step: Int, where condition: Expression) throws(MongoError) -> [BSONValue] {
         let pipeline =
-            job.steps[..<step].map(\.stage) + [
+            scope + job.steps[..<step].filter { $0.client == nil }.map(\.stage) + [
                 ["$match": .object(condition.filter)], ["$limit": .integer(Self.samples)], ["$project": ["_id": 1]],
             ]
         return try collection.aggregate(pipeline, options: Self.options).documents().compactMap { $0["_id"] }
@@ -84,7 +102,7 @@ struct Survey {
 
 extension CompiledStep {
     /// What the step finds in a document, as a number: 0 nothing, 1 that it is needed, from 2 on why it is left alone.
-    fileprivate var finding: Expression {
+    var finding: Expression {
         var branches: [BSONValue] = [["case": needs.bson, "then": 1]]
         for (index, reason) in leftAlone.enumerated() {
             branches.append(["case": reason.when.bson, "then": .integer(index + 2)])

@@ -31,6 +31,8 @@ package struct CompiledStep: Sendable {
     package let stage: BSONDocument
     /// Whether a document is left alone, per reason; no two hold for one document.
     package let leftAlone: [(reason: Reason, when: Expression)]
+    /// What the client computes of the documents that ``needs`` holds for; `nil` for a step that ``stage`` runs.
+    var client: (any ClientTransform)?
 
     /// Compiles a step.
     /// - Parameter parents: the parents of the targets of all steps of the job. Each stage gives back what it does not
@@ -40,6 +42,7 @@ package struct CompiledStep: Sendable {
         let repeated = Self.repeatedName(in: parents + step.target.parents + (step.source?.parents ?? []))
         let target = step.target
         let body = step.kind.body()
+        client = step.kind.clientTransform
         needs = .all([target.isReachable, body.wanted, !repeated])
         let isWritten = PlantedBug.noNeeds.isPlanted ? .all([target.isReachable, !repeated]) : needs
         stage = ["$set": .object(target.assignment(body.value, if: isWritten))]

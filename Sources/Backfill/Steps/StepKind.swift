@@ -14,6 +14,10 @@ package protocol StepKind: Hashable, Sendable, CustomStringConvertible {
     /// - Throws: ``JobError`` with line and column.
     init(_ node: YAMLNode) throws(JobError)
 
+    /// Reads what a job file says under the key, where it can mean more than one kind.
+    /// - Throws: ``JobError`` with line and column.
+    static func read(_ node: YAMLNode) throws(JobError) -> any StepKind
+
     /// The field that the step writes.
     var target: FieldPath { get }
     /// The field that the step reads besides its target.
@@ -40,11 +44,16 @@ package protocol StepKind: Hashable, Sendable, CustomStringConvertible {
 
     /// The steps that the server runs for this one, in their order.
     var parts: [any StepKind] { get }
+    /// What the client computes where the server's operators cannot; `nil` for a step that the server runs.
+    ///
+    /// The body then says which documents are handed to it, and its value is not looked at.
+    var clientTransform: (any ClientTransform)? { get }
     /// Whether the step needs a walk of its own over the collection, after the steps before it are done everywhere.
     var startsPhase: Bool { get }
 }
 
 extension StepKind {
+    package static func read(_ node: YAMLNode) throws(JobError) -> any StepKind { try Self(node) }
     package var source: FieldPath? { nil }
     package func fitted(to type: SchemaType, at location: SourceLocation) throws(JobError) -> Self { self }
     package func leavesSyncing(
@@ -54,6 +63,7 @@ extension StepKind {
     package var removesFields: Bool { false }
     package var loss: String? { nil }
     package var parts: [any StepKind] { [self] }
+    package var clientTransform: (any ClientTransform)? { nil }
     package var startsPhase: Bool { false }
 }
 

@@ -42,21 +42,30 @@ package struct DefaultStep: StepKind {
 }
 
 extension DefaultStep {
+    package static func read(_ node: YAMLNode) throws(JobError) -> any StepKind {
+        node.hasMember("generate") ? try GenerateStep(node) : try DefaultStep(node)
+    }
+
     package init(_ node: YAMLNode) throws(JobError) {
         let members = try node.members(of: "\"default\"", allowed: ["field", "value", "when"])
         let field = try members.required("field").fieldPath("field")
         let value = try JobLiteral.value(try members.required("value"))
-        var nullsToo = false
-        if let when = members["when"] {
-            switch try when.text(of: "\"when\"") {
-            case "missing": nullsToo = false
-            case "missingOrNull": nullsToo = true
-            default: throw when.error("\"when\" must be missing or missingOrNull")
-            }
-        }
+        let nullsToo = try members.fillsNulls()
         guard !nullsToo || (value != .null && value != .undefined) else {
             throw node.error("a default of null never ends the need for one: give another value, or \"when: missing\"")
         }
         self.init(field: field, value: value, nullsToo: nullsToo)
+    }
+}
+
+extension YAMLMembers {
+    /// What a default says under `when`: whether a null is filled too.
+    func fillsNulls() throws(JobError) -> Bool {
+        guard let when = self["when"] else { return false }
+        switch try when.text(of: "\"when\"") {
+        case "missing": return false
+        case "missingOrNull": return true
+        default: throw when.error("\"when\" must be missing or missingOrNull")
+        }
     }
 }

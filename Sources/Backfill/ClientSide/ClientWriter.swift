@@ -1,0 +1,80 @@
+import BSON
+import Mongo
+
+/// Writes what the client computed: a compare-and-set per document, many in a command.
+struct ClientWriter {
+    let job: Job
+    let step: CompiledStep
+    /// The collection that the job was planned on: should it be replaced meanwhile, the server refuses the write.
+    let collectionUUID: BSONValue?
+
+    /// One document to be changed.
+    struct Change {
+        let id: BSONValue
+        /// The document as it was read, and as it is to be.
+        let before: BSONDocument
+        let after: BSONDocument
+        /// The top-level fields that the change was computed from or that it writes.
+        fileprivate let compared: [String]
+        /// The target's new value.
+        fileprivate let value: BSONValue
+        /// The documents of other collections that have to be there first.
+        let created: [ClientCreation]
+
+        /// `nil` for a document that the phase does not change.
+        init?(_ outcome: Evaluation.Outcome, of phase: Phase) {
+            let step = phase.steps[0].step
+            guard outcome.isChanged, let id = outcome.before["_id"],
+                let value = (try? outcome.after.value(at: step.target)) ?? nil
+            else { return nil }
+            let source = step.source.map { [$0.components[0]] } ?? []
+            self.id = id
+            self.value = value
+            (before, after, created) = (outcome.before, outcome.after, outcome.created)
+            compared = phase.touched + source.filter { !phase.touched.contains($0) }
+        }
+    }
+
+    /// Sends one command and waits for a majority.
+    ///
+    /// Each filter holds the fence, that the step is still needed, and that what was read is still there.
+    /// - Returns: how many documents were as they had been read, and how many were changed.
+    /// - Throws: ``MongoError``; the updates may then be done in part, and can be sent again.
+    func send(
+        _ changes: [Change], under lease: Lease, on client: borrowing Client
+    ) throws(MongoError) -> (matched: Int, modified: Int) {
+        let limit = lease.terms.writeLimit.milliseconds
+        var command = BSONBuilder()
+        command.append("update", .string(job.namespace.collection))
+        command.append("updates", .array(of: changes.map { .object(statement($0, fence: lease.fence)) }))
+        command.append("ordered", false)
+        command.append("maxTimeMS", .long(limit))
+        command.append("writeConcern", ["w": "majority", "wtimeout": .long(limit)])
+        command.append("comment", .string("shipshape backfill \(job.name)"))
+        if let collectionUUID { command.append("collectionUUID", collectionUUID) }
+        let reply = try client.runWriteCommand(command.finish(), on: job.namespace.database)
+        return (reply["n"]?.integer ?? 0, reply["nModified"]?.integer ?? 0)
+    }
+
+    private func statement(_ change: Change, fence: Expression) -> BSONDocument {
+        let isSame = change.compared.map { name in
+            Expression(.string("$\(name)")).isExactly(change.before[name])
+        }
+        let condition = Expression.all([fence, step.needs] + isSame)
+        let assignment = step.step.target.assignment(.constant(change.value), if: .constant(true))
+        let statement: BSONDocument = [
+            "q": ["_id": change.id, "$expr": condition.bson], "u": [["$set": .object(assignment)]], "hint": ["_id": 1],
+        ]
+        // Without the collection's collation texts are compared by their bytes; an _id that is one is found by it.
+        return change.id.dependsOnCollation ? statement : statement.appending("collation", ["locale": "simple"])
+    }
+}
+
+extension BSONValue {
+    fileprivate var dependsOnCollation: Bool {
+        switch self {
+        case .string, .symbol, .object, .array: true
+        default: false
+        }
+    }
+}

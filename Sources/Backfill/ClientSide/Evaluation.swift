@@ -1,0 +1,100 @@
+import BSON
+import Mongo
+
+/// What steps of any mixture make of documents: the server's steps run on the server, the client's here, in their order,
+/// batch by batch; nothing is written.
+///
+/// The steps run twice, one round after the other: what a document needs in the second tells whether it would need the
+/// job again after it.
+struct Evaluation: ~Copyable {
+    /// What a step finds in a document when it comes to it.
+    enum Finding: Hashable {
+        /// The document is changed.
+        case needed
+        /// It is left alone, for this reason.
+        case leftAlone(CompiledStep.Reason)
+        /// The step has nothing to do with it.
+        case nothing
+    }
+
+    /// One document.
+    struct Outcome {
+        /// The document as it is.
+        var before: BSONDocument
+        /// The document as it would be.
+        var after: BSONDocument
+        /// What each step finds, in the first round and in the second; empty for a document that needs no step, which
+        /// none of them changes.
+        var findings: [Finding]
+        /// The documents of other collections that have to be there first.
+        var created: [ClientCreation] = []
+
+        /// Whether a step changes it.
+        var isChanged: Bool { findings.prefix(findings.count / 2).contains(.needed) }
+        /// Whether a step would change it again.
+        var isOpen: Bool { findings.suffix(findings.count / 2).contains(.needed) }
+    }
+
+    private static let batchCount = 500
+    private static let batchSize = 4 << 20
+
+    private let program: StepProgram
+    private let context: ClientContext
+    private var cursor: Cursor
+    private var batch: [Outcome] = []
+    private var isOver = false
+
+    /// Evaluates a chunk, or the whole collection.
+    /// - Parameter onlyNeeding: whether documents that no step concerns are left out.
+    init(_ chunk: Chunk?, through steps: [CompiledStep], in context: ClientContext, onlyNeeding: Bool) {
+        program = StepProgram(steps)
+        self.context = context
+        let needs = Expression.any(steps.map(\.needs))
+        var pipeline: [BSONDocument] = []
+        if let chunk { pipeline.append(["$match": .object(chunk.membership.filter)]) }
+        pipeline.append(["$sort": ["_id": 1]])
+        if onlyNeeding { pipeline.append(["$match": .object(needs.filter)]) }
+        pipeline.append(program.start(needs: needs))
+        cursor = context.collection.aggregate(
+            pipeline + (program.runs.first?.stages ?? []),
+            options: [
+                "hint": ["_id": 1], "comment": "shipshape evaluation", "readConcern": ["level": "majority"],
+                "allowDiskUse": true,
+            ])
+    }
+
+    /// The next document in the order of `_id`; `nil` at the end.
+    mutating func next() throws -> Outcome? {
+        if batch.isEmpty { try fill() }
+        return batch.popLast()
+    }
+
+    /// The next documents, as many as are evaluated together; `nil` at the end.
+    mutating func nextBatch() throws -> [Outcome]? {
+        if batch.isEmpty { try fill() }
+        defer { batch = [] }
+        return batch.isEmpty ? nil : batch.reversed()
+    }
+
+    private mutating func fill() throws {
+        let program = program
+        do {
+            var documents: [StepProgram.Document] = []
+            var size = 0
+            while !isOver, documents.count < Self.batchCount, size < Self.batchSize {
+                guard let view = try cursor.next() else {
+                    isOver = true
+                    break
+                }
+                size += view.end - view.start
+                documents.append(try program.read(view))
+            }
+            let needing = documents.indices.filter { documents[$0].isNeeding }
+            let evaluated = try program.finish(needing.map { documents[$0] }, in: context)
+            for (index, document) in zip(needing, evaluated) { documents[index] = document }
+            batch = documents.reversed().map(\.outcome)
+        } catch let error as MongoError where error.code == .documentTooLarge {
+            throw BackfillError.tooLarge(context.collection.namespace)
+        }
+    }
+}

@@ -1,0 +1,66 @@
+package import BSON
+package import Checking
+package import LocatedYAML
+package import ServerSchema
+
+/// Fills a field that is not there with an id of its own for every document: `default` with `generate`.
+package struct GenerateStep: StepKind {
+    package static let key = "default"
+
+    let field: FieldPath
+    let type: SchemaType
+    /// Whether a null is filled too.
+    let nullsToo: Bool
+
+    package var target: FieldPath { field }
+
+    package var description: String {
+        "default \(field): a generated \(type.rawValue) where missing\(nullsToo ? " or null" : "")"
+    }
+
+    package func fitted(to declared: SchemaType, at location: SourceLocation) throws(JobError) -> Self {
+        guard type == declared || declared == .mixed else {
+            throw JobError(
+                "\"\(field)\" is filled with a generated \(type.rawValue), and the next schema declares "
+                    + declared.rawValue, at: location)
+        }
+        return self
+    }
+
+    package func body() -> StepBody {
+        let value = Expression.field(field)
+        return StepBody(wanted: nullsToo ? value.isMissingOrNull : value.isMissing, value: .null)
+    }
+
+    package var clientTransform: (any ClientTransform)? { GeneratedDefault(field: field, type: type) }
+
+    package func leavesSyncing(
+        under schema: SchemaNode, declaring target: SchemaNode, assuming: CheckOptions
+    ) -> Bool {
+        target.types.contains { $0 == type || $0 == .mixed }
+    }
+}
+
+extension GenerateStep {
+    package init(_ node: YAMLNode) throws(JobError) {
+        let members = try node.members(of: "\"default\"", allowed: ["field", "generate", "when"])
+        let field = try members.required("field").fieldPath("field")
+        let kind = try members.required("generate")
+        guard let type = SchemaType(rawValue: try kind.text(of: "\"generate\"")), [.objectId, .uuid].contains(type)
+        else { throw kind.error("\"generate\" must be objectId or uuid") }
+        self.init(field: field, type: type, nullsToo: try members.fillsNulls())
+    }
+}
+
+/// The ids that ``GenerateStep`` fills in.
+private struct GeneratedDefault: ClientTransform {
+    let field: FieldPath
+    let type: SchemaType
+
+    func outcomes(of documents: [BSONDocument], in context: ClientContext) -> [ClientOutcome] {
+        documents.map { document in
+            let id = GeneratedID(job: context.job, place: field.description, of: document["_id"] ?? .null)
+            return .change(type == .uuid ? id.uuid : id.objectID)
+        }
+    }
+}

@@ -1,0 +1,45 @@
+package import BSON
+
+extension MongoCollection {
+    /// What a pipeline makes of documents that are in no collection, each in the place of the one that it was made of.
+    ///
+    /// The pipeline must neither drop nor add a document, nor change their order.
+    /// - Parameter options: those of the `aggregate` command.
+    /// - Throws: ``MongoError``; one of code ``MongoError/Code/documentTooLarge`` when a document does not fit a command
+    ///   or its reply.
+    package func aggregate(
+        over documents: [BSONDocument], _ pipeline: [BSONDocument], options: BSONDocument = [:]
+    ) throws(MongoError) -> [BSONDocument] {
+        guard !documents.isEmpty else { return [] }
+        let source: BSONDocument = ["$documents": ["$literal": .array(of: documents.map { .object($0) })]]
+        var command = BSONBuilder()
+        command.append("aggregate", 1)
+        command.append("pipeline", .array(of: ([source] + pipeline).map { .object($0) }))
+        command.append("cursor", ["batchSize": .integer(documents.count + 1)])
+        for (name, value) in (try? options.elements()) ?? [] { command.append(name, value) }
+        if let whole = try reply(to: command.finish()) { return whole }
+        guard documents.count > 1 else { throw MongoError(.server, .documentTooLarge, message: "too large a document") }
+        let half = documents.count / 2
+        return try aggregate(over: Array(documents[..<half]), pipeline, options: options)
+            + aggregate(over: Array(documents[half...]), pipeline, options: options)
+    }
+
+    /// The documents of a reply; `nil` when the command or they do not fit one message.
+    private func reply(to command: BSONDocument) throws(MongoError) -> [BSONDocument]? {
+        // What the server takes as a command is a document of 16 MiB, and a little more.
+        guard command.bytes.count <= 16 << 20 else { return nil }
+        let reply = try lease.run(.read, command, on: namespace.database)
+        guard let cursor = reply["cursor"]?.document, let batch = cursor["firstBatch"]?.document else {
+            throw MongoError(incomplete: "the documents", host: lease.host)
+        }
+        guard let id = cursor["id"], id.integer != 0 else { return batch.values.compactMap(\.document) }
+        // One that cannot be closed ends by itself.
+        _ = try? lease.run(.raw, ["killCursors": "$cmd.aggregate", "cursors": [id]], on: namespace.database)
+        return nil
+    }
+
+    /// Another collection, reached by the same client.
+    package func sibling(_ namespace: Namespace) -> MongoCollection {
+        MongoCollection(namespace: namespace, lease: lease)
+    }
+}
