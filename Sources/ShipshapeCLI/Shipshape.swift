@@ -18,7 +18,7 @@ struct Shipshape: AsyncParsableCommand {
         version: version,
         subcommands: [
             CheckCommand.self, LintCommand.self, BackfillCommand.self, StatusCommand.self, PauseCommand.self,
-            ResumeCommand.self, TuneCommand.self, MigrateCommand.self, UnsyncedCommand.self,
+            ResumeCommand.self, TuneCommand.self, CleanupCommand.self, MigrateCommand.self, UnsyncedCommand.self,
         ])
 }
 

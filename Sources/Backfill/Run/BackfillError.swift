@@ -8,6 +8,8 @@ package struct BackfillError: Error, Hashable, Sendable {
         case bindingChanged
         /// No job of that name was begun.
         case unknownJob
+        /// The job is not done, and has to be for that.
+        case notDone
         /// An operator asked the job to wait.
         case paused
         /// The collection does not exist.

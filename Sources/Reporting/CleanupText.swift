@@ -1,0 +1,43 @@
+import BSON
+package import Backfill
+
+/// What `cleanup` drops, for a person.
+package enum CleanupText {
+    /// What it would drop, and what that makes impossible.
+    package static func plan(_ plan: CleanupPlan) -> String {
+        (["cleanup of job \(plan.job) drops:"] + parts(plan).map { "  \($0)" } + kept(plan).map { "  \($0)" })
+            .joined(separator: "\n")
+    }
+
+    /// What it dropped.
+    package static func done(_ plan: CleanupPlan) -> String {
+        (["job \(plan.job) is cleaned up; dropped:"] + parts(plan).map { "  \($0)" } + kept(plan).map { "  \($0)" })
+            .joined(separator: "\n")
+    }
+
+    /// There was nothing.
+    package static func nothing(_ plan: CleanupPlan) -> String {
+        (["job \(plan.job) left nothing behind to drop"] + kept(plan)).joined(separator: "\n")
+    }
+
+    private static func parts(_ plan: CleanupPlan) -> [String] {
+        var parts: [String] = []
+        if plan.journal > 0 {
+            parts.append("its journal (\(plan.journal.documents)): it cannot be undone any more")
+        }
+        if plan.setAside > 0 { parts.append("the record of \(plan.setAside.documents) that were set aside") }
+        if plan.seenHarm > 0 { parts.append("the record of \(plan.seenHarm.documents) that the ledger shows by now") }
+        for marker in plan.markers {
+            let place = plan.namespace.map { " of \($0)" } ?? ""
+            parts.append("the field \"\(marker)\" in the documents\(place): the job cannot be run again")
+        }
+        return parts
+    }
+
+    private static func kept(_ plan: CleanupPlan) -> [String] {
+        guard plan.pendingHarm > 0 else { return [] }
+        return [
+            "kept: the record of \(plan.pendingHarm.documents) made unsyncable that the ledger does not show yet"
+        ]
+    }
+}

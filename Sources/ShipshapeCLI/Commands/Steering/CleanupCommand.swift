@@ -1,0 +1,42 @@
+internal import ArgumentParser
+internal import Backfill
+internal import Mongo
+internal import Reporting
+
+/// `shipshape cleanup JOB`.
+struct CleanupCommand: AsyncParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "cleanup",
+        abstract: "Drops what a job that is done leaves behind: its journal, and its records.",
+        discussion: """
+            The job cannot be undone any more after that. Its record stays, and so does harm that the ledger does not \
+            show yet, since it takes room below the limit. Shows what would go and asks; off a terminal it needs --yes.
+            """)
+
+    @Argument(help: "The job's name, or its file.")
+    var job: JobArgument
+
+    @Flag(name: .shortAndLong, help: "Clean up without asking.")
+    var yes = false
+
+    @OptionGroup(title: "State") var state: StateFlags
+    @OptionGroup(title: "Connection") var connection: ConnectionFlags
+
+    func run() async throws {
+        let (name, book) = (try job.name, try state.book(connection))
+        let plan = try await onOwnedThread(name: "state") { () throws in try book.planCleanup(of: name) }
+        guard !plan.isEmpty else { return try Console.result(CleanupText.nothing(plan)) }
+        if !yes {
+            Console.error(CleanupText.plan(plan))
+            guard Console.isInputTerminal, Console.isInteractive else {
+                throw UsageError("nothing was dropped: off a terminal, cleanup needs --yes")
+            }
+            guard Console.confirms("Drop it?") else {
+                Console.error("shipshape: nothing was dropped")
+                throw ExitStatus.stopped
+            }
+        }
+        try await onOwnedThread(name: "state") { () throws in try book.cleanUp(plan) }
+        try Console.result(CleanupText.done(plan))
+    }
+}

@@ -1,0 +1,83 @@
+import BSON
+import Glibc
+import TestSupport
+import Testing
+
+/// What a job that is done leaves behind is dropped when somebody says so, and not before.
+@Suite struct CleanupTests {
+    private func withPeople(_ body: (BackfillCase) async throws -> Void) async throws {
+        try await Mongod.shared.withBackfill { test in
+            try await test.database.fill("people", count: 100)
+            try test.job(steps: [#"default: {field: email, value: ""}"#], limits: "{chunk: {documents: 10}}")
+            try await body(test)
+        }
+    }
+
+    private func journalCount(_ test: BackfillCase) async throws -> Int { try await test.state.count("journal") }
+
+    @Test func itDropsTheJournalAndKeepsTheJobsRecord() async throws {
+        try await withPeople { test in
+            #expect(try await test.backfill().exitCode == 0)
+            #expect(try await journalCount(test) > 0)
+            let run = try await test.steer("cleanup", "job", "--yes")
+            #expect(run.exitCode == 0, "\(run.errors)")
+            #expect(run.output.contains("it cannot be undone any more"))
+            #expect(try await journalCount(test) == 0)
+            #expect(try await test.status()["state"] == "done")
+            #expect(try await test.log() == ["cleaned up"])
+            let again = try await test.steer("cleanup", "job", "--yes")
+            #expect(again.output == "job job left nothing behind to drop\n")
+        }
+    }
+
+    @Test func offATerminalItNeedsYes() async throws {
+        try await withPeople { test in
+            try await test.backfill()
+            let journal = try await journalCount(test)
+            let run = try await test.steer("cleanup", "job")
+            #expect(run.exitCode == 64)
+            #expect(run.errors.contains("cleanup of job job drops:\n  its journal"))
+            #expect(run.errors.contains("off a terminal, cleanup needs --yes"))
+            #expect(try await journalCount(test) == journal)
+        }
+    }
+
+    @Test func aJobThatIsNotDoneIsRefused() async throws {
+        try await withPeople { test in
+            let stopped = try await test.backfill { program in
+                try await test.slowly {
+                    try await test.waitForChunks(2)
+                    program.send(SIGTERM)
+                }
+            }
+            #expect(stopped.exitCode == 75)
+            let journal = try await journalCount(test)
+            let run = try await test.steer("cleanup", "job", "--yes")
+            #expect(run.exitCode == 64)
+            #expect(run.errors.contains("job \"job\" is not done"))
+            #expect(try await journalCount(test) == journal)
+        }
+    }
+
+    @Test func onlyTheJobsOwnRecordsGoAndPendingHarmStays() async throws {
+        try await withPeople { test in
+            try await test.backfill()
+            let mine: BSONDocument = ["job": "job", "ns": "a.b", "id": 1]
+            let seen: BSONDocument = ["job": "job", "ns": "a.b", "id": 2]
+            let other: BSONDocument = ["job": "other", "ns": "a.b", "id": 2]
+            try await test.state.fill(
+                "harm",
+                [
+                    ["_id": .object(mine), "seen": false], ["_id": .object(seen), "seen": true],
+                    ["_id": .object(other), "seen": true],
+                ])
+            try await test.state.fill(
+                "failed",
+                [["_id": ["job": "job", "id": 1], "code": 121], ["_id": ["job": "other", "id": 1], "code": 121]])
+            let run = try await test.steer("cleanup", test.path(), "--yes")
+            #expect(run.output.contains("kept: the record of 1 document made unsyncable"))
+            #expect(try await test.state.documents("harm").map { $0["_id"] } == [.object(mine), .object(other)])
+            #expect(try await test.state.documents("failed").map { $0["_id"]?.document?["job"] } == ["other"])
+        }
+    }
+}
