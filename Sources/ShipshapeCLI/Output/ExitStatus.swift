@@ -60,6 +60,7 @@ enum ExitStatus: Int32, Error {
         case .bindingChanged, .unknownJob, .unknownCollection, .unsupportedCollection, .checkpointUnreadable,
             .notIdempotent, .schemaMismatch, .undoRefused:
             self = .badInput
+        case .notDone: self = .usage
         case .leaseHeld, .leaseLost: self = .held
         case .stopped, .paused, .journalFull: self = .stopped
         case .harmExceedsHeadroom: self = .findings
