@@ -25,11 +25,10 @@ package struct IDList: Sendable {
             let place = SourceLocation(file: path, line: index + 1, column: 1)
             switch try Line(String(line), at: place) {
             case .nothing: break
-            case .of(let other, _),
-                .retracted(let other, _) where other != namespace:
-                others.insert(other.description)
-            case .id(let id), .of(_, let id): ids.insert(id)
-            case .retracted(_, let id): ids.remove(id)
+            case .id(let id): ids.insert(id)
+            case .of(let other, _) where other != namespace: others.insert(other.description)
+            case .of(_, let id): ids.insert(id)
+            case .retracted(let other, let id): if other == namespace { ids.remove(id) }
             }
         }
         guard !ids.isEmpty else {
