@@ -20,7 +20,9 @@ package struct IDList: Sendable {
     package static func parse(_ text: String, path: String, for namespace: Namespace) throws(JobError) -> IDList {
         var ids: Set<BSONValue> = []
         var others: Set<String> = []
-        for (index, line) in text.split(separator: "\n", omittingEmptySubsequences: false).enumerated() {
+        // A line feed behind a carriage return is one character with it.
+        let lines = text.split(omittingEmptySubsequences: false) { $0 == "\n" || $0 == "\r\n" }
+        for (index, line) in lines.enumerated() {
             guard line.contains(where: { !$0.isWhitespace }) else { continue }
             let place = SourceLocation(file: path, line: index + 1, column: 1)
             switch try Line(String(line), at: place) {
