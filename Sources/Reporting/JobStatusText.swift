@@ -7,16 +7,13 @@ package struct JobStatusText {
     private let jobs: [JobStatus]
     private let isDetailed: Bool
     private let paint: Paint
-    private let width: Int?
 
     /// - Parameters:
     ///   - isDetailed: Whether everything is told of each job; else a line.
     ///   - isColored: Whether to use a terminal's colours.
-    ///   - width: The columns of a terminal; `nil` for a file, whose lines are as long as they need be.
-    package init(_ jobs: [JobStatus], isDetailed: Bool, isColored: Bool = false, width: Int? = nil) {
+    package init(_ jobs: [JobStatus], isDetailed: Bool, isColored: Bool = false) {
         self.jobs = jobs
         self.isDetailed = isDetailed
-        self.width = width
         paint = Paint(isOn: isColored)
     }
 

@@ -75,7 +75,7 @@ extension StatusCommand {
     private func show(_ jobs: [JobStatus]) throws {
         try output.show { form, color in
             switch form {
-            case .text(let width): JobStatusText(jobs, isDetailed: job != nil, isColored: color, width: width).text
+            case .text: JobStatusText(jobs, isDetailed: job != nil, isColored: color).text
             case .json: JobStatusJSON(jobs).text
             }
         }
@@ -85,8 +85,7 @@ extension StatusCommand {
         switch output.output {
         case .text:
             JobStatusText(
-                jobs, isDetailed: job != nil, isColored: Console.wantsColor(onTerminal: Console.isOutputTerminal),
-                width: Console.outputWidth
+                jobs, isDetailed: job != nil, isColored: Console.wantsColor(onTerminal: Console.isOutputTerminal)
             ).text
         case .json: JobStatusJSON(jobs).line + "\n"
         }
