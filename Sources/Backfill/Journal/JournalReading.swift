@@ -37,9 +37,11 @@ struct JournalReading {
         let fields = BSONDocument(phase.touched.map { ($0, .string("$\($0)")) })
         var marks: [(String, BSONValue)] = [(Self.beforeMark, .object(fields))]
         if phase.removesFields { marks.append((Self.placesMark, Self.places(of: phase.touched))) }
-        let kept = [("_id", 1)] + marks.map { ($0.0, BSONValue.integer(1)) } + [(Self.afterName, .object(fields))]
+        // Not `$project`: where the document has a list of that name, it puts the fields into each element of the list.
+        let kept = ["_id"] + marks.map(\.0)
+        let entry = kept.map { ($0, BSONValue.string("$\($0)")) } + [(Self.afterName, .object(fields))]
         return [["$match": .object((chunk.membership && phase.needs).filter)], ["$set": .object(BSONDocument(marks))]]
-            + phase.pipeline + [["$project": .object(BSONDocument(kept))]]
+            + phase.pipeline + [["$replaceWith": .object(BSONDocument(entry))]]
     }
 
     /// Where the fields stand among all fields of the document.

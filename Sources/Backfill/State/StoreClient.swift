@@ -68,7 +68,7 @@ struct StoreClient: ~Copyable {
                     "insert": .string(collection), "documents": [.object(document)], "maxTimeMS": Self.limit,
                     "writeConcern": Self.majority,
                 ], on: database)
-        } catch where error.code == .duplicateKey {
+        } catch  where error.code == .duplicateKey {
             return
         }
     }

@@ -5,6 +5,8 @@ import Conformance
 struct ModelJob: Sendable {
     let steps: [ModelStep]
     let limits: String
+    /// Whether the job names an active schema, so that the gate judges what it writes.
+    let isGated: Bool
 
     /// What the job makes of a document, and why each step leaves it alone that does.
     struct Outcome: Sendable {
@@ -12,15 +14,19 @@ struct ModelJob: Sendable {
         var leftAlone: [String?]
     }
 
-    /// Runs all steps over a document, each on what the one before it made.
-    func outcome(of document: BSONDocument) throws -> Outcome {
+    /// Whether the model knows what every step does.
+    var isKnown: Bool { steps.allSatisfy { $0.find != nil } }
+
+    /// Runs all steps over a document, each on what the one before it made; `nil` where the model does not know.
+    func outcome(of document: BSONDocument) throws -> Outcome? {
+        guard isKnown else { return nil }
         var outcome = Outcome(document: document, leftAlone: [])
         for step in steps {
             var reason: String?
-            switch try step.find(outcome.document) {
-            case .nothing: break
-            case .leftAlone(let found): reason = found
-            case .becomes(let changed):
+            switch try step.find?(outcome.document) {
+            case .nothing?, nil: break
+            case .leftAlone(let found)?: reason = found
+            case .becomes(let changed)?:
                 if isAmbiguous(outcome.document, for: step) {
                     reason = ModelStep.Reason.repeatedName
                 } else {
@@ -53,8 +59,21 @@ struct ModelJob: Sendable {
             if !steps.contains(where: { step.overlaps($0) }) { steps.append(step) }
         }
         let documents = random.pick([1, 3, 7, 20, 20, 100])
-        return ModelJob(steps: steps, limits: "{chunk: {documents: \(documents)}}")
+        return ModelJob(steps: steps, limits: "{chunk: {documents: \(documents)}}", isGated: random.percent(25))
     }
+
+    /// A schema under which many of the random documents sync, and fewer after many of the random steps.
+    static let activeSchema = """
+        {"title": "C", "bsonType": "object", "required": ["_id"], "properties": {
+          "_id": {"bsonType": "int"}, "a": {"bsonType": "string"}, "b": {"bsonType": "int"}, "d": {"bsonType": "bool"},
+          "c": {"bsonType": "mixed"}, "n": {"bsonType": "mixed"}, "é": {"bsonType": "mixed"}, "l": {"bsonType": "mixed"},
+          "f1": {"bsonType": "mixed"}, "f2": {"bsonType": "mixed"}, "f4": {"bsonType": "mixed"},
+          "m": {"bsonType": "object", "title": "M", "properties": {"k": {"bsonType": "mixed"}}},
+          "q": {"bsonType": "object", "title": "Q", "properties": {"r": {"bsonType": "mixed"}}},
+          "e": {"bsonType": "object", "title": "E", "properties": {
+            "x": {"bsonType": "string"}, "n": {"bsonType": "mixed"}, "f3": {"bsonType": "mixed"},
+            "y": {"bsonType": "object", "title": "Y", "properties": {"z": {"bsonType": "mixed"}}}}}}}
+        """
 }
 
 extension BSONDocument {

@@ -1,12 +1,14 @@
 import BSON
-import Backfill
 import Conformance
 import ServerSchema
+
+@testable import Backfill
 
 /// A random step of each kind.
 extension ModelStep {
     static func random(using random: inout Randomness) -> ModelStep {
-        let kinds = [makeDefault, makeCopy, makeConvert, makeConvertInto]
+        let old = [makeDefault, makeCopy, makeConvert, makeConvertInto]
+        let kinds = Step.kinds.count > 3 ? old + [makeUnset, makeOtherCopy, unmodelled] : old
         return random.pick(kinds)(&random)
     }
 
@@ -53,6 +55,15 @@ extension ModelStep {
             case .reported: .leftAlone(Reason.notConvertible)
             }
         }
+    }
+
+    private static func makeUnset(_ random: inout Randomness) -> ModelStep {
+        .unset(random.pick(paths), nullsAlone: random.percent(50))
+    }
+
+    private static func makeOtherCopy(_ random: inout Randomness) -> ModelStep {
+        let (from, to) = twoPaths(&random)
+        return .copy(from, to: to, replaces: random.percent(50))
     }
 
     private static func makeConvertInto(_ random: inout Randomness) -> ModelStep {

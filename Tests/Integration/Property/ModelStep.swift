@@ -18,8 +18,11 @@ struct ModelStep: Sendable {
     let target: FieldPath
     /// What it reads besides.
     let source: FieldPath?
-    /// The finding in a document in which no name stands twice.
-    let find: @Sendable (BSONDocument) throws -> Finding
+    /// The finding in a document in which no name stands twice; `nil` where the model does not know, and the server's own
+    /// dry run is asked.
+    let find: (@Sendable (BSONDocument) throws -> Finding)?
+    /// Further fields that it writes.
+    var others: [FieldPath] = []
 
     /// The texts of the report.
     enum Reason {
@@ -32,9 +35,11 @@ struct ModelStep: Sendable {
 
     /// Whether two steps touch fields of which one lies in the other.
     func overlaps(_ other: ModelStep) -> Bool {
-        let (own, others) = ([target, source].compactMap(\.self), [other.target, other.source].compactMap(\.self))
-        return own.contains { path in others.contains { path.meets($0) } }
+        paths.contains { path in other.paths.contains { path.meets($0) } }
     }
+
+    /// All fields that it reads and writes.
+    var paths: [FieldPath] { [target] + [source].compactMap(\.self) + others }
 }
 
 extension ModelStep {

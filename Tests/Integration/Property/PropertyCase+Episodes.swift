@@ -38,7 +38,7 @@ extension PropertyCase {
             try await user.write(times: times, resting: 8)
         }
         guard let code = run.exitCode, [0, 1, 75].contains(code) else {
-            throw violation("a run ended with \(run.status): \(run.errors)")
+            throw violation(.ending, "a run ended with \(run.status): \(run.errors)")
         }
     }
 
@@ -50,7 +50,7 @@ extension PropertyCase {
             try await user.write(times: times, resting: 8)
         }
         guard run.wasKilled || [0, 1, 75].contains(run.exitCode ?? -1) else {
-            throw violation("a run ended with \(run.status): \(run.errors)")
+            throw violation(.ending, "a run ended with \(run.status): \(run.errors)")
         }
         try await checkCheckpoint()
     }
@@ -77,7 +77,7 @@ extension PropertyCase {
             try await user.write(times: times, among: try await nextIDs())
         }
         guard let code = run.exitCode, [0, 1, 75].contains(code) else {
-            throw violation("an overtaken run ended with \(run.status): \(run.errors)")
+            throw violation(.ending, "an overtaken run ended with \(run.status): \(run.errors)")
         }
     }
 
@@ -94,16 +94,18 @@ extension PropertyCase {
             let next = try await nextIDs()
             let second = try await backfill(flags: flags)
             guard let code = second.exitCode, code < 2 else {
-                throw violation("the second runner ended with \(second.status): \(second.errors)")
+                throw violation(.ending, "the second runner ended with \(second.status): \(second.errors)")
             }
             try await user.write(times: times, among: next)
             left = try await test.database.keyed()
         }
         guard let left else { return }
-        guard run.exitCode == 76 else { throw violation("the stale runner ended with \(run.status): \(run.errors)") }
+        guard run.exitCode == 76 else {
+            throw violation(.ending, "the stale runner ended with \(run.status): \(run.errors)")
+        }
         let now = try await test.database.keyed()
         for key in Set(left.keys).union(now.keys) where left[key] != now[key] {
-            throw violation("the stale runner changed _id \(key)")
+            throw violation(.lateWrite, "the stale runner changed _id \(key)")
         }
     }
 
@@ -116,7 +118,7 @@ extension PropertyCase {
         }
         for run in [try await first, second] {
             guard let code = run.exitCode, [0, 1, 75].contains(code) else {
-                throw violation("one of two runners ended with \(run.status): \(run.errors)")
+                throw violation(.ending, "one of two runners ended with \(run.status): \(run.errors)")
             }
         }
     }

@@ -13,6 +13,8 @@ struct PropertyCase {
     let original: [PropertyKey: BSONDocument]
     /// What a debug build does wrong on purpose.
     let plant: String?
+    /// The collection's collation.
+    let collation: BSONDocument?
     var random: Randomness
     var trail: [String] = []
 
@@ -26,8 +28,7 @@ struct PropertyCase {
             random.percent(20)
             ? random.pick([["locale": "en", "strength": 2], ["locale": "de", "numericOrdering": true]])
             : nil
-        let create: BSONDocument = ["create": "c"]
-        try await test.database.run(collation.map { create.appending("collation", .object($0)) } ?? create)
+        try await test.database.create("c", collation: collation)
         let count = random.pick([0, 1, 5, 40, 150, 150, 300])
         let first = (0..<count).map { _ in BSONValue.object(documents.document()) }
         if !first.isEmpty {
@@ -35,7 +36,10 @@ struct PropertyCase {
                 try await test.database.run(["insert": "c", "documents": .array(of: first), "ordered": false])
             } catch let error as MongoError where !error.isTransient {}  // some have an `_id` that another has already
         }
-        try test.job(on: "c", steps: job.steps.map(\.yaml), limits: job.limits)
+        try test.write("active.json", ModelJob.activeSchema)
+        try test.job(
+            on: "c", steps: job.steps.map(\.yaml), limits: job.limits,
+            more: job.isGated ? "schema: {active: active.json}" : "")
         let original = try await test.database.keyed()
         user = PropertyUser(
             test.database, random: Randomness(seed: random.next()), documents: documents,
@@ -45,6 +49,7 @@ struct PropertyCase {
         self.job = job
         self.original = original
         self.plant = plant
+        self.collation = collation
         self.random = random
     }
 
@@ -57,14 +62,17 @@ struct PropertyCase {
         trail.append("the last run")
         let last = try await backfill(flags: ["--lease-wait", "30s"])
         guard let code = last.exitCode, code < 2 else {
-            throw violation("the last run ended with \(last.status): \(last.errors)")
+            throw violation(.ending, "the last run ended with \(last.status), \(try await open()): \(last.errors)")
         }
         try await checkEnd(last)
     }
 
-    func violation(_ text: String) -> PropertyViolation {
+    func violation(_ kind: PropertyViolation.Kind, _ text: String) -> PropertyViolation {
         PropertyViolation(
-            "\(text)\n  job: \(job.steps.map(\.yaml)), \(job.limits)\n  after: \(trail.joined(separator: "; "))")
+            kind: kind,
+            description:
+                "\(text)\n  job: \(job.steps.map(\.yaml)), \(job.limits)\(job.isGated ? ", gated" : "")\n  after: \(trail.joined(separator: "; "))"
+        )
     }
 
     /// Runs the program; dead runners' leases are short.

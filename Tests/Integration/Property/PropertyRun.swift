@@ -8,10 +8,17 @@ struct PropertyRun: Sendable {
     /// What happens before the last run of each case; `nil` leaves it to the seed.
     let disturbances: [PropertyDisturbance]?
 
+    /// A case that failed.
+    struct Failure: Sendable, CustomStringConvertible {
+        let kind: PropertyViolation.Kind
+        /// What was wrong, with the seed that shows it again.
+        let description: String
+    }
+
     /// Runs the cases of these seeds until so many have failed, and says what was wrong with the seed that shows it again.
-    func failures(of seeds: [UInt64], atMost limit: Int) async -> [String] {
-        await withTaskGroup(of: String?.self) { group in
-            var failures: [String] = []
+    func failures(of seeds: [UInt64], atMost limit: Int) async -> [Failure] {
+        await withTaskGroup(of: Failure?.self) { group in
+            var failures: [Failure] = []
             for (index, seed) in seeds.enumerated() where failures.count < limit {
                 if index >= PropertySettings.atOnce, let failure = await group.next() ?? nil {
                     failures.append(failure)
@@ -24,7 +31,7 @@ struct PropertyRun: Sendable {
         }
     }
 
-    private func failure(of seed: UInt64) async -> String? {
+    private func failure(of seed: UInt64) async -> Failure? {
         do {
             try await mongod.withBackfill { test in
                 var random = try await PropertyCase(seed: seed, in: test, plant: plant)
@@ -32,7 +39,8 @@ struct PropertyRun: Sendable {
             }
             return nil
         } catch {
-            return "SHIPSHAPE_SEED=\(seed): \(error)"
+            let kind = (error as? PropertyViolation)?.kind ?? .ending
+            return Failure(kind: kind, description: "SHIPSHAPE_SEED=\(seed): \(error)")
         }
     }
 }

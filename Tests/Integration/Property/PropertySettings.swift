@@ -21,7 +21,24 @@ enum PropertySettings {
 
 /// What a case found to be wrong.
 struct PropertyViolation: Error, CustomStringConvertible {
-    let description: String
+    /// What does not hold.
+    enum Kind {
+        /// The program ended as it should not have.
+        case ending
+        /// A document is not what the last write of a user and the job make of it.
+        case document
+        /// A runner wrote after its lease.
+        case lateWrite
+        /// Something is left to do behind a checkpoint.
+        case checkpoint
+        /// The report does not list what does not fit.
+        case listing
+        /// A second run changes something.
+        case secondRun
+        /// What was taken back is not what it was.
+        case undo
+    }
 
-    init(_ description: String) { self.description = description }
+    let kind: Kind
+    let description: String
 }

@@ -10,6 +10,6 @@ import Testing
         print("property test: \(count) jobs from seed \(first)")
         let run = PropertyRun(mongod: try await .shared, plant: nil, disturbances: nil)
         let failures = await run.failures(of: (0..<count).map { first + UInt64($0) }, atMost: 3)
-        #expect(failures.isEmpty, "\(failures.joined(separator: "\n"))")
+        #expect(failures.isEmpty, "\(failures.map(\.description).joined(separator: "\n"))")
     }
 }

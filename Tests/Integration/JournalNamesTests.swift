@@ -1,0 +1,19 @@
+import BSON
+import TestSupport
+import Testing
+
+/// Documents may have the names that the journal's reading uses for itself, with anything under them.
+@Suite struct JournalNamesTests {
+    @Test(arguments: ["a", "b", "i"], [[1], [:], ["email": 5]] as [BSONValue])
+    func aDocumentIsJournaledAndWrittenWhateverItsFieldsAreCalled(_ name: String, _ value: BSONValue) async throws {
+        try await Mongod.shared.withBackfill { test in
+            let document: BSONDocument = ["_id": 1, name: value]
+            try await test.database.fill("people", [document])
+            try test.job(steps: [#"default: {field: email, value: ""}"#])
+            let run = try await test.backfill()
+            #expect(run.exitCode == 0, "\(run.errors)")
+            #expect(try await test.database.documents("people") == [document.appending("email", "")])
+            #expect(try await test.state.documents("journal").map { $0["count"] } == [1])
+        }
+    }
+}

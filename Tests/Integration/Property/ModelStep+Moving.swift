@@ -1,0 +1,43 @@
+import BSON
+import Conformance
+
+/// Steps that take fields away, or move them.
+extension ModelStep {
+    static func unset(_ field: FieldPath, nullsAlone: Bool) -> ModelStep {
+        let yaml = "unset: {field: \(field), when: \(nullsAlone ? "null" : "present")}"
+        return ModelStep(yaml: yaml, target: field, source: nil) { document in
+            guard document.way(to: field) == .open, let value = document.value(at: field) else { return .nothing }
+            guard !nullsAlone || value == .null || value == .undefined else { return .nothing }
+            return .becomes(try document.removing(field.components))
+        }
+    }
+
+    /// A copy that keeps, or replaces, what is there.
+    static func copy(_ from: FieldPath, to: FieldPath, replaces: Bool) -> ModelStep {
+        let yaml = "copy: {from: \(from), to: \(to), whenPresent: \(replaces ? "replace" : "keep")}"
+        return ModelStep(yaml: yaml, target: to, source: from) { document in
+            switch document.way(to: from) {
+            case .blocked: return .leftAlone(Reason.parentNotObject)
+            case .missing: return .nothing
+            case .open: break
+            }
+            guard let value = document.value(at: from) else { return .nothing }
+            if let obstacle = document.way(to: to).obstacle { return .leftAlone(obstacle) }
+            if let present = document.value(at: to) {
+                if present.bytes == value.bytes { return .nothing }
+                if !replaces { return .leftAlone("target keeps its value") }
+            }
+            return .becomes(try document.setting(to.components, to: value))
+        }
+    }
+}
+
+extension BSONDocument {
+    /// The document without the field at a path through objects.
+    func removing(_ path: some Collection<String>) throws -> BSONDocument {
+        guard let name = path.first else { return self }
+        guard path.count > 1 else { return try removing(name) }
+        guard case .object(let inner)? = self[name] else { return self }
+        return try replacing(name, with: .object(try inner.removing(path.dropFirst())))
+    }
+}

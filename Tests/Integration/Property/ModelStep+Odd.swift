@@ -1,0 +1,45 @@
+import BSON
+import Conformance
+
+/// Steps of which the model knows no more than their text: what they do is asked of the server.
+extension ModelStep {
+    private static let fields = ["a", "b", "c", "d", "e.x", "m.k", "l", "e.y"]
+
+    /// A step over elements, several fields, or an expression.
+    static func unmodelled(using random: inout Randomness) -> ModelStep {
+        let field = random.pick(fields)
+        let free = random.pick(["f1", "f2", "e.f3"])
+        let choices = [
+            asked("dedupe: {field: \(random.pick(["l", "a", "b"]))}", "l"),
+            asked("combine: {into: \(free), template: \"{a}-{b}\"}", free, "a", "b"),
+            asked("split: {field: a, by: \"-\", into: [\(free), f4]}", free, "a", "f4"),
+            asked("unwrap: {field: \(field)}", field),
+            asked(
+                "rename: {from: \(field), to: \(free), whenPresent: \(random.pick(["keep", "replace", "report"]))}",
+                free, field),
+            asked("unwrap: {field: e, from: x}", "e"),
+            asked("wrap: {field: \(field), under: k}", field),
+            asked(
+                "convert: {field: \(field), to: string, onError: \(random.pick(["null", "default, default: none"]))}",
+                field),
+            asked("convert: {field: \(field), to: int, onLoss: allow}", field),
+            asked("convert: {field: l.[], to: string}", "l"),
+            asked("convert: {field: m.[], to: int}", "m"),
+            asked("default: {field: l.[].k, value: 1}", "l"),
+            asked("drop-nulls: {field: l}", "l"),
+            asked("remap-link: {field: \(field), map: {x: y1, \"12\": y2}, unmapped: keep}", field),
+            asked(
+                "expression: {field: \(free), value: {$type: $a}, when: {$eq: [{$type: \"$\(free)\"}, missing]}}", free,
+                "a"
+            ),
+        ]
+        return random.pick(choices)
+    }
+
+    private static func asked(_ yaml: String, _ target: String, _ others: String...) -> ModelStep {
+        func path(_ text: String) -> FieldPath {
+            do { return try FieldPath(text) } catch { preconditionFailure("\(error)") }
+        }
+        return ModelStep(yaml: yaml, target: path(target), source: nil, find: nil, others: others.map(path))
+    }
+}

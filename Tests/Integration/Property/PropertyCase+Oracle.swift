@@ -1,0 +1,58 @@
+import BSON
+import Mongo
+import TestSupport
+
+@testable import Backfill
+
+/// What the job has to make of documents.
+extension PropertyCase {
+    /// By the model where it knows every step, else by the server, which runs the job's own pipelines as an aggregation.
+    func expected(of documents: [PropertyKey: BSONDocument]) async throws -> [PropertyKey: BSONDocument] {
+        guard job.isKnown else { return try await asked(of: documents) }
+        var expected: [PropertyKey: BSONDocument] = [:]
+        for (key, document) in documents { expected[key] = try job.outcome(of: document)?.document }
+        return expected
+    }
+
+    /// The documents that still need the job.
+    func open() async throws -> String {
+        let found = try await test.database.keyed()
+        let made = try await expected(of: found)
+        let open = found.filter { made[$0.key] != $0.value }
+        return "\(open.count) documents need the job" + (open.first.map { ", such as \($0.value.json)" } ?? "")
+    }
+
+    private func asked(of documents: [PropertyKey: BSONDocument]) async throws -> [PropertyKey: BSONDocument] {
+        let database = test.database
+        try await database.run(["drop": "oracle"])
+        try await database.create("oracle", collation: collation)
+        let all = documents.values.map { BSONValue.object($0) }
+        for start in stride(from: 0, to: all.count, by: 100) {
+            try await database.run([
+                "insert": "oracle", "documents": .array(of: all[start..<min(start + 100, all.count)]),
+            ])
+        }
+        let pipeline = try compiled().phases.flatMap(\.pipeline)
+        let namespace = database.namespace("oracle")
+        let found = try await database.pool.run { try $0.collection(namespace).aggregate(pipeline).documents() }
+        return Dictionary(uniqueKeysWithValues: found.map { (PropertyKey($0["_id"] ?? .null), $0) })
+    }
+
+    /// The job as the program reads it.
+    func compiled() throws -> CompiledJob {
+        try CompiledJob(try JobFile.read(at: test.path()), active: nil, next: nil)
+    }
+}
+
+extension CompiledJob {
+    /// Whether one walk over the collection does it.
+    var hasOnePhase: Bool { phases.count == 1 }
+}
+
+extension TestDatabase {
+    /// Makes a collection.
+    func create(_ name: String, collation: BSONDocument?) async throws {
+        let create: BSONDocument = ["create": .string(name)]
+        try await run(collation.map { create.appending("collation", .object($0)) } ?? create)
+    }
+}
