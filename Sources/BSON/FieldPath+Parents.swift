@@ -4,5 +4,6 @@ extension FieldPath {
         components.indices.dropFirst().map { FieldPath(trusted: Array(components[..<$0])) }
     }
 
-    private init(trusted components: [String]) { self.components = components }
+    /// Joins names that are known to be good.
+    package init(trusted components: [String]) { self.components = components }
 }

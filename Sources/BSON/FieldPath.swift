@@ -1,6 +1,7 @@
 /// The way to a field inside nested objects: `address.city`.
 ///
-/// A path never leads into an array: MongoDB's own paths do, which is why a repair must not trust them.
+/// A path never leads into an array by itself: MongoDB's own paths do, which is why a repair must not trust them. Where a
+/// job means the elements of a list, or the values of a dictionary, it says so by the name `[]`: `pets.[].toy`.
 public struct FieldPath: Hashable, Sendable {
     /// The names from the outermost to the innermost; never empty.
     public let components: [String]

@@ -79,7 +79,7 @@ import Testing
     private static func value(_ text: String) throws -> BSONValue? {
         let job = try JobFile.parse(
             "job: a\ncollection: b.c\nsteps: [default: {field: d, value: \(text)}]", path: "j.yml")
-        guard let value = (job.steps.first?.step.kind as? DefaultStep)?.value else { return nil }
+        guard case .constant(let value) = (job.steps.first?.step.kind as? DefaultStep)?.value else { return nil }
         return value
     }
 }

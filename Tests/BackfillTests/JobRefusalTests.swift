@@ -67,18 +67,20 @@ struct JobRefusal: CustomTestStringConvertible, Sendable {
             "4:18: \"active\" must be a text"),
     ]
 
+    private static let kinds = Step.kinds.map { $0.key }.joined(separator: ", ")
+
     static let steps: [JobRefusal] = [
         JobRefusal(steps: "[]", "3:8: \"steps\" must be a list with at least one entry"),
         JobRefusal(steps: "", "3:7: \"steps\" must be a list with at least one entry"),
         JobRefusal(steps: "{}", "3:8: \"steps\" must be a list with at least one entry"),
         JobRefusal(steps: "text", "3:8: \"steps\" must be a list with at least one entry"),
-        JobRefusal(steps: "[{}]", "3:9: a step has exactly one kind, of default, copy, convert"),
+        JobRefusal(steps: "[{}]", "3:9: a step has exactly one kind, of \(kinds)"),
         JobRefusal(steps: "[text]", "3:9: a step must be a mapping"),
         JobRefusal(
             steps: "[defualt: {field: a, value: 1}]", "3:9: a step has no key \"defualt\" (did you mean \"default\"?)"),
         JobRefusal(
             steps: "[{default: {field: a, value: 1}, copy: {from: d, to: e}}]",
-            "3:9: a step has exactly one kind, of default, copy, convert"),
+            "3:9: a step has exactly one kind, of \(kinds)"),
         JobRefusal(steps: "[copy: {from: a}]", "3:15: \"copy\" needs \"to\""),
         JobRefusal(steps: "[copy: {to: a}]", "3:15: \"copy\" needs \"from\""),
         JobRefusal(steps: "[copy: a]", "3:15: \"copy\" must be a mapping"),
@@ -134,7 +136,7 @@ struct JobRefusal: CustomTestStringConvertible, Sendable {
             "3:44: \"a\" and \"a.b\" overlap: the target must be another field"),
         JobRefusal(
             steps: "[convert: {field: a, to: int, onError: skip}]",
-            "3:47: \"onError\" must be report: what cannot be converted is listed and left alone"),
+            "3:47: \"onError\" must be report, null, default or fail"),
         JobRefusal(
             steps: "[convert: {field: a, to: int, into: _id}]",
             "3:44: \"into\" cannot be _id: a document's primary key never changes in place"),

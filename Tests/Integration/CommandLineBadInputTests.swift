@@ -115,7 +115,7 @@ extension CommandLineBadInputTests {
         ("- convert: {field: age, to: strng}", 4, "strng"),
         ("- default: {value: 1}", 4, "field"),
         ("- convert: {field: age}", 4, "to"),
-        ("- rename: {from: a, to: b}", 4, "rename"),
+        ("- renmae: {from: a, to: b}", 4, "renmae"),
     ])
     func aStepThatCannotBe(_ step: String, _ line: Int, _ name: String) async throws {
         let folder = try CommandLineFolder()

@@ -25,39 +25,44 @@ import Testing
         #expect(try ReadyJobCase.names == Self.cases.map(\.name).sorted())
     }
 
-    private static let cases = [
-        ReadyJobCase(
-            "every-key",
-            before: [#"{"_id": 1, "age": 36, "email": null}"#, #"{"_id": 2, "yearsSinceBirth": 5, "email": "a@b.c"}"#],
-            after: [
-                #"{"_id": 1, "age": 36, "email": "", "yearsSinceBirth": 36, "ageText": "36"}"#,
-                #"{"_id": 2, "yearsSinceBirth": 5, "email": "a@b.c"}"#,
-            ]),
-        ReadyJobCase(
-            "default",
-            before: [
-                #"{"_id": 1, "email": null, "settings": {"isActive": false}}"#, #"{"_id": 2, "settings": {}}"#,
-                #"{"_id": 3, "email": "a@b.c", "settings": 4}"#,
-            ],
-            after: [
-                #"{"_id": 1, "email": "", "settings": {"isActive": false}}"#,
-                #"{"_id": 2, "settings": {"isActive": true}, "email": ""}"#,
-                #"{"_id": 3, "email": "a@b.c", "settings": 4}"#,
-            ], exitCode: 1),
-        ReadyJobCase(
-            "copy",
-            before: [#"{"_id": 1, "age": 36}"#, #"{"_id": 2, "age": 5, "yearsSinceBirth": 6}"#, #"{"_id": 3}"#],
-            after: [
-                #"{"_id": 1, "age": 36, "yearsSinceBirth": 36}"#, #"{"_id": 2, "age": 5, "yearsSinceBirth": 6}"#,
-                #"{"_id": 3}"#,
-            ], exitCode: 1),
-        ReadyJobCase(
-            "convert",
-            before: [
-                #"{"_id": 1, "age": 36, "zip": "12345"}"#, #"{"_id": 2, "age": null, "zip": "D-123"}"#,
-            ],
-            after: [
-                #"{"_id": 1, "age": 36, "zip": 12345, "ageText": "36"}"#, #"{"_id": 2, "age": null, "zip": "D-123"}"#,
-            ], exitCode: 1),
-    ]
+    private static let cases =
+        [
+            ReadyJobCase(
+                "every-key",
+                before: [
+                    #"{"_id": 1, "age": 36, "email": null}"#, #"{"_id": 2, "yearsSinceBirth": 5, "email": "a@b.c"}"#,
+                ],
+                after: [
+                    #"{"_id": 1, "age": 36, "email": "", "yearsSinceBirth": 36, "ageText": "36"}"#,
+                    #"{"_id": 2, "yearsSinceBirth": 5, "email": "a@b.c"}"#,
+                ]),
+            ReadyJobCase(
+                "default",
+                before: [
+                    #"{"_id": 1, "email": null, "settings": {"isActive": false}}"#, #"{"_id": 2, "settings": {}}"#,
+                    #"{"_id": 3, "email": "a@b.c", "settings": 4}"#,
+                ],
+                after: [
+                    #"{"_id": 1, "email": "", "settings": {"isActive": false}}"#,
+                    #"{"_id": 2, "settings": {"isActive": true}, "email": ""}"#,
+                    #"{"_id": 3, "email": "a@b.c", "settings": 4}"#,
+                ], exitCode: 1),
+            ReadyJobCase(
+                "copy",
+                before: [#"{"_id": 1, "age": 36}"#, #"{"_id": 2, "age": 5, "yearsSinceBirth": 6}"#, #"{"_id": 3}"#],
+                after: [
+                    #"{"_id": 1, "age": 36, "yearsSinceBirth": 36}"#, #"{"_id": 2, "age": 5, "yearsSinceBirth": 6}"#,
+                    #"{"_id": 3}"#,
+                ], exitCode: 1),
+            ReadyJobCase(
+                "convert",
+                before: [
+                    #"{"_id": 1, "age": 36, "zip": "12345"}"#, #"{"_id": 2, "age": null, "zip": "D-123"}"#,
+                ],
+                after: [
+                    #"{"_id": 1, "age": 36, "zip": 12345, "ageText": "36"}"#,
+                    #"{"_id": 2, "age": null, "zip": "D-123"}"#,
+                ], exitCode: 1),
+        ]
+        + StepsReadyJobs.cases
 }

@@ -60,6 +60,25 @@ import Testing
     }
 }
 
+extension StepsRepeatedNameTests {
+    /// What stands below the field that a step looks into is written wrongly as soon as any step of the job writes.
+    @Test(arguments: [
+        "drop-nulls: {field: a}", "unwrap: {field: a, from: x}", "dedupe: {field: a}", "wrap: {field: a, under: x}",
+        "copy: {from: a, to: b, whenPresent: replace}", "remap-link: {field: a, map: {1: 2}}",
+        "expression: {field: b, value: {$eq: [$a, 1]}}", "split: {field: t, by: '-', into: [a, b]}",
+    ])
+    func whatIsLookedIntoIsNotWritten(_ form: String) async throws {
+        for value in [["x": 1, "x": 2], [["y": ["x": 1, "x": 2]]], ["y": [["x": 1, "x": 2]]]] as [BSONValue] {
+            try await Mongod.shared.withDatabase { database in
+                let run = try await RepeatedRun(
+                    try step(form), .default(field: path("email"), value: "", nullsToo: false),
+                    over: [["_id": 1, "a": value, "t": "p-q"]], in: database)
+                #expect(run.after[0].bytes == run.before[0].bytes, "\(value)")
+            }
+        }
+    }
+}
+
 /// Steps run over documents as a chunk is written.
 private struct RepeatedRun {
     let before: [BSONDocument]
@@ -69,7 +88,7 @@ private struct RepeatedRun {
     let reasons: [CompiledStep.Reason?]
 
     init(_ steps: Step..., over documents: [BSONDocument], in database: TestDatabase) async throws {
-        let compiled = steps.map { CompiledStep($0, amongParents: steps.flatMap(\.target.parents)) }
+        let compiled = steps.map { CompiledStep($0, among: steps) }
         try await database.run(["insert": "c", "documents": .array(of: documents.map { .object($0) })])
         before = try await database.documents("c")
         var reasons: [CompiledStep.Reason?] = Array(repeating: nil, count: documents.count)

@@ -61,7 +61,7 @@ struct ClientWriter {
             Expression(.string("$\(name)")).isExactly(change.before[name])
         }
         let condition = Expression.all([fence, step.needs] + isSame)
-        let assignment = step.step.target.assignment(.constant(change.value), if: .constant(true))
+        let assignment = Assignment(writes: [(step.step.target, .constant(change.value))]).specification
         let statement: BSONDocument = [
             "q": ["_id": change.id, "$expr": condition.bson], "u": [["$set": .object(assignment)]], "hint": ["_id": 1],
         ]

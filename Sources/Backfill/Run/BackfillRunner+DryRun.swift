@@ -88,7 +88,7 @@ private struct PreviewCount {
 
     private func sample(_ before: BSONDocument, _ after: BSONDocument) throws -> BackfillReport.Sample {
         var seen: Set<FieldPath> = []
-        let paths = job.steps.flatMap { [$0.step.source, $0.step.target].compactMap(\.self) }.filter {
+        let paths = job.steps.flatMap { $0.step.sources + $0.step.targets }.map(\.untilElements).filter {
             seen.insert($0).inserted
         }
         return BackfillReport.Sample(

@@ -9,14 +9,24 @@ extension BackfillRunner {
     ///   stays unreachable. What was checkpointed stays, and the next run goes on from there.
     package func run(_ plan: BackfillPlan, on pool: ClientPool) throws -> BackfillReport {
         let started = ContinuousClock.now
-        return try prepared(on: try pool.client()).run(plan, on: pool, since: started)
+        let runner = try prepared(on: try pool.client())
+        let store = try store(pool)
+        try begin(plan, in: store)
+        return try runner.settled(by: store).run(plan, on: pool, since: started)
+    }
+
+    /// The runner with the time of the job's start in the place of `$now`.
+    private func settled(by store: borrowing StateStore) throws -> BackfillRunner {
+        guard case .date(let now)? = try patience.bridging({ try store.record() })?["created"] else { return self }
+        var runner = self
+        runner.job = job.settled(at: now)
+        return runner
     }
 
     private func run(
         _ plan: BackfillPlan, on pool: ClientPool, since started: ContinuousClock.Instant
     ) throws -> BackfillReport {
         let store = try store(pool)
-        try begin(plan, in: store)
         let (holding, progress) = try takeLease(store)
         let client = try pool.client()
         let gate =

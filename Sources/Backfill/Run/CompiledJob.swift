@@ -32,7 +32,7 @@ package struct CompiledJob: Sendable {
     ) throws(JobError) {
         let activeCollection = try active?.collection(of: job, role: "active")
         let nextCollection = try next?.collection(of: job, role: "next")
-        try Self.checkOrder(job.steps)
+        try StepOrder.check(job.steps)
         var job = job
         for index in job.steps.indices {
             job.steps[index].step = try StepFitting.fit(
@@ -67,6 +67,15 @@ package struct CompiledJob: Sendable {
         return prepared
     }
 
+    /// The job with a time in the place of `$now`, in milliseconds since 1970.
+    func settled(at now: Int64) -> CompiledJob {
+        let all = steps.map { Step($0.step.kind.settled(at: now)) }
+        guard all != steps.map(\.step) else { return self }
+        var settled = self
+        settled.phases = phases.map { $0.settled(at: now, among: all) }
+        return settled
+    }
+
     /// Where the job's client-side steps work.
     func context(_ collection: MongoCollection) -> ClientContext {
         ClientContext(job: job.name, collection: collection)
@@ -74,25 +83,11 @@ package struct CompiledJob: Sendable {
 
     private static func phases(of steps: [Job.LocatedStep]) -> [[CompiledStep]] {
         let parts = steps.flatMap { $0.step.kind.parts }
-        let parents = parts.flatMap { $0.target.parents }
+        let all = parts.map { Step($0) }
         return parts.reduce(into: [[]]) { phases, part in
             let isClientSide = part.clientTransform != nil || phases.last?.last?.client != nil
             if part.startsPhase || isClientSide, phases.last?.isEmpty == false { phases.append([]) }
-            phases[phases.count - 1].append(CompiledStep(Step(part), amongParents: parents))
-        }
-    }
-
-    /// Refuses a field that is converted in place after it was copied: the copy would then differ for good, and every
-    /// later run would report it.
-    private static func checkOrder(_ steps: [Job.LocatedStep]) throws(JobError) {
-        var copied: Set<FieldPath> = []
-        for located in steps {
-            if let copy = located.step.kind as? CopyStep { copied.insert(copy.from) }
-            if let convert = located.step.kind as? ConvertStep, convert.into == nil, copied.contains(convert.field) {
-                throw JobError(
-                    "\"\(convert.field)\" is converted in place after another step has copied it: put this step first",
-                    at: located.location)
-            }
+            phases[phases.count - 1].append(CompiledStep(Step(part), among: all))
         }
     }
 

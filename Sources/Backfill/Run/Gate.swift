@@ -129,7 +129,7 @@ extension Gate {
                 guard try active.check(view) == .certain else { continue }
                 let violations = try active.violations(in: view, includingInfo: false).filter { $0.level == .certain }
                 let isTheirs = violations.contains { violation in
-                    !phase.riskySteps.contains { violation.path.meets($0.step.target) }
+                    !phase.riskySteps.flatMap(\.step.targets).contains { violation.path.meets($0) }
                 }
                 if !isTheirs, let id = BSONDocument(copying: view)["_id"] { harmed.insert(id) }
             }
@@ -141,6 +141,8 @@ extension Gate {
 extension SchemaPath {
     /// Whether one of the two leads to the other.
     fileprivate func meets(_ path: FieldPath) -> Bool {
-        zip(steps, path.components).allSatisfy { step, name in step == .field(name) || step == .values }
+        zip(steps, path.components).allSatisfy { step, name in
+            step == .field(name) || step == .values || name == FieldPath.each
+        }
     }
 }

@@ -24,8 +24,8 @@ enum Judgement: Hashable {
             self = .harmless
             return
         }
-        let isTouched = try phase.riskySteps.contains { risky in
-            let (old, new) = (try before.value(at: risky.step.target), try outcome.after.value(at: risky.step.target))
+        let isTouched = try phase.riskySteps.flatMap(\.step.targets).contains { target in
+            let (old, new) = (try before.value(at: target), try outcome.after.value(at: target))
             return if let old, let new { !old.hasSameBytes(as: new) } else { old != new }
         }
         guard isTouched else {

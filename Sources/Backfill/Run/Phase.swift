@@ -35,6 +35,15 @@ struct Phase: Sendable {
         return Phase([step]) { _ in isRisky }
     }
 
+    /// The phase with a time in the place of `$now`, in milliseconds since 1970; a client's step has none.
+    func settled(at now: Int64, among all: [Step]) -> Phase {
+        let risky = Set(riskySteps.map { Step($0.step.kind.settled(at: now)) })
+        let settled = steps.map { step in
+            step.client == nil ? CompiledStep(Step(step.step.kind.settled(at: now)), among: all) : step
+        }
+        return Phase(settled) { risky.contains($0.step) }
+    }
+
     /// Several phases as one, for looking at what a whole job does.
     init(joining phases: [Phase]) {
         steps = phases.flatMap(\.steps)

@@ -89,8 +89,10 @@ struct Preview: ~Copyable {
 
 extension BSONDocument {
     /// A copy of the value at a path; `nil` when there is none.
+    ///
+    /// Of a path into elements, the whole list or dictionary.
     func value(at path: FieldPath) throws(BSONError) -> BSONValue? {
-        guard case .found(let element, let place) = try path.lookup(in: view) else { return nil }
+        guard case .found(let element, let place) = try path.untilElements.lookup(in: view) else { return nil }
         return try place.value(element)
     }
 }

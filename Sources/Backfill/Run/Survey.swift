@@ -37,6 +37,9 @@ struct Survey {
         for round in 0..<2 {
             for (index, step) in job.steps.enumerated() {
                 pipeline.append(["$set": ["\(mark(round)).s\(index)": step.finding.bson]])
+                if step.isAboutElements {
+                    pipeline.append(["$set": ["\(mark(round)).e\(index)": step.reasonCodes.bson]])
+                }
                 if step.client == nil { pipeline.append(step.stage) }
             }
         }
@@ -78,7 +81,10 @@ struct Survey {
         for round in 0..<2 {
             for (index, step) in job.steps.enumerated() {
                 for code in 1..<step.leftAlone.count + 2 {
-                    let isCode: BSONValue = ["$eq": [.string("$\(mark(round)).s\(index)"), .integer(code)]]
+                    let isCode: BSONValue =
+                        code > 1 && step.isAboutElements
+                        ? ["$in": [.integer(code), .string("$\(mark(round)).e\(index)")]]
+                        : ["$eq": [.string("$\(mark(round)).s\(index)"), .integer(code)]]
                     builder.append("r\(round)s\(index)c\(code)", ["$sum": ["$cond": [isCode, 1, 0]]])
                 }
             }
@@ -101,6 +107,17 @@ struct Survey {
 }
 
 extension CompiledStep {
+    /// Whether elements of one document can need the step while others are left alone, each for its reason.
+    fileprivate var isAboutElements: Bool { step.target.leadsIntoElements }
+
+    /// The numbers of all reasons that hold, from 2 on.
+    fileprivate var reasonCodes: Expression {
+        let codes = leftAlone.enumerated().map { index, reason in
+            Expression.choose(if: reason.when, then: .constant(.integer(index + 2)), else: .constant(0)).bson
+        }
+        return Expression(.array(of: codes))
+    }
+
     /// What the step finds in a document, as a number: 0 nothing, 1 that it is needed, from 2 on why it is left alone.
     var finding: Expression {
         var branches: [BSONValue] = [["case": needs.bson, "then": 1]]

@@ -3,67 +3,70 @@ import ServerSchema
 
 /// A step as the server runs it: which documents need it, what it writes, and what it must leave alone.
 package struct CompiledStep: Sendable {
-    /// Why a document that the step is about is left alone.
-    package enum Reason: String, Sendable, CaseIterable {
-        /// The value has no counterpart in the new type, or only with loss.
-        case notConvertible = "not convertible without loss"
-        /// The target holds another value already.
-        case targetDiffers = "target holds another value"
-        /// A parent of the target, or of the source, is of another type than object.
-        case parentNotObject = "parent is not an object"
-        /// A field name stands twice in the document, or in a parent of the target or the source.
-        ///
-        /// Merging would lose one of the two, mongod 6.0 aborts when it words the difference of such an update, and which
-        /// of the two an expression reads is not said.
-        case repeatedName = "a field name stands twice"
-        /// A parent of the target is missing or null: it is never created.
-        case parentMissing = "parent is missing"
-
-        /// Whether such a document remains for the operator to see to; a parent that is absent has nothing to fill.
-        package var isTrouble: Bool { self != .parentMissing }
-    }
-
     /// What the step does.
     package let step: Step
     /// Whether a document still lacks the step, and the step can do it.
     package let needs: Expression
     /// The update stage: writes where ``needs`` holds, and else leaves each value as it is.
     package let stage: BSONDocument
-    /// Whether a document is left alone, per reason; no two hold for one document.
+    /// Whether a document is left alone, per reason.
+    ///
+    /// For a field that is reached through objects alone no two hold for one document, nor one beside ``needs``. Of the
+    /// elements of a list each may have its own, beside others that need the step.
     package let leftAlone: [(reason: Reason, when: Expression)]
     /// What the client computes of the documents that ``needs`` holds for; `nil` for a step that ``stage`` runs.
     var client: (any ClientTransform)?
 
     /// Compiles a step.
-    /// - Parameter parents: the parents of the targets of all steps of the job. Each stage gives back what it does not
-    ///   change, and mongod 6.0 does not give back an object truly in which a name stands twice.
-    package init(_ step: Step, amongParents parents: [FieldPath] = []) {
+    /// - Parameter others: the steps of the job. Each stage gives back what it does not change, and mongod 6.0 does not
+    ///   give back an object truly in which a name stands twice, once something has looked into it.
+    package init(_ step: Step, among others: [Step] = []) {
         self.step = step
-        let repeated = Self.repeatedName(in: parents + step.target.parents + (step.source?.parents ?? []))
-        let target = step.target
+        let (targets, sources) = (step.targets, step.sources)
+        let containers = step.target.containers
         let body = step.kind.body()
         client = step.kind.clientTransform
-        needs = .all([target.isReachable, body.wanted, !repeated])
-        let isWritten = PlantedBug.noNeeds.isPlanted ? .all([target.isReachable, !repeated]) : needs
-        stage = ["$set": .object(target.assignment(body.value, if: isWritten))]
+        let isReachable = Expression.every(targets.map(\.isReachable))
+        let repeated = Self.repeatedName(in: [step] + others)
+        let wanted = isReachable && body.wanted
+        let unmarked = step.kind.marker.map { Expression.field($0).isMissing }
+        let inElement = { Expression.inSomeElement(of: containers, $0) }
+        let needed = Expression.all((unmarked.map { [$0] } ?? []) + [inElement(wanted)])
+        needs = .all([needed, !repeated])
+        let (written, inElements) =
+            PlantedBug.noNeeds.isPlanted
+            ? (Expression.all([inElement(isReachable), !repeated]), isReachable) : (needs, wanted)
+        var writes = Self.lifted(body.writes(to: step.target), if: inElements, through: containers)
+        if let marker = step.kind.marker { writes.append((marker, .constant(true))) }
+        var stage: [(String, BSONValue)] = []
+        for (name, value) in Assignment(writes: writes).fields {
+            stage.append(
+                (name, Expression.choose(if: written, then: value, else: .field(FieldPath(trusted: [name]))).bson))
+        }
+        self.stage = ["$set": .object(BSONDocument(stage))]
+        let unreachable = Self.unreachable(targets: targets, sources: sources, isConcerned: body.isConcerned)
         leftAlone =
-            body.conflicts.map { ($0.reason, target.isReachable && $0.when) }
-            + [(.repeatedName, .all([target.isReachable, body.wanted, repeated]))]
-            + Self.unreachable(target: target, source: step.source, isConcerned: body.isConcerned)
+            (body.conflicts.map { ($0.reason, isReachable && $0.when) } + unreachable)
+            .map { ($0.reason, Expression.all((unmarked.map { [$0] } ?? []) + [inElement($0.when)])) }
+            + [(.repeatedName, .all([needed, repeated]))] + Self.noContainer(containers)
     }
 
-    /// Whether a name stands twice in the document, or in one of these where it is an object.
-    ///
-    /// Merging an object keeps one of each name, and so makes it smaller where one stood twice.
-    private static func repeatedName(in parents: [FieldPath]) -> Expression {
-        func shrinks(_ object: Expression) -> Expression {
-            !(Expression(["$bsonSize": object.bson]) == Expression(["$bsonSize": ["$mergeObjects": [object.bson]]]))
+    /// The writes as the document sees them: where they are to elements, each list or dictionary is written as a whole.
+    private static func lifted(
+        _ writes: [(path: FieldPath, value: Expression)], if wanted: Expression, through containers: [FieldPath]
+    ) -> [(path: FieldPath, value: Expression)] {
+        func element(_ writes: [(path: FieldPath, value: Expression)], if condition: Expression) -> Expression {
+            let fields = Assignment(writes: writes).fields
+            precondition(fields.count == 1, "an element is one value")
+            return .choose(if: condition, then: fields[0].value, else: .field(FieldPath(trusted: [fields[0].name])))
         }
-        var seen: Set<FieldPath> = []
-        let inner = parents.filter { seen.insert($0).inserted }.map { parent in
-            Expression.all([parent.isReachable, Expression.field(parent).hasType("object"), shrinks(.field(parent))])
+        var writes = writes.map { ($0.path.local, $0.value) }
+        var condition = wanted
+        for container in containers.reversed() {
+            writes = [(container, .rewriting(.field(container), each: element(writes, if: condition)))]
+            condition = container.isContainer
         }
-        return .any([shrinks(.variable("ROOT"))] + inner)
+        return writes
     }
 
     /// Where a parent is no object.
@@ -71,37 +74,56 @@ package struct CompiledStep: Sendable {
     /// A source that has a parent of another type is told too, as what stands below it is not read; a source whose
     /// parent is missing is no source.
     private static func unreachable(
-        target: FieldPath, source: FieldPath?, isConcerned: Expression
+        targets: [FieldPath], sources: [FieldPath], isConcerned: Expression
     ) -> [(reason: Reason, when: Expression)] {
-        let other = [
-            source?.blocked { !$0.isMissingOrNull && !$0.hasType("object") },
-            target.blocked { !$0.isMissingOrNull && !$0.hasType("object") }.map { isConcerned && $0 },
-        ].compactMap(\.self)
-        let missing = target.blocked { $0.isMissingOrNull }.map { isConcerned && $0 }
-        return (other.isEmpty ? [] : [(.parentNotObject, .any(other))]) + (missing.map { [(.parentMissing, $0)] } ?? [])
+        let other =
+            sources.compactMap { $0.blocked { !$0.isMissingOrNull && !$0.hasType("object") } }
+            + targets.compactMap { $0.blocked { !$0.isMissingOrNull && !$0.hasType("object") } }
+            .map { isConcerned && $0 }
+        let missing = targets.compactMap { $0.blocked { $0.isMissingOrNull } }
+        guard !other.isEmpty else { return [] }
+        let isOther = Expression.any(other)
+        // Several targets can be blocked each in its own way: what is of another type is told first.
+        let isMissing = Expression.all(
+            (targets.count > 1 || sources.count > 1 ? [!isOther] : [])
+                + [isConcerned, .any(missing)])
+        return [(.parentNotObject, isOther)] + (missing.isEmpty ? [] : [(.parentMissing, isMissing)])
+    }
+
+    /// Where something else stands in the place of a list or a dictionary, or above it.
+    private static func noContainer(_ containers: [FieldPath]) -> [(reason: Reason, when: Expression)] {
+        let found = containers.indices.flatMap { index in
+            let container = containers[index]
+            let value = Expression.field(container)
+            let isOther = container.isReachable && !value.isMissingOrNull && !value.hasType("array", "object")
+            return [isOther, container.blocked { !$0.isMissingOrNull && !$0.hasType("object") }].compactMap(\.self).map
+            {
+                Expression.inSomeElement(of: Array(containers[..<index]), $0)
+            }
+        }
+        return found.isEmpty ? [] : [(.notContainer, .any(found))]
+    }
+}
+
+extension Expression {
+    /// Whether all hold; what is always true is left out.
+    fileprivate static func every(_ operands: [Expression]) -> Expression {
+        let real = operands.filter { $0 != .constant(true) }
+        return real.isEmpty ? .constant(true) : .all(real)
     }
 }
 
 extension FieldPath {
-    /// Whether every parent is an object; evaluated from the root down, so that a path never leads through an array.
+    /// Whether every parent is an object; evaluated from the root, or the element, down, so that a path never leads
+    /// through an array.
     var isReachable: Expression {
-        parents.isEmpty ? .constant(true) : .all(parents.map { Expression.field($0).hasType("object") })
+        let parents = local.parents
+        return parents.isEmpty ? .constant(true) : .all(parents.map { Expression.field($0).hasType("object") })
     }
 
-    /// A `$set` specification that puts `value` at the path where `condition` holds, and else changes nothing.
-    ///
-    /// A dotted `$set` makes an object of whatever the parent is. Merging into the parent does not, and `condition` has to
-    /// say that it **is** an object; where it does not hold the outermost field is given back as it was.
-    func assignment(_ value: Expression, if condition: Expression) -> BSONDocument {
-        let merged = zip(parents, components.dropFirst()).reversed().reduce(value) { value, place in
-            .call("$mergeObjects", .field(place.0), Expression([place.1: value.bson]))
-        }
-        let outermost = parents.first ?? self
-        return [components[0]: Expression.choose(if: condition, then: merged, else: .field(outermost)).bson]
-    }
-
-    /// Whether the outermost parent that is no object is `such`; `nil` for a field of the document itself.
+    /// Whether the outermost parent that is no object is `such`; `nil` for a field of the document or element itself.
     func blocked(_ such: (Expression) -> Expression) -> Expression? {
+        let parents = local.parents
         guard !parents.isEmpty else { return nil }
         return .any(
             parents.indices.map { index in

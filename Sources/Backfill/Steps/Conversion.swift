@@ -14,18 +14,36 @@ package struct Conversion: Hashable, Sendable {
         "true": true, "false": false, "1": true, "0": false,
     ]
 
-    let target: SchemaType
+    /// What a number that stands for a date counts, from 1970 on.
+    package enum Unit: String, Sendable, CaseIterable {
+        /// Seconds; a fraction of a double or decimal counts milliseconds.
+        case seconds
+        /// Milliseconds.
+        case milliseconds
+    }
+
+    package let target: SchemaType
+    var unit = Unit.milliseconds
+    /// Whether a result is written too that does not convert back to the same value.
+    var allowsLoss = false
+
+    package init(target: SchemaType, unit: Unit = .milliseconds, allowsLoss: Bool = false) {
+        self.target = target
+        self.unit = unit
+        self.allowsLoss = allowsLoss
+    }
 
     /// The types that are converted at all; whatever is not here is reported and left alone.
     var sources: [String] {
         switch target {
         case .string: ["int", "long", "double", "decimal", "bool", "date", "objectId"]
-        case .int: ["string", "long", "double", "decimal", "bool"]
+        case .int: ["string", "long", "double", "decimal", "bool"] + (unit == .seconds ? ["date"] : [])
         case .long: ["string", "int", "double", "decimal", "bool", "date"]
         case .double: ["string", "int", "long", "decimal", "bool", "date"]
         case .decimal: ["string", "int", "long", "double", "bool", "date"]
         case .bool: ["string", "int", "long", "double", "decimal"]
-        case .date: ["string", "int", "long", "double", "decimal"]
+        // The time of an ObjectId or of a timestamp is a part of it alone.
+        case .date: ["string", "int", "long", "double", "decimal"] + (allowsLoss ? ["objectId", "timestamp"] : [])
         case .objectId: ["string"]
         default: []
         }
@@ -33,6 +51,18 @@ package struct Conversion: Hashable, Sendable {
 
     /// Whether `value` already has the target's type.
     func isDone(_ value: Expression) -> Expression { value.hasType(target.rawValue) }
+
+    /// What the step writes: the converted value, or `null` where that cannot be, or not without loss while loss is not
+    /// allowed.
+    func result(_ value: Expression) -> Expression { allowsLoss ? attempted(value) : believed(value) }
+
+    /// The converted value, with or without loss, or `null` where it cannot be converted.
+    func attempted(_ value: Expression) -> Expression {
+        .let(
+            ["from": value],
+            in: .choose(
+                if: .variable("from").hasType(among: sources), then: converted(.variable("from")), else: .null))
+    }
 
     /// The converted value, or `null` where it cannot be converted or not without loss.
     func believed(_ value: Expression) -> Expression {
@@ -57,10 +87,14 @@ package struct Conversion: Hashable, Sendable {
             // The server has no way from int to date, but from long; from text it knows errors that onError misses.
             .choose(
                 if: value.hasType("string"),
-                then: .choose(if: hasISOPunctuation(value), then: attempt(value, to: "date"), else: .null),
-                else: .choose(
-                    if: value.hasType("int"), then: attempt(attempt(value, to: "long"), to: "date"),
-                    else: attempt(value, to: "date")))
+                then: .choose(
+                    if: allowsLoss ? looksLikeADate(value) : hasISOPunctuation(value),
+                    then: attempt(value, to: "date"), else: .null),
+                else: unit == .seconds
+                    ? date(ofSeconds: value)
+                    : .choose(
+                        if: value.hasType("int"), then: attempt(attempt(value, to: "long"), to: "date"),
+                        else: attempt(value, to: "date")))
         case .string:
             .choose(
                 if: value.hasType("date"), then: isoText(value),
@@ -69,7 +103,15 @@ package struct Conversion: Hashable, Sendable {
         case .decimal:
             .choose(
                 if: value.hasType("double"), then: exact(double: value, as: "decimal"),
-                else: attempt(value, to: "decimal"))
+                else: unit == .seconds
+                    ? .choose(
+                        if: value.hasType("date"), then: seconds(of: value, as: .constant("decimal")),
+                        else: attempt(value, to: "decimal")) : attempt(value, to: "decimal"))
+        case .int, .long, .double:
+            unit == .seconds
+                ? .choose(
+                    if: value.hasType("date"), then: seconds(of: value, as: .constant(.string(target.rawValue))),
+                    else: attempt(value, to: target.rawValue)) : attempt(value, to: target.rawValue)
         default: attempt(value, to: target.rawValue)
         }
     }
@@ -96,7 +138,11 @@ package struct Conversion: Hashable, Sendable {
     }
 
     private func sameOnReturn(_ from: Expression, _ to: Expression) -> Expression {
-        let direct = attempt(to, to: from.type)
+        if unit == .seconds, target == .date { return .sameValue(seconds(of: to, as: from.type), from) }
+        let direct =
+            unit == .seconds && target.isNumeric
+            ? .choose(if: from.hasType("date"), then: date(ofSeconds: to), else: attempt(to, to: from.type))
+            : attempt(to, to: from.type)
         let back: Expression =
             switch target {
             case .date:
@@ -108,57 +154,6 @@ package struct Conversion: Hashable, Sendable {
             default: direct
             }
         return .sameValue(back, from)
-    }
-
-    /// Whether a text is one of the three forms that name one instant in UTC: with milliseconds, with seconds, or as a
-    /// day.
-    ///
-    /// Everything else that the server's lenient parser takes is reported.
-    private func isAnISOForm(_ text: Expression, of date: Expression) -> Expression {
-        let iso = Expression.variable("iso")
-        func head(_ count: Int32) -> Expression { .call("$substrBytes", iso, .constant(0), .constant(.int(count))) }
-        func tail(_ start: Int32) -> Expression { .call("$substrBytes", iso, .constant(.int(start)), .constant(24)) }
-        return .let(
-            ["iso": isoText(date)],
-            in: .all([
-                iso.hasType("string"),
-                .any([
-                    .sameText(text, iso),
-                    .all([
-                        tail(19) == .constant(".000Z"), .sameText(text, .call("$concat", head(19), .constant("Z"))),
-                    ]),
-                    .all([tail(10) == .constant("T00:00:00.000Z"), .sameText(text, head(10))]),
-                ]),
-            ]))
-    }
-
-    /// Whether a text has the length of an ISO form and its punctuation.
-    ///
-    /// `onError` catches failed conversions alone. A text that names an instant beyond all dates ("@" and 16 digits),
-    /// or one of megabytes, would end the whole update.
-    private func hasISOPunctuation(_ text: Expression) -> Expression {
-        let length = Expression(["$strLenBytes": text.bson])
-        func has(_ mark: BSONValue, at index: Int32) -> Expression {
-            let found = Expression.call(
-                "$indexOfBytes", text, .constant(mark), .constant(.int(index)), .constant(.int(index + 1)))
-            return found == .constant(.int(index))
-        }
-        return .all([
-            .call("$in", length, Expression([10, 20, 24])), has("-", at: 4), has("-", at: 7),
-            .any([
-                length == .constant(10),
-                .all([has("T", at: 10), has(":", at: 13), has(":", at: 16), has("Z", at: 19) || has("Z", at: 23)]),
-            ]),
-        ])
-    }
-
-    /// The date in ISO form with milliseconds; `null` outside of the years 0 to 9999, where the server's own way fails
-    /// with an error that `onError` does not catch.
-    private func isoText(_ date: Expression) -> Expression {
-        .choose(
-            if: .call("$gte", date, .constant(.date(milliseconds: -62_167_219_200_000)))
-                && .call("$lt", date, .constant(.date(milliseconds: 253_402_300_800_000))),
-            then: attempt(date, to: "string"), else: .null)
     }
 }
 

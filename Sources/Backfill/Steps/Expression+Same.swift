@@ -11,25 +11,23 @@ extension Expression {
     static func sameValue(_ left: Expression, _ right: Expression) -> Expression {
         .let(
             ["left": left, "right": right],
-            in: .all([leftVariable.type == rightVariable.type, hasSameValue]))
+            in: .all([leftVariable.type == rightVariable.type, leftVariable == rightVariable, hasSameBytes]))
     }
 
     /// Whether two values have the same type and exactly the same value, digits of a decimal included.
     ///
-    /// Objects and arrays are compared by the types and digits inside too, down to ``exactLevels`` levels. What is
-    /// nested deeper is compared by `$eq` and by its size in bytes, which tells `int` from every other number but
-    /// neither 1 as `long` from 1.0 nor 1.5 from 1.50; texts inside objects are compared by the collection's
-    /// collation; a NaN is a NaN. A wrong "same" loses no data: a target that holds a value is never overwritten.
+    /// Objects and arrays are compared exactly down to ``exactLevels`` levels. What is nested deeper is compared by `$eq`
+    /// and by its size in bytes, which tells `int` from every other number but neither 1 as `long` from 1.0 nor 1.5 from
+    /// 1.50; a NaN is a NaN. A wrong "same" loses no data where a target that holds a value is never overwritten.
     static func same(_ left: Expression, _ right: Expression) -> Expression {
-        .let(
-            ["left": left, "right": right],
-            in: .all([
-                leftVariable.type == rightVariable.type, hasSameValue,
-                .any([
-                    !leftVariable.hasType("object", "array", "decimal"),
-                    shape(leftVariable, levels: exactLevels) == shape(rightVariable, levels: exactLevels),
-                ]),
-            ]))
+        same(left, right, deeper: size(leftVariable) == size(rightVariable))
+    }
+
+    /// Whether two values are certain to have the same type and exactly the same value: never where they are nested
+    /// deeper than ``exactLevels`` levels.
+    static func identical(_ left: Expression, _ right: Expression) -> Expression {
+        // Nothing is in what is as small as an empty object.
+        same(left, right, deeper: size(leftVariable) == size(.constant([:])))
     }
 
     /// Whether the value is this one, as ``same(_:_:)`` compares; for `nil` whether there is none.
@@ -58,40 +56,54 @@ extension Expression {
     private static let leftVariable = Expression.variable("left")
     private static let rightVariable = Expression.variable("right")
 
-    /// For `$$left` and `$$right` of one type.
-    private static let hasSameValue = Expression.all([
-        leftVariable == rightVariable,
+    private static func same(_ left: Expression, _ right: Expression, deeper: Expression) -> Expression {
+        .let(
+            ["left": left, "right": right],
+            in: .all([
+                leftVariable.type == rightVariable.type, leftVariable == rightVariable,
+                hasSameInside(levels: exactLevels, deeper: deeper),
+            ]))
+    }
+
+    /// For `$$left` and `$$right` of one type that are equal.
+    private static let hasSameBytes = Expression.all([
         .any([!leftVariable.hasType("string"), sameText(leftVariable, rightVariable)]),
         // Only a number is equal to 0.
         .any([!(leftVariable == .constant(0)), sign(leftVariable) == sign(rightVariable)]),
     ])
 
+    /// For `$$left` and `$$right` of one type that are equal: their objects have the same names in the same order then,
+    /// and their arrays the same length.
+    private static func hasSameInside(levels: Int, deeper: Expression) -> Expression {
+        .all([
+            hasSameBytes,
+            .any([!leftVariable.hasType("decimal"), text(leftVariable) == text(rightVariable)]),
+            .any([
+                !leftVariable.hasType("object", "array"),
+                levels == 0 ? deeper : .call("$allElementsTrue", inside(levels: levels - 1, deeper: deeper)),
+            ]),
+        ])
+    }
+
+    private static func inside(levels: Int, deeper: Expression) -> Expression {
+        let pairs = Expression([
+            "$zip": ["inputs": [elements(of: leftVariable).bson, elements(of: rightVariable).bson]]
+        ])
+        func item(_ index: Int32) -> Expression {
+            .let(["item": .call("$arrayElemAt", .variable("pair"), .constant(.int(index)))], in: .variable("item.v"))
+        }
+        let areSame = Expression.let(
+            ["left": item(0), "right": item(1)],
+            in: .all([leftVariable.type == rightVariable.type, hasSameInside(levels: levels, deeper: deeper)]))
+        return .call("$map", ["input": pairs, "as": Expression("pair"), "in": areSame])
+    }
+
+    private static func text(_ number: Expression) -> Expression { Expression(["$toString": number.bson]) }
+
     private static func sign(_ value: Expression) -> Expression {
-        .call("$substrBytes", Expression(["$toString": value.bson]), .constant(0), .constant(1))
+        .call("$substrBytes", text(value), .constant(0), .constant(1))
     }
 
-    /// What `$eq` does not see of a value: its type, the sign of its zero, the digits of its decimal; for objects and
-    /// arrays the list of that.
-    private static func shape(_ value: Expression, levels: Int) -> Expression {
-        let node = Expression.variable("node")
-        let digits = Expression.choose(
-            if: node.hasType("double", "decimal"), then: Expression(["$toString": node.bson]), else: .constant(""))
-        let leaf = Expression.call("$concat", node.type, .constant(" "), digits)
-        let inner =
-            levels == 0
-            ? Expression(["$bsonSize": ["v": node.bson]])
-            : .call(
-                "$map", ["input": items(node), "as": itemName, "in": shape(.variable("item.v"), levels: levels - 1)])
-        return .let(["node": value], in: .choose(if: node.hasType("object", "array"), then: inner, else: leaf))
-    }
-
-    private static let itemName = Expression("item")
-
-    /// The values of an object or of an array, each as the `v` of an object.
-    private static func items(_ node: Expression) -> Expression {
-        .choose(
-            if: node.hasType("array"),
-            then: .call("$map", ["input": node, "as": itemName, "in": Expression(["v": "$$item"])]),
-            else: Expression(["$objectToArray": node.bson]))
-    }
+    /// The bytes of a value within an object.
+    private static func size(_ value: Expression) -> Expression { Expression(["$bsonSize": ["v": value.bson]]) }
 }

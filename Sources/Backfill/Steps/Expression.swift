@@ -23,8 +23,9 @@ package struct Expression: Hashable, Sendable {
     /// The value itself.
     static func constant(_ value: BSONValue) -> Expression { Expression(["$literal": value]) }
 
-    /// The value at a path of the document; missing where the path does not lead.
-    static func field(_ path: FieldPath) -> Expression { Expression(.string("$\(path)")) }
+    /// The value at a path of the document, or of the element that the path leads into; missing where the path does not
+    /// lead.
+    static func field(_ path: FieldPath) -> Expression { Expression(.string("$\(path.local)")) }
 
     /// A variable that an enclosing ``let(_:in:)`` binds.
     static func variable(_ name: String) -> Expression { Expression(.string("$$\(name)")) }

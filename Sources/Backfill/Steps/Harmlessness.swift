@@ -15,19 +15,26 @@ enum Harmlessness {
         assuming assumptions: CheckOptions = CheckOptions()
     ) -> Bool {
         // In MongoDB's own dialect a keyword anywhere may speak of the field; there nothing is proven.
-        collection.dialect == .appServices && !collection.holdsKey(at: step.target, in: app)
+        collection.dialect == .appServices
+            && !step.kind.touched.contains { collection.holdsKey(at: $0, in: app) }
             && holds(step, under: collection.root, assuming: assumptions)
     }
 
     static func holds(
         _ step: Step, under schema: SchemaNode, assuming assumptions: CheckOptions = CheckOptions()
     ) -> Bool {
-        guard schema.leadsThroughObjects(to: step.target) else { return false }
-        guard let target = schema.property(at: step.target) else {
-            // Sync ignores a field that the schema does not declare, where its parent takes further fields.
-            return schema.takesFurtherFields(below: step.target)
+        // Of elements nothing is proven.
+        guard step.kind.touched.allSatisfy({ !$0.leadsIntoElements && schema.leadsThroughObjects(to: $0) }) else {
+            return false
         }
-        return step.kind.leavesSyncing(under: schema, declaring: target, assuming: assumptions)
+        // Sync ignores a field that the schema does not declare, where its parent takes further fields.
+        let declared = step.kind.touched.filter { schema.property(at: $0) != nil }
+        guard step.kind.touched.allSatisfy({ declared.contains($0) || schema.takesFurtherFields(below: $0) }) else {
+            return false
+        }
+        guard let first = declared.first else { return true }
+        guard first == step.target, let node = schema.property(at: first) else { return false }
+        return step.kind.leavesSyncing(under: schema, declaring: node, assuming: assumptions)
     }
 }
 

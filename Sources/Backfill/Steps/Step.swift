@@ -10,12 +10,20 @@ package struct Step: Sendable {
     package init(_ kind: any StepKind) { self.kind = kind }
 
     /// Every kind that a job file may name.
-    package static let kinds: [any StepKind.Type] = [DefaultStep.self, CopyStep.self, ConvertStep.self]
+    package static let kinds: [any StepKind.Type] = [
+        DefaultStep.self, CopyStep.self, RenameStep.self, ConvertStep.self, CombineStep.self, SplitStep.self,
+        WrapStep.self, UnwrapStep.self, DedupeStep.self, DropNullsStep.self, UnsetStep.self,
+        RemapLinkStep.self, ExpressionStep.self,
+    ]
 
     /// The field that the step writes.
     package var target: FieldPath { kind.target }
     /// The field that the step reads besides its target.
     package var source: FieldPath? { kind.source }
+    /// The fields that the step writes.
+    package var targets: [FieldPath] { kind.targets }
+    /// The fields that the step reads besides its targets.
+    package var sources: [FieldPath] { kind.sources }
 }
 
 extension Step: Hashable {
@@ -34,7 +42,7 @@ extension Step: CustomStringConvertible {
 extension Step {
     /// Fills a field that is not there.
     package static func `default`(field: FieldPath, value: BSONValue, nullsToo: Bool) -> Step {
-        Step(DefaultStep(field: field, value: value, nullsToo: nullsToo))
+        Step(DefaultStep(field: field, value: .constant(value), nullsToo: nullsToo))
     }
 
     /// Gives a second field the value of a first.
@@ -42,6 +50,6 @@ extension Step {
 
     /// Changes a field's type, in place or into a second field.
     package static func convert(field: FieldPath, to type: SchemaType, into: FieldPath?) -> Step {
-        Step(ConvertStep(field: field, type: type, into: into))
+        Step(ConvertStep(field: field, conversion: Conversion(target: type), into: into))
     }
 }

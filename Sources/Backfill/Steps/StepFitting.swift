@@ -7,17 +7,26 @@ enum StepFitting {
     static func fit(
         _ located: Job.LocatedStep, active: SchemaNode?, next: SchemaNode?
     ) throws(JobError) -> Step {
-        let step = located.step
-        guard let schema = next ?? active else { return step }
-        let target = step.target
-        guard let node = schema.property(at: target) ?? active?.property(at: target) else {
-            let names = schema.declaredPaths + (active?.declaredPaths ?? [])
-            let hint = Spelling.hint(for: target.description, among: names).map { " (\($0))" } ?? ""
-            throw JobError("no schema of the job declares the field \"\(target)\"\(hint)", at: located.location)
+        guard let schema = next ?? active else { return located.step }
+        var step = located.step
+        for target in step.targets {
+            guard let node = schema.property(at: target) ?? active?.property(at: target) else {
+                let names = schema.declaredPaths + (active?.declaredPaths ?? [])
+                let hint = Spelling.hint(for: target.description, among: names).map { " (\($0))" } ?? ""
+                throw JobError("no schema of the job declares the field \"\(target)\"\(hint)", at: located.location)
+            }
+            // Only the next schema says what the job has to produce.
+            guard let next, next.property(at: target) != nil else { continue }
+            if step.kind.removed.contains(target) {
+                guard !next.requires(target) else {
+                    throw JobError(
+                        "the next schema requires \"\(target)\", which the step takes away", at: located.location)
+                }
+            } else if node.types.count == 1, let type = node.types.first {
+                step = Step(try step.kind.fitted(to: type, at: located.location))
+            }
         }
-        // Only the next schema says what the job has to produce.
-        guard next?.property(at: target) != nil, node.types.count == 1, let type = node.types.first else { return step }
-        return Step(try step.kind.fitted(to: type, at: located.location))
+        return step
     }
 
     /// The value as the declared type, where that is exact: the 0 of a job file serves every numeric type.
@@ -37,20 +46,36 @@ enum StepFitting {
 }
 
 extension SchemaNode {
-    /// The schema of a field, through embedded objects alone.
+    /// The schema of a field, through embedded objects, and by `[]` through lists and dictionaries.
     func property(at path: FieldPath) -> SchemaNode? {
         var node = self
         for name in path.components {
-            guard let child = node.properties.first(where: { $0.name == name }) else { return nil }
-            node = child.node
+            let child = name == FieldPath.each ? node.element : node.properties.first { $0.name == name }?.node
+            guard let child else { return nil }
+            node = child
         }
         return node
     }
 
-    /// The fields of the schema and of its embedded objects.
+    /// The fields of the schema, of its embedded objects, and of the elements of its lists and dictionaries.
     var declaredPaths: [String] {
         properties.flatMap { property in
-            [property.name] + property.node.declaredPaths.map { "\(property.name).\($0)" }
+            [property.name] + property.node.innerPaths.map { "\(property.name).\($0)" }
         }
+    }
+
+    private var innerPaths: [String] {
+        if !properties.isEmpty { return declaredPaths }
+        return element.map { [FieldPath.each] + $0.innerPaths.map { "\(FieldPath.each).\($0)" } } ?? []
+    }
+
+    /// The schema of every element of a list, or of every value of a dictionary; an empty one where it says nothing of
+    /// them.
+    private var element: SchemaNode? {
+        if types.contains(.array) {
+            return if case .each(let node) = items { node } else { SchemaNode(location: location) }
+        }
+        guard types.contains(.object), properties.isEmpty else { return nil }
+        return if case .schema(let node) = additionalProperties { node } else { SchemaNode(location: location) }
     }
 }

@@ -22,6 +22,26 @@ package protocol StepKind: Hashable, Sendable, CustomStringConvertible {
     var target: FieldPath { get }
     /// The field that the step reads besides its target.
     var source: FieldPath? { get }
+    /// The fields that the step writes, ``target`` first; they stand in the same element of a list or dictionary, if in
+    /// any.
+    var targets: [FieldPath] { get }
+    /// The fields that the step reads besides its targets; they stand where the targets stand.
+    var sources: [FieldPath] { get }
+    /// The fields whose values the step looks into, where those are objects or lists.
+    var looksInto: [FieldPath] { get }
+    /// Whether what the step writes depends on what stood in the target.
+    var changesInPlace: Bool { get }
+    /// Those of ``targets`` that the step takes away.
+    var removed: [FieldPath] { get }
+    /// The field of the document that says that the step is done, written in the same update and removed by `cleanup`;
+    /// for a step whose need would not end by itself.
+    var marker: FieldPath? { get }
+    /// Whether a job may say anything there, so that the step may go on from its own result.
+    var isFreeForm: Bool { get }
+    /// The reasons for which not one document may be left alone: with one such document the job does not start.
+    var refuses: Set<CompiledStep.Reason> { get }
+    /// The step with the time of the job's start in the place of `$now`, in milliseconds since 1970.
+    func settled(at now: Int64) -> Self
 
     /// The step with its constants as the type that the next schema declares for the target.
     /// - Throws: ``JobError`` at `location` when the two do not go together.
@@ -55,27 +75,23 @@ package protocol StepKind: Hashable, Sendable, CustomStringConvertible {
 extension StepKind {
     package static func read(_ node: YAMLNode) throws(JobError) -> any StepKind { try Self(node) }
     package var source: FieldPath? { nil }
+    package var targets: [FieldPath] { [target] }
+    package var sources: [FieldPath] { source.map { [$0] } ?? [] }
+    package var looksInto: [FieldPath] { [] }
+    package var changesInPlace: Bool { false }
+    package var removed: [FieldPath] { [] }
+    package var marker: FieldPath? { nil }
+    package var isFreeForm: Bool { false }
+    package var refuses: Set<CompiledStep.Reason> { [] }
+    package func settled(at now: Int64) -> Self { self }
     package func fitted(to type: SchemaType, at location: SourceLocation) throws(JobError) -> Self { self }
     package func leavesSyncing(
         under schema: SchemaNode, declaring target: SchemaNode, assuming: CheckOptions
     ) -> Bool { false }
-    package var touched: [FieldPath] { [target] }
-    package var removesFields: Bool { false }
+    package var touched: [FieldPath] { targets + (marker.map { [$0] } ?? []) }
+    package var removesFields: Bool { removed.contains { $0.components.count == 1 } }
     package var loss: String? { nil }
     package var parts: [any StepKind] { [self] }
     package var clientTransform: (any ClientTransform)? { nil }
     package var startsPhase: Bool { false }
-}
-
-/// What a step finds in a document and writes to its target; the parents of target and source are looked after by
-/// ``CompiledStep``.
-package struct StepBody {
-    /// Whether the document lacks the step, and the step can do it.
-    var wanted: Expression
-    /// What the target becomes where the step is wanted.
-    var value: Expression
-    /// Whether the step has anything to do with the document at all.
-    var isConcerned = Expression.constant(true)
-    /// Why a document that the step is about is left alone; no two hold for one document, nor one beside ``wanted``.
-    var conflicts: [(reason: CompiledStep.Reason, when: Expression)] = []
 }

@@ -9,18 +9,30 @@ package struct CopyStep: StepKind {
 
     let from: FieldPath
     let to: FieldPath
+    var whenPresent = WhenPresent.report
 
     package var target: FieldPath { to }
     package var source: FieldPath? { from }
+    package var changesInPlace: Bool { whenPresent == .replace }
+    package var looksInto: [FieldPath] { whenPresent == .replace ? [from, to] : [] }
 
-    package var description: String { "copy \(from) to \(to)" }
+    package var description: String {
+        "copy \(from) to \(to)" + (whenPresent == .report ? "" : ", \(whenPresent.rawValue) what is there")
+    }
+
+    package var loss: String? {
+        whenPresent == .replace ? "the values that \"\(to)\" held before" : nil
+    }
 
     package func body() -> StepBody {
         let (source, target) = (Expression.field(from), Expression.field(to))
         let present = from.isReachable && !source.isMissing
+        let differs = present && !target.isMissing && !Expression.same(target, source)
         return StepBody(
-            wanted: present && target.isMissing, value: source, isConcerned: present,
-            conflicts: [(.targetDiffers, present && !target.isMissing && !Expression.same(target, source))])
+            wanted: whenPresent == .replace ? present && !Expression.same(target, source) : present && target.isMissing,
+            value: source, isConcerned: present,
+            conflicts: whenPresent == .replace
+                ? [] : [(whenPresent == .keep ? .targetKept : .targetDiffers, differs)])
     }
 
     package func leavesSyncing(
@@ -35,11 +47,23 @@ package struct CopyStep: StepKind {
 
 extension CopyStep {
     package init(_ node: YAMLNode) throws(JobError) {
-        let members = try node.members(of: "\"copy\"", allowed: ["from", "to"])
-        let from = try members.required("from").fieldPath("from")
+        let pair = try FieldPair(node, of: Self.key)
+        self.init(from: pair.from, to: pair.to, whenPresent: pair.whenPresent)
+    }
+}
+
+/// What stands under `copy` and under `rename`.
+struct FieldPair {
+    let from: FieldPath
+    let to: FieldPath
+    let whenPresent: WhenPresent
+
+    init(_ node: YAMLNode, of key: String) throws(JobError) {
+        let members = try node.members(of: "\"\(key)\"", allowed: ["from", "to", "whenPresent"])
+        from = try members.required("from").fieldPath("from")
         let target = try members.required("to")
-        let to = try target.fieldPath("to")
+        to = try target.fieldPathBelowNoList("to")
         try target.checkApart(from, to)
-        self.init(from: from, to: to)
+        whenPresent = try members["whenPresent"]?.choice("whenPresent") ?? .report
     }
 }

@@ -2,42 +2,82 @@ package import BSON
 package import Checking
 package import LocatedYAML
 package import ServerSchema
+import Yams
 
 /// Fills a field that is not there.
 package struct DefaultStep: StepKind {
     package static let key = "default"
 
+    /// What a field is filled with.
+    package enum Filling: Hashable, Sendable {
+        /// The same value everywhere.
+        case constant(BSONValue)
+        /// The time of the job's start; until that is known, the server's time.
+        case now
+    }
+
     let field: FieldPath
-    package let value: BSONValue
+    package let value: Filling
     /// Whether a null is filled too.
     let nullsToo: Bool
 
     package var target: FieldPath { field }
 
     package var description: String {
-        "default \(field): a value of type \(value.type) where missing\(nullsToo ? " or null" : "")"
+        let what =
+            switch value {
+            case .constant(let value): "a value of type \(value.type)"
+            case .now: "the time of the job's start"
+            }
+        return "default \(field): \(what) where missing\(nullsToo ? " or null" : "")"
+    }
+
+    package var loss: String? {
+        nullsToo
+            ? "which documents had a null in \"\(field)\", and which none" : nil
+    }
+
+    package func settled(at now: Int64) -> Self {
+        value == .now
+            ? DefaultStep(field: field, value: .constant(.date(milliseconds: now)), nullsToo: nullsToo) : self
     }
 
     package func fitted(to type: SchemaType, at location: SourceLocation) throws(JobError) -> Self {
-        guard let fitted = StepFitting.fit(value, to: type) else {
-            throw JobError(
-                "the default of \"\(field)\" has type \(value.type), and the next schema declares \(type.rawValue)",
-                at: location)
+        let found: String
+        switch value {
+        case .constant(let value):
+            if let fitted = StepFitting.fit(value, to: type) {
+                return DefaultStep(field: field, value: .constant(fitted), nullsToo: nullsToo)
+            }
+            found = "\(value.type)"
+        case .now:
+            if type == .date || type == .mixed { return self }
+            found = "date"
         }
-        return DefaultStep(field: field, value: fitted, nullsToo: nullsToo)
+        throw JobError(
+            "the default of \"\(field)\" has type \(found), and the next schema declares \(type.rawValue)", at: location
+        )
     }
 
     package func body() -> StepBody {
-        StepBody(
+        let filling: Expression =
+            switch value {
+            case .constant(let value): .constant(value)
+            case .now: .variable("NOW")
+            }
+        return StepBody(
             wanted: nullsToo ? Expression.field(field).isMissingOrNull : Expression.field(field).isMissing,
-            value: .constant(value))
+            value: filling)
     }
 
     package func leavesSyncing(
         under schema: SchemaNode, declaring target: SchemaNode, assuming assumptions: CheckOptions
     ) -> Bool {
         // The whole field is that constant then, whatever the document is.
-        schema.fits(value, at: field, assuming: assumptions)
+        switch value {
+        case .constant(let value): schema.fits(value, at: field, assuming: assumptions)
+        case .now: schema.fits(.date(milliseconds: 0), at: field, assuming: assumptions)
+        }
     }
 }
 
@@ -49,23 +89,33 @@ extension DefaultStep {
     package init(_ node: YAMLNode) throws(JobError) {
         let members = try node.members(of: "\"default\"", allowed: ["field", "value", "when"])
         let field = try members.required("field").fieldPath("field")
-        let value = try JobLiteral.value(try members.required("value"))
+        let value = try Self.filling(try members.required("value"))
         let nullsToo = try members.fillsNulls()
-        guard !nullsToo || (value != .null && value != .undefined) else {
+        guard nullsToo || field.components.last != FieldPath.each else {
+            throw node.error("an element of a list is always there: say \"when: missingOrNull\" to fill its nulls")
+        }
+        guard !nullsToo || (value != .constant(.null) && value != .constant(.undefined)) else {
             throw node.error("a default of null never ends the need for one: give another value, or \"when: missing\"")
         }
         self.init(field: field, value: value, nullsToo: nullsToo)
     }
+
+    /// `$now` without quotation marks is the time; all else is a literal.
+    private static func filling(_ node: YAMLNode) throws(JobError) -> Filling {
+        if let scalar = node.node.scalar, scalar.string == "$now", scalar.style == .plain || scalar.style == .any {
+            return .now
+        }
+        return .constant(try JobLiteral.value(node))
+    }
 }
 
 extension YAMLMembers {
+    private enum When: String, CaseIterable { case missing, missingOrNull }
+
     /// What a default says under `when`: whether a null is filled too.
     func fillsNulls() throws(JobError) -> Bool {
-        guard let when = self["when"] else { return false }
-        switch try when.text(of: "\"when\"") {
-        case "missing": return false
-        case "missingOrNull": return true
-        default: throw when.error("\"when\" must be missing or missingOrNull")
-        }
+        guard let node = self["when"] else { return false }
+        let when: When = try node.choice("when")
+        return when == .missingOrNull
     }
 }

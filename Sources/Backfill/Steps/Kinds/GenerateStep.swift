@@ -44,7 +44,7 @@ package struct GenerateStep: StepKind {
 extension GenerateStep {
     package init(_ node: YAMLNode) throws(JobError) {
         let members = try node.members(of: "\"default\"", allowed: ["field", "generate", "when"])
-        let field = try members.required("field").fieldPath("field")
+        let field = try members.required("field").fieldPathThroughObjects("field")
         let kind = try members.required("generate")
         guard let type = SchemaType(rawValue: try kind.text(of: "\"generate\"")), [.objectId, .uuid].contains(type)
         else { throw kind.error("\"generate\" must be objectId or uuid") }

@@ -1,0 +1,37 @@
+extension CompiledStep {
+    /// Why a document that the step is about is left alone.
+    package enum Reason: String, Sendable, CaseIterable {
+        /// The value has no counterpart in the new type, or only with loss.
+        case notConvertible = "not convertible without loss"
+        /// The target holds another value already.
+        case targetDiffers = "target holds another value"
+        /// The target holds another value, which the job is to keep.
+        case targetKept = "target keeps its value"
+        /// Source and target look the same, as far down as they can be compared exactly.
+        case tooDeep = "nested too deeply to be compared exactly"
+        /// The value is of a type that the step says nothing about.
+        case wrongType = "value is of another type"
+        /// A part of what is to be combined is not there.
+        case partMissing = "a part is missing"
+        /// The text has more or fewer parts than fields, or they do not make the text again.
+        case notSplittable = "does not split into the fields without loss"
+        /// There is not exactly one value to take out.
+        case notSingle = "does not hold exactly one value"
+        /// The map says nothing about the value.
+        case notInMap = "value is not in the map"
+        /// A parent of the target, or of the source, is of another type than object.
+        case parentNotObject = "parent is not an object"
+        /// Something else stands in the place of a list or a dictionary.
+        case notContainer = "neither a list nor a dictionary"
+        /// A field name stands twice in the document, or in a parent of the target or the source.
+        ///
+        /// Merging would lose one of the two, mongod 6.0 aborts when it words the difference of such an update, and which
+        /// of the two an expression reads is not said.
+        case repeatedName = "a field name stands twice"
+        /// A parent of the target is missing or null: it is never created.
+        case parentMissing = "parent is missing"
+
+        /// Whether such a document remains for the operator to see to; a parent that is absent has nothing to fill.
+        package var isTrouble: Bool { self != .parentMissing && self != .targetKept }
+    }
+}

@@ -1,0 +1,85 @@
+package import BSON
+package import LocatedYAML
+package import ServerSchema
+
+/// Makes a set of a list: of equal elements the first stays, in its place.
+///
+/// Equal is what a set takes for equal: numbers by their value whatever their type, texts by their bytes. Of objects and
+/// lists only those go that are certain to be the same in every type and digit.
+package struct DedupeStep: StepKind {
+    package static let key = "dedupe"
+
+    let field: FieldPath
+
+    package var target: FieldPath { field }
+    package var looksInto: [FieldPath] { [field] }
+    package var changesInPlace: Bool { true }
+
+    package var description: String { "dedupe \(field)" }
+
+    package var loss: String? {
+        "the repeated elements of \"\(field)\", and the numeric types of those that repeat a number"
+    }
+
+    package func fitted(to type: SchemaType, at location: SourceLocation) throws(JobError) -> Self {
+        guard type == .array || type == .mixed else {
+            throw JobError("\"\(field)\" is a list, and the next schema declares \(type.rawValue)", at: location)
+        }
+        return self
+    }
+
+    package func body() -> StepBody {
+        let value = Expression.field(field)
+        let isList = value.hasType("array")
+        // By far the most lists repeat nothing that even `$eq` takes for equal: that is seen fast.
+        let mayRepeat = !(size(Expression(["$setUnion": [value.bson]])) == size(value))
+        let distinct = distinct(value)
+        return StepBody(
+            wanted: .all([isList, mayRepeat, !(size(distinct) == size(value))]), value: distinct,
+            conflicts: [(.wrongType, !value.isMissingOrNull && !isList)])
+    }
+
+    private func size(_ list: Expression) -> Expression { Expression(["$size": list.bson]) }
+
+    private func distinct(_ list: Expression) -> Expression {
+        let (index, element) = (Expression.variable("index"), Expression.variable("element"))
+        let first = Expression.variable("first")
+        func item(_ index: Expression) -> Expression { .call("$arrayElemAt", list, index) }
+        let earlier = Expression.call(
+            "$map",
+            [
+                "input": .call("$slice", list, .constant(0), index), "as": Expression("other"),
+                "in": isEqual(.variable("other"), element),
+            ])
+        // The first that `$eq` finds is most often the first at all, or equal.
+        let isFirst = Expression.let(
+            ["element": item(index)],
+            in: .let(
+                ["first": .call("$indexOfArray", list, element)],
+                in: .any([
+                    first == index,
+                    .all([!isEqual(item(first), element), !Expression.call("$anyElementTrue", earlier)]),
+                ])))
+        let kept = Expression([
+            "$filter": [
+                "input": ["$range": [0, size(list).bson]], "as": "index", "cond": isFirst.bson,
+            ]
+        ])
+        return .call("$map", ["input": kept, "as": Expression("index"), "in": item(index)])
+    }
+
+    /// Whether two elements are one to a set; for elements that `$eq` takes for equal or not.
+    private func isEqual(_ left: Expression, _ right: Expression) -> Expression {
+        func isNumber(_ value: Expression) -> Expression { value.hasType("int", "long", "double", "decimal") }
+        return .any([
+            .all([isNumber(left), isNumber(right), left == right]), .identical(left, right),
+        ])
+    }
+}
+
+extension DedupeStep {
+    package init(_ node: YAMLNode) throws(JobError) {
+        let members = try node.members(of: "\"dedupe\"", allowed: ["field"])
+        self.init(field: try members.required("field").fieldPath("field"))
+    }
+}

@@ -1,0 +1,63 @@
+package import BSON
+package import LocatedYAML
+package import ServerSchema
+
+/// Takes the nulls out of a list, or the fields that are null out of an object.
+package struct DropNullsStep: StepKind {
+    package static let key = "drop-nulls"
+
+    let field: FieldPath
+
+    package var target: FieldPath { field }
+    package var looksInto: [FieldPath] { [field] }
+    package var changesInPlace: Bool { true }
+
+    package var description: String { "drop nulls of \(field)" }
+
+    package var loss: String? {
+        "where \"\(field)\" held nulls, and how many"
+    }
+
+    package func fitted(to type: SchemaType, at location: SourceLocation) throws(JobError) -> Self {
+        guard [.array, .object, .mixed].contains(type) else {
+            throw JobError(
+                "\"\(field)\" is a list or an object, and the next schema declares \(type.rawValue)", at: location)
+        }
+        return self
+    }
+
+    package func body() -> StepBody {
+        let value = Expression.field(field)
+        let entry = Expression.variable("entry")
+        func isNull(_ value: Expression) -> Expression { value.hasType("null", "undefined") }
+        let entries = Expression.elements(of: value)
+        let hasNull = Expression.call(
+            "$anyElementTrue",
+            .call("$map", ["input": entries, "as": Expression("entry"), "in": isNull(.variable("entry.v"))]))
+        func kept(_ input: Expression, _ tested: Expression) -> Expression {
+            .call("$filter", ["input": input, "as": Expression("entry"), "cond": !isNull(tested)])
+        }
+        let isContainer = value.hasType("array", "object")
+        // An object in which a name stands twice would lose one of the two.
+        let object = Expression(["$objectToArray": value.bson])
+        let isWhole =
+            !value.hasType("object")
+            || (Expression(["$bsonSize": value.bson]) == Expression(["$bsonSize": ["$arrayToObject": object.bson]]))
+        return StepBody(
+            wanted: .all([isContainer, hasNull, isWhole]),
+            value: .choose(
+                if: value.hasType("array"), then: kept(value, entry),
+                else: Expression(["$arrayToObject": kept(object, .variable("entry.v")).bson])),
+            conflicts: [
+                (.wrongType, !value.isMissingOrNull && !isContainer),
+                (.repeatedName, .all([isContainer, hasNull, !isWhole])),
+            ])
+    }
+}
+
+extension DropNullsStep {
+    package init(_ node: YAMLNode) throws(JobError) {
+        let members = try node.members(of: "\"drop-nulls\"", allowed: ["field"])
+        self.init(field: try members.required("field").fieldPath("field"))
+    }
+}

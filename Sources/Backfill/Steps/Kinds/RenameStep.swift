@@ -1,0 +1,87 @@
+package import BSON
+package import Checking
+package import LocatedYAML
+package import ServerSchema
+
+/// Moves a field's value to another field: first a copy, and when that is done everywhere the removal of the first.
+package struct RenameStep: StepKind {
+    package static let key = "rename"
+
+    let from: FieldPath
+    let to: FieldPath
+    var whenPresent = WhenPresent.report
+
+    package var target: FieldPath { to }
+    package var source: FieldPath? { from }
+    package var targets: [FieldPath] { [to, from] }
+    package var sources: [FieldPath] { [] }
+    package var removed: [FieldPath] { [from] }
+    package var changesInPlace: Bool { whenPresent == .replace }
+
+    package var description: String {
+        "rename \(from) to \(to)" + (whenPresent == .report ? "" : ", \(whenPresent.rawValue) what is there")
+    }
+
+    package var loss: String? { copy.loss }
+
+    /// The pairs that differ are told once, by the removal.
+    package var parts: [any StepKind] {
+        [copy, RemoveCopiedStep(from: from, to: to, reports: whenPresent != .keep)]
+    }
+
+    private var copy: CopyStep { CopyStep(from: from, to: to, whenPresent: whenPresent == .replace ? .replace : .keep) }
+
+    package func body() -> StepBody { copy.body() }
+}
+
+extension RenameStep {
+    package init(_ node: YAMLNode) throws(JobError) {
+        let pair = try FieldPair(node, of: Self.key)
+        guard pair.from.components.last != FieldPath.each else {
+            throw node.error("\"from\": an element of a list cannot be renamed: name a field of it")
+        }
+        self.init(from: pair.from, to: pair.to, whenPresent: pair.whenPresent)
+    }
+}
+
+/// Takes a field away whose value a second field holds: the second half of ``RenameStep``, which no job names.
+package struct RemoveCopiedStep: StepKind {
+    package static let key = "removeCopied"
+
+    let from: FieldPath
+    let to: FieldPath
+    /// Whether a pair that differs is trouble.
+    let reports: Bool
+
+    package var target: FieldPath { from }
+    package var source: FieldPath? { to }
+    package var removed: [FieldPath] { [from] }
+    package var startsPhase: Bool { true }
+    package var looksInto: [FieldPath] { [from, to] }
+
+    package var description: String { "remove \(from) where \(to) holds its value" }
+
+    package func body() -> StepBody {
+        let (first, second) = (Expression.field(from), Expression.field(to))
+        let present = from.isReachable && !first.isMissing
+        let paired = present && to.isReachable && !second.isMissing
+        let isSame = Expression.same(second, first)
+        let isIdentical = Expression.identical(second, first)
+        return StepBody(
+            wanted: paired && isIdentical, value: .removed,
+            // What has no second field was told by the copy.
+            isConcerned: .constant(false),
+            conflicts: [
+                (reports ? .targetDiffers : .targetKept, paired && !isSame),
+                (.tooDeep, .all([paired, isSame, !isIdentical])),
+            ])
+    }
+}
+
+extension RemoveCopiedStep {
+    package func leavesSyncing(
+        under schema: SchemaNode, declaring target: SchemaNode, assuming: CheckOptions
+    ) -> Bool { UnsetStep.leavesSyncing(without: from, under: schema) }
+
+    package init(_ node: YAMLNode) throws(JobError) { throw node.error("no step of a job is called \"\(Self.key)\"") }
+}

@@ -1,0 +1,59 @@
+package import BSON
+package import Checking
+package import LocatedYAML
+package import ServerSchema
+
+/// Takes a field away.
+package struct UnsetStep: StepKind {
+    package static let key = "unset"
+
+    /// Which values are taken away.
+    enum When: String, CaseIterable {
+        /// All.
+        case present
+        /// `null` and `undefined` alone.
+        case null
+    }
+
+    let field: FieldPath
+    var when = When.present
+
+    package var target: FieldPath { field }
+    package var removed: [FieldPath] { [field] }
+    package var changesInPlace: Bool { when == .null }
+
+    package var description: String { "unset \(field)" + (when == .null ? " where null" : "") }
+
+    package var loss: String? {
+        when == .null
+            ? "which documents had a null in \"\(field)\", and which none"
+            : "the values of \"\(field)\""
+    }
+
+    package func body() -> StepBody {
+        let value = Expression.field(field)
+        return StepBody(
+            wanted: when == .null ? value.hasType("null", "undefined") : !value.isMissing, value: .removed,
+            // Below a parent that is missing there is nothing to take away.
+            isConcerned: .constant(false))
+    }
+
+    package func leavesSyncing(
+        under schema: SchemaNode, declaring target: SchemaNode, assuming: CheckOptions
+    ) -> Bool { Self.leavesSyncing(without: field, under: schema) }
+
+    /// Whether a document that syncs does so without a field of its own: the field of an object may be one of a geo
+    /// point.
+    static func leavesSyncing(without field: FieldPath, under schema: SchemaNode) -> Bool {
+        !schema.requires(field) && field.components.count == 1
+    }
+}
+
+extension UnsetStep {
+    package init(_ node: YAMLNode) throws(JobError) {
+        let members = try node.members(of: "\"unset\"", allowed: ["field", "when"])
+        self.init(
+            field: try members.required("field").fieldPathBelowNoList("field"),
+            when: try members["when"]?.choice("when") ?? .present)
+    }
+}

@@ -1,0 +1,70 @@
+package import BSON
+package import LocatedYAML
+package import ServerSchema
+
+/// Takes the value out of a list of one, or out of an object that holds nothing but it.
+package struct UnwrapStep: StepKind {
+    package static let key = "unwrap"
+
+    let field: FieldPath
+    /// The name under which an object holds the value; `nil` for a list.
+    let from: String?
+
+    package var target: FieldPath { field }
+    package var looksInto: [FieldPath] { [field] }
+    package var changesInPlace: Bool { true }
+
+    package var description: String { "unwrap \(field) from \(from.map { "an object under \($0)" } ?? "a list")" }
+
+    package var loss: String? {
+        "which values of \"\(field)\" stood in \(from == nil ? "a list" : "an object"), and which alone already"
+    }
+
+    package func fitted(to type: SchemaType, at location: SourceLocation) throws(JobError) -> Self {
+        guard from != nil || type != .array else {
+            throw JobError(
+                "\"\(field)\" is taken out of its list, and the next schema declares array", at: location)
+        }
+        return self
+    }
+
+    package func body() -> StepBody {
+        let value = Expression.field(field)
+        let isWrapped = value.hasType(from == nil ? "array" : "object")
+        // What is wrapped twice would be unwrapped again by the next run; a list in a list stays a list.
+        let isOnce = Expression.let(
+            ["inner": inner(of: value)],
+            in: from == nil ? !Expression.variable("inner").hasType("array") : !isSingle(.variable("inner")))
+        let canBeDone = isSingle(value) && isOnce
+        return StepBody(
+            wanted: canBeDone, value: inner(of: value), conflicts: [(.notSingle, isWrapped && !canBeDone)])
+    }
+
+    private func inner(of value: Expression) -> Expression {
+        guard from != nil else { return .call("$arrayElemAt", value, .constant(0)) }
+        let entry = Expression.call("$arrayElemAt", Expression(["$objectToArray": value.bson]), .constant(0))
+        return .let(["entry": entry], in: .variable("entry.v"))
+    }
+
+    /// Whether the value is a list of one, or an object of that one name.
+    private func isSingle(_ value: Expression) -> Expression {
+        guard let from else {
+            return .all([value.hasType("array"), Expression(["$size": value.bson]) == .constant(1)])
+        }
+        let entries = Expression(["$objectToArray": value.bson])
+        let name = Expression.let(
+            ["entry": .call("$arrayElemAt", entries, .constant(0))], in: .variable("entry.k"))
+        return .all([
+            value.hasType("object"), Expression(["$size": entries.bson]) == .constant(1),
+            .sameText(name, .constant(.string(from))),
+        ])
+    }
+}
+
+extension UnwrapStep {
+    package init(_ node: YAMLNode) throws(JobError) {
+        let members = try node.members(of: "\"unwrap\"", allowed: ["field", "from"])
+        self.init(
+            field: try members.required("field").fieldPath("field"), from: try members["from"]?.fieldName("from"))
+    }
+}

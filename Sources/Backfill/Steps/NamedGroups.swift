@@ -1,0 +1,46 @@
+/// The groups of a regular expression, which the server gives back by number and not by name.
+struct NamedGroups: Hashable, Sendable {
+    /// The place of each named group among all groups, from 0, in the order of the text.
+    let groups: [(name: String, index: Int)]
+
+    init(in pattern: String) {
+        var groups: [(name: String, index: Int)] = []
+        var count = 0
+        var isInClass = false
+        var rest = pattern[...]
+        while let character = rest.popFirst() {
+            switch character {
+            case "\\": rest = rest.dropFirst()
+            // A "]" that stands first is one of the class.
+            case "[" where !isInClass:
+                isInClass = true
+                if rest.first == "^" { rest = rest.dropFirst() }
+                if rest.first == "]" { rest = rest.dropFirst() }
+            case "]": isInClass = false
+            case "(" where !isInClass && rest.first != "?" && rest.first != "*": count += 1
+            case "(" where !isInClass:
+                guard let name = Self.name(rest) else { continue }
+                groups.append((name, count))
+                count += 1
+            default: break
+            }
+        }
+        self.groups = groups
+    }
+
+    /// The name of a group whose text follows: `?<name>`, `?P<name>` or `?'name'`.
+    private static func name(_ text: Substring) -> String? {
+        for (start, end) in [("?<", ">"), ("?P<", ">"), ("?'", "'")] as [(String, Character)]
+        where text.hasPrefix(start) {
+            let name = text.dropFirst(start.count).prefix { $0 != end }
+            let isName = name.first?.isLetter == true || name.first == "_"
+            // "?<=" and "?<!" look behind.
+            if isName { return String(name) }
+        }
+        return nil
+    }
+
+    static func == (left: Self, right: Self) -> Bool { left.groups.elementsEqual(right.groups, by: ==) }
+
+    func hash(into hasher: inout Hasher) { for group in groups { hasher.combine(group.name) } }
+}
