@@ -32,7 +32,7 @@ package struct BackfillReportJSON {
             ("unsyncable_before", report.unsyncable.map { .integer($0.before) } ?? .null),
             ("unsyncable_after", report.unsyncable.map { .integer($0.after) } ?? .null),
             ("harm", report.harm.map { .integer($0) } ?? .null),
-            ("headroom", headroom),
+            ("headroom", report.headroom?.json ?? .null),
             ("refusal", report.refusal.map { .string($0) } ?? .null),
             ("steps", .array(report.before.indices.map(step))),
             ("samples", .array(report.samples.map(sample))),
@@ -51,16 +51,6 @@ package struct BackfillReportJSON {
 
     private var stoppedBy: ReportValue {
         if case .stopped(let stop) = report.outcome { .string(stop.reason) } else { .null }
-    }
-
-    private var headroom: ReportValue {
-        guard let headroom = report.headroom else { return .null }
-        return .object([
-            ("ledger", headroom.ledger.map { .integer($0) } ?? .null),
-            ("pending", .integer(headroom.pending)),
-            ("ceiling", .integer(headroom.ceiling)),
-            ("documents", .integer(headroom.documents)),
-        ])
     }
 
     private func step(_ index: Int) -> ReportValue {
@@ -92,5 +82,17 @@ package struct BackfillReportJSON {
             fields.compactMap { field in
                 field.value.map { (field.path, showsValues ? .extended($0) : .string($0.type.description)) }
             })
+    }
+}
+
+extension Headroom {
+    /// The parts of the sum.
+    var json: ReportValue {
+        .object([
+            ("ledger", ledger.map { .integer($0) } ?? .null),
+            ("pending", .integer(pending)),
+            ("ceiling", .integer(ceiling)),
+            ("documents", .integer(documents)),
+        ])
     }
 }

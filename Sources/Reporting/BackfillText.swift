@@ -32,7 +32,7 @@ package enum BackfillReportText {
             "  \(isDryRun ? "would change" : "changed") \(report.modifiedIsLow ? "at least " : "")"
                 + "\(report.modified.grouped) of "
                 + "\(report.estimatedDocuments.documents) in \(report.chunks.counted("chunk")), "
-                + "\(Self.rounded(report.seconds)) s"
+                + "\(report.seconds.inTenths) s"
                 + (report.earlierChunks > 0 ? " (after \(report.earlierChunks.counted("chunk")) of earlier runs)" : ""))
         if let unsyncable = report.unsyncable {
             lines.append(
@@ -81,16 +81,11 @@ package enum BackfillReportText {
                 return "    _id \(ShellLiteral.text(sample.id)): " + changes.joined(separator: ", ")
             }
     }
-
-    private static func rounded(_ seconds: Double) -> String {
-        let tenths = Int((seconds * 10).rounded())
-        return "\(tenths / 10).\(tenths % 10)"
-    }
 }
 
 extension Headroom {
     /// Metric, value and limit, with the thousands apart.
-    fileprivate var text: String {
+    var text: String {
         let entries = ledger.map { "\($0.grouped) in the ledger" } ?? "no ledger"
         return "unsynced documents: \(entries) + \(pending.grouped) pending, must stay under \(ceiling.grouped)"
     }
@@ -107,5 +102,13 @@ private enum StepLines {
                         + (ids.isEmpty ? "" : ", such as _id \(ids)")
                 }
         }
+    }
+}
+
+extension Double {
+    /// Rounded to tenths.
+    var inTenths: String {
+        let tenths = Int((self * 10).rounded())
+        return "\(tenths / 10).\(tenths % 10)"
     }
 }

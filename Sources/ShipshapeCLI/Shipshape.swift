@@ -17,8 +17,9 @@ struct Shipshape: AsyncParsableCommand {
             """,
         version: version,
         subcommands: [
-            CheckCommand.self, LintCommand.self, BackfillCommand.self, StatusCommand.self, PauseCommand.self,
-            ResumeCommand.self, TuneCommand.self, CleanupCommand.self, MigrateCommand.self, UnsyncedCommand.self,
+            CheckCommand.self, LintCommand.self, BackfillCommand.self, UndoCommand.self, StatusCommand.self,
+            PauseCommand.self, ResumeCommand.self, TuneCommand.self, CleanupCommand.self, MigrateCommand.self,
+            UnsyncedCommand.self,
         ])
 }
 

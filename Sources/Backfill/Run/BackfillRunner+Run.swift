@@ -27,7 +27,9 @@ extension BackfillRunner {
         _ plan: BackfillPlan, on pool: ClientPool, since started: ContinuousClock.Instant
     ) throws -> BackfillReport {
         let store = try store(pool)
-        let (holding, progress) = try takeLease(store)
+        let (holding, range) = try LeaseSeeker(options: options, identity: identity, patience: patience)
+            .take(store, for: .backfill)
+        let progress = StateStore.Progress(range)
         let client = try pool.client()
         let gate =
             job.isHarmless
@@ -84,49 +86,5 @@ extension BackfillRunner {
         }
         report.seconds = started.duration(to: .now).seconds
         return report
-    }
-
-    /// Takes the job's lease; waits for the end of one whose runner is known to be dead, and for others as long as
-    /// `--lease-wait` says.
-    private func takeLease(_ store: borrowing StateStore) throws -> (Holding, StateStore.Progress) {
-        let started = ContinuousClock.now
-        var announced = false
-        // A dead runner never renews: its lease ends once. One that lives would make this wait for ever.
-        let longest = max(options.leaseWait, .zero)
-        var deadEnd: ContinuousClock.Instant?
-        while true {
-            let askedAt = ContinuousClock.now
-            switch try patience.bridging({ try store.acquire() }) {
-            case .taken(let lease, let progress):
-                return (Holding(lease: lease, askedAt: askedAt), progress)
-            case .held(let holder, let remaining):
-                let needed = max(remaining, .zero) + options.lease.skew
-                let isDead = holder.map { identity.knowsDead($0) } ?? false
-                if isDead, deadEnd == nil { deadEnd = .now + needed + .seconds(2) }
-                let isWorthIt = isDead ? (deadEnd.map { .now < $0 } ?? false) : started.duration(to: .now) < longest
-                guard !stop.isRaised else {
-                    throw BackfillError(.stopped, "stopped by a signal before the job's lease was free; run it again")
-                }
-                guard isWorthIt else { throw held(by: holder, remaining: remaining) }
-                if !announced {
-                    announced = true
-                    events(
-                        .waitingForLease(
-                            holder: Self.name(of: holder), seconds: isDead ? needed.seconds : longest.seconds))
-                }
-                Thread.sleep(min(max(needed, .milliseconds(50)), .milliseconds(250)))
-            }
-        }
-    }
-
-    private func held(by holder: RunnerIdentity?, remaining: Duration) -> BackfillError {
-        BackfillError(
-            .leaseHeld,
-            "job \"\(job.job.name)\" is held by \(Self.name(of: holder)); its lease ends in "
-                + "\(max(0, Int(remaining.seconds.rounded(.up)))) s unless it renews it; wait for it with --lease-wait")
-    }
-
-    private static func name(of holder: RunnerIdentity?) -> String {
-        holder.map { "process \($0.process) on host \($0.host)" } ?? "another runner"
     }
 }

@@ -40,15 +40,20 @@ extension StateStore {
     static var goingOn: BSONDocument { ["waiting": "$$REMOVE", "active": "$$NOW", "recent": fresh] }
 
     /// The changes that take a lease.
-    static func taking(_ lease: BSONValue) -> BSONDocument {
-        ["lease": lease, "state": "running", "waiting": "$$REMOVE", "active": "$$NOW", "recent": fresh]
+    static func taking(_ lease: BSONValue, for use: Use) -> BSONDocument {
+        let taken: BSONDocument = [
+            "lease": lease, "state": use == .undo ? "undoing" : "running", "waiting": "$$REMOVE", "active": "$$NOW",
+            "recent": fresh,
+        ]
+        guard use == .undo else { return taken }
+        return taken.appending("undo", ["$ifNull": ["$undo", ["begun": "$$NOW"]]])
     }
 
     /// The changes that give a lease back.
     static var releasing: BSONDocument {
         [
             "lease.end": ["$literal": .date(milliseconds: 0)], "waiting": "$$REMOVE",
-            "state": ["$cond": [["$eq": ["$state", "done"]], "done", "stopped"]],
+            "state": ["$cond": [["$eq": ["$state", "running"]], "stopped", "$state"]],
         ]
     }
 }

@@ -52,15 +52,21 @@ extension StateStore {
     /// The job's record; `nil` before its first start.
     func record() throws(MongoError) -> BSONDocument? { try client.first("jobs", ["_id": .string(job)]) }
 
-    /// Refuses a job whose text, schemas or collection are not those that it was started with.
-    func check(_ binding: Binding) throws {
-        guard let record = try record() else { return }
+    /// Refuses a record of another layout.
+    func checkVersion(of record: BSONDocument) throws(BackfillError) {
         guard record["version"]?.integer == Self.version else {
             throw BackfillError(
                 .checkpointUnreadable,
                 "the state of job \"\(job)\" in database \"\(client.database)\" has version "
                     + "\(record["version"]?.integer ?? 0), and this program reads version \(Self.version)")
         }
+    }
+
+    /// Refuses a job whose text, schemas or collection are not those that it was started with.
+    func check(_ binding: Binding) throws {
+        guard let record = try record() else { return }
+        try checkVersion(of: record)
+        if let undo = try undoing() { throw undo.refusal(of: job) }
         if let difference = binding.difference(from: record) {
             throw BackfillError(
                 .bindingChanged,
@@ -87,9 +93,15 @@ extension StateStore {
 }
 
 extension StateStore {
+    /// What a lease is taken for.
+    enum Use {
+        case backfill, undo
+    }
+
     /// How an attempt to take the lease ended.
     enum Acquisition {
-        case taken(Lease, Progress)
+        /// The lease, and the range's record as it is then.
+        case taken(Lease, BSONDocument)
         case held(by: RunnerIdentity?, remaining: Duration)
     }
 
@@ -135,7 +147,7 @@ extension StateStore {
     /// Takes the range's lease when nobody's is running, the margin for clock skew included.
     ///
     /// One that is this runner's own is taken again: an attempt whose reply was lost may have been done.
-    func acquire() throws(MongoError) -> Acquisition {
+    func acquire(for use: Use) throws(MongoError) -> Acquisition {
         let ended: BSONValue = [
             "$lt": [
                 ["$ifNull": ["$lease.end", ["$literal": .date(milliseconds: 0)]]],
@@ -151,10 +163,13 @@ extension StateStore {
                 ],
             ]
         ]
-        let updated = try client.modify(
-            "ranges", ["_id": range, "$or": [["$expr": ended], ["lease.owner": .objectID(identity.owner)]]],
-            [["$set": .object(Self.taking(lease))]])
-        if let updated { return .taken(self.lease(in: updated), Progress(updated)) }
+        let isFree: BSONDocument = [
+            "_id": range, "$or": [["$expr": ended], ["lease.owner": .objectID(identity.owner)]],
+        ]
+        // A runner that comes too late must not write what is being taken back.
+        let filter = use == .undo ? isFree : isFree.appending("undo", ["$exists": false])
+        let updated = try client.modify("ranges", filter, [["$set": .object(Self.taking(lease, for: use))]])
+        if let updated { return .taken(self.lease(in: updated), updated) }
         let holder = try client.first(
             "ranges", ["_id": range], adding: ["remaining": ["$subtract": ["$lease.end", "$$NOW"]]])
         return .held(

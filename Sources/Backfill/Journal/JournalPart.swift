@@ -1,0 +1,38 @@
+import BSON
+
+/// One document of the journal: a chunk, or a part of one.
+struct JournalPart {
+    /// An entry: a document, and how the chunk changed it.
+    struct Entry {
+        let id: BSONValue
+        /// The index of its group.
+        let group: Int
+    }
+
+    let position: JournalPosition
+    let pass: Int
+    let phase: Int
+    let chunk: Chunk
+    /// The names of the fields that the phase touches.
+    let touched: [String]
+    let groups: [JournalGroup]
+    /// All entries, in the journal's order.
+    let entries: [Entry]
+
+    /// - Throws: ``BackfillError`` when the document is damaged.
+    init(_ document: BSONDocument) throws {
+        guard let key = document["_id"]?.document, let sequence = key["seq"]?.integer, let part = key["part"]?.integer,
+            let pass = document["pass"]?.integer, let phase = document["phase"]?.integer,
+            let chunk = document["chunk"]?.document.flatMap(Chunk.init), let groups = document["groups"]?.document
+        else {
+            throw BackfillError(.checkpointUnreadable, "the journal holds a document that this program cannot read")
+        }
+        position = JournalPosition(sequence: Int64(sequence), part: part, entries: 0)
+        self.pass = pass
+        self.phase = phase
+        self.chunk = chunk
+        touched = document["touched"]?.document?.values.compactMap(\.text) ?? []
+        self.groups = try groups.values.compactMap { try $0.document.flatMap { try JournalGroup($0) } }
+        entries = self.groups.enumerated().flatMap { index, group in group.ids.map { Entry(id: $0, group: index) } }
+    }
+}

@@ -1,0 +1,102 @@
+package import BSON
+
+/// What an undo took back, or would take back, and what it left alone.
+package struct UndoReport: Sendable {
+    /// Why a change is not taken back.
+    package enum Reason: String, Sendable, CaseIterable {
+        /// Somebody changed a field since that the job had written.
+        case changed
+        /// The document is no longer there.
+        case gone
+        /// A write of the sync translator is under way in it, or was left over.
+        case locked
+        /// The server refuses the document as it was.
+        case refused
+
+        /// Whether the operator has to see to such a document; of one that is gone nothing is left to see to.
+        package var isTrouble: Bool { self != .gone }
+        /// Whether a further undo may succeed.
+        var isPassing: Bool { self == .locked || self == .refused }
+    }
+
+    /// A document that is left alone.
+    package struct LeftDocument: Hashable, Sendable {
+        /// Why.
+        package var reason: Reason
+        /// The server's code, where it refused.
+        package var code: Int?
+    }
+
+    /// The documents that are left alone for one reason.
+    package struct LeftAlone: Sendable {
+        /// Why.
+        package var left: LeftDocument
+        /// Their `_id`s: all of a real undo, the first thousand of a dry run.
+        package var ids: [BSONValue]
+        /// How many.
+        package var count: Int
+    }
+
+    /// A chunk in which more documents were changed than the journal holds.
+    package struct Gap: Sendable {
+        /// The chunk: behind this `_id`, …
+        package var after: BSONValue?
+        /// … up to and with this one.
+        package var through: BSONValue
+        /// Documents that were changed and are not in the journal, at least.
+        package var missing: Int
+        /// Documents of the chunk that look as if the job had written them, and are not in the journal.
+        package var candidates: Int
+        /// A few of those.
+        package var samples: [BSONValue]
+    }
+
+    /// How an undo came to its end.
+    package enum Outcome: Sendable, Hashable {
+        /// A dry run: nothing was written.
+        case dryRun
+        /// It was undone before.
+        case undoneBefore
+        /// Everything that could be taken back was taken back.
+        case done
+        /// Stopped between two batches; the next undo goes on from there.
+        case stopped(BackfillReport.Stop)
+    }
+
+    /// The job's name.
+    package var job: String
+    /// The collection.
+    package var namespace: Namespace
+    /// How it ended.
+    package var outcome: Outcome
+    /// Chunks in the journal.
+    package var chunks = 0
+    /// Changes of documents in the journal: of a job of several phases more than one for a document.
+    package var changes = 0
+    /// Changes that this undo took back, or would take back.
+    package var restored = 0
+    /// Changes that earlier, stopped undos of the job took back.
+    package var earlier = 0
+    /// Changes that were taken back already, or were never written.
+    package var asBefore = 0
+    /// What is left alone.
+    package var leftAlone: [LeftAlone] = []
+    /// Chunks in which more documents were changed than journaled.
+    package var gaps: [Gap] = []
+    /// Documents that sync under the active schema and do not as they were; `nil` when that is not judged.
+    package var harm: Int?
+    /// How close to the limit it comes.
+    package var headroom: Headroom?
+    /// Why an undo would be refused; a dry run shows it, where an undo throws it.
+    package var refusal: String?
+    /// What the operator should know besides.
+    package var notes: [String] = []
+    /// How long it took, in seconds.
+    package var seconds = 0.0
+
+    /// Whether documents remain that need the operator.
+    package var hasFindings: Bool {
+        if case .stopped = outcome { return false }
+        return leftAlone.contains { $0.left.reason.isTrouble && $0.count > 0 } || !gaps.isEmpty || refusal != nil
+    }
+}

@@ -1,0 +1,53 @@
+import BSON
+import Mongo
+
+/// Takes a job's lease, for a runner or for an undo.
+struct LeaseSeeker {
+    let options: RunOptions
+    let identity: RunnerIdentity
+    let patience: Patience
+
+    /// Takes the lease; waits for the end of one whose runner is known to be dead, and for others as long as
+    /// `--lease-wait` says.
+    func take(_ store: borrowing StateStore, for use: StateStore.Use) throws -> (Holding, BSONDocument) {
+        let started = ContinuousClock.now
+        var announced = false
+        // A dead runner never renews: its lease ends once. One that lives would make this wait for ever.
+        let longest = max(options.leaseWait, .zero)
+        var deadEnd: ContinuousClock.Instant?
+        while true {
+            let askedAt = ContinuousClock.now
+            switch try patience.bridging({ try store.acquire(for: use) }) {
+            case .taken(let lease, let range):
+                return (Holding(lease: lease, askedAt: askedAt), range)
+            case .held(let holder, let remaining):
+                let needed = max(remaining, .zero) + options.lease.skew
+                let isDead = holder.map { identity.knowsDead($0) } ?? false
+                if isDead, deadEnd == nil { deadEnd = .now + needed + .seconds(2) }
+                let isWorthIt = isDead ? (deadEnd.map { .now < $0 } ?? false) : started.duration(to: .now) < longest
+                guard !patience.stop.isRaised else {
+                    throw BackfillError(.stopped, "stopped by a signal before the job's lease was free; run it again")
+                }
+                guard isWorthIt else { throw Self.held(store.job, by: holder, remaining: remaining) }
+                if !announced {
+                    announced = true
+                    patience.events(
+                        .waitingForLease(
+                            holder: Self.name(of: holder), seconds: isDead ? needed.seconds : longest.seconds))
+                }
+                Thread.sleep(min(max(needed, .milliseconds(50)), .milliseconds(250)))
+            }
+        }
+    }
+
+    private static func held(_ job: String, by holder: RunnerIdentity?, remaining: Duration) -> BackfillError {
+        BackfillError(
+            .leaseHeld,
+            "job \"\(job)\" is held by \(name(of: holder)); its lease ends in "
+                + "\(max(0, Int(remaining.seconds.rounded(.up)))) s unless it renews it; wait for it with --lease-wait")
+    }
+
+    private static func name(of holder: RunnerIdentity?) -> String {
+        holder.map { "process \($0.process) on host \($0.host)" } ?? "another runner"
+    }
+}

@@ -1,0 +1,41 @@
+import BSON
+import Checking
+internal import FoundationEssentials
+import ServerSchema
+internal import SystemPackage
+
+/// A job as its record holds it: the text of its file and of the schemas that it was started with.
+enum RecordedJob {
+    /// Compiles it. A job whose next schema was deployed since is judged by that.
+    static func compile(_ record: BSONDocument, assuming assumptions: CheckOptions) throws -> CompiledJob {
+        let name = record["_id"]?.text ?? ""
+        let job = try JobFile.parse(record["text"]?.text ?? "", path: "\(name).yml")
+        let next = try schema("next", of: record, for: job)
+        let active = try Control(record).deployed == nil ? schema("active", of: record, for: job) : next
+        return try CompiledJob(job, active: active, next: next, assuming: assumptions)
+    }
+
+    /// Reads a schema from the texts of its files, in a folder of their own: which files make one is the reader's to know.
+    private static func schema(_ role: String, of record: BSONDocument, for job: Job) throws -> ServerSchema? {
+        let files = (record["schemas"]?.document?.values ?? []).compactMap(\.document).filter {
+            $0["role"]?.text == role
+        }
+        guard !files.isEmpty else { return nil }
+        let folder = FilePath("/tmp/shipshape-schemas-\(UInt64.random(in: 0 ... .max))")
+        defer { try? FileManager.default.removeItem(atPath: folder.string) }
+        for file in files {
+            guard let path = file["path"]?.text, let text = file["text"]?.text else { continue }
+            let place = folder.pushing(FilePath(path).lexicallyNormalized())
+            guard place.starts(with: folder) else { continue }
+            try FileManager.default.createDirectory(
+                atPath: place.removingLastComponent().string, withIntermediateDirectories: true)
+            try Data(text.utf8).write(to: URL(fileURLWithPath: place.string))
+        }
+        let single = (role == "active" ? job.activeSchema : job.nextSchema).flatMap {
+            FilePath($0).lastComponent?.string
+        }
+        let isSingle = files.count == 1 && files[0]["path"]?.text == single
+        let root = isSingle ? folder.appending(single ?? "") : folder
+        return try ServerSchema.read(at: root.string, namespace: job.namespace)
+    }
+}

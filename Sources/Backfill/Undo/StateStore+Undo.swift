@@ -1,0 +1,111 @@
+import BSON
+import Mongo
+import ServerSchema
+
+/// What the state database knows of a job's undo.
+extension StateStore {
+    private static let leftAlone = "leftalone"
+
+    /// An undo that was begun.
+    struct Undoing: Hashable {
+        /// When, by the server's clock.
+        var begun: ServerTime?
+        /// When it was done; `nil` while it is not.
+        var ended: ServerTime?
+        /// What is taken back already: everything that is newer.
+        var position: JournalPosition?
+        /// What was taken back so far.
+        var restored = 0
+
+        init(_ document: BSONDocument) {
+            begun = ServerTime(document["begun"])
+            ended = ServerTime(document["ended"])
+            position = document["at"]?.document.flatMap(JournalPosition.init)
+            restored = document["restored"]?.integer ?? 0
+        }
+
+        /// Why the job cannot run.
+        func refusal(of job: String) -> BackfillError {
+            let state = ended.map { "was undone at \($0)" } ?? "is being undone"
+            let way =
+                ended == nil ? "end it with: shipshape undo \(job)" : "to do it once more, give the job a new name"
+            return BackfillError(.undoRefused, "job \"\(job)\" \(state); \(way)")
+        }
+    }
+
+    /// The job's undo; `nil` when none was begun.
+    func undoing() throws(MongoError) -> Undoing? {
+        try client.first("ranges", ["_id": range])?["undo"]?.document.map(Undoing.init)
+    }
+
+    /// The changes that record how far an undo is.
+    static func undone(to position: JournalPosition, restored: Int) -> BSONDocument {
+        [
+            "undo.at": ["$literal": .object(position.document)], "undo.restored": .integer(restored),
+            "active": "$$NOW",
+        ]
+    }
+
+    /// The changes that end an undo.
+    static var undoEnded: BSONDocument { ["undo.ended": "$$NOW", "state": "undone", "active": "$$NOW"] }
+
+    /// Records documents that the undo leaves alone.
+    func leave(_ ids: [BSONValue], because reason: UndoReport.Reason, code: Int?) throws(MongoError) {
+        var fields: BSONDocument = ["reason": .string(reason.rawValue)]
+        if let code { fields = fields.appending("code", .integer(code)) }
+        try client.upsert(
+            Self.leftAlone, ids: ids.map { .object(["job": .string(job), "id": $0]) }, fields)
+    }
+
+    /// Takes back that documents are left alone.
+    func unleave(_ ids: [BSONValue]) throws(MongoError) {
+        try client.delete(Self.leftAlone, ids: ids.map { .object(["job": .string(job), "id": $0]) })
+    }
+
+    /// The documents that the undo left alone.
+    func leftAloneIDs() throws -> [(id: BSONValue, left: UndoReport.LeftDocument)] {
+        var cursor = client.all(Self.leftAlone, of(job))
+        var found: [(id: BSONValue, left: UndoReport.LeftDocument)] = []
+        while let document = try cursor.nextDocument() {
+            guard let id = document["_id"]?.document?["id"],
+                let reason = document["reason"]?.text.flatMap(UndoReport.Reason.init)
+            else { continue }
+            found.append((id, UndoReport.LeftDocument(reason: reason, code: document["code"]?.integer)))
+        }
+        return found
+    }
+
+    private func of(_ job: String) -> BSONDocument {
+        ["_id": ["$gte": ["job": .string(job)], "$lt": ["job": .string(job), "id": .maxKey]]]
+    }
+
+    /// Forgets what the undo left alone.
+    func dropLeftAlone() throws(MongoError) { try client.deleteAll(Self.leftAlone, of(job)) }
+
+    /// A later job that wrote a field of this one, unless it was undone itself: its name.
+    func laterWriter(of record: BSONDocument) throws -> String? {
+        let touched = record.touched
+        guard let created = record["created"], let namespace = record["ns"] else { return nil }
+        var cursor = client.all("jobs", ["ns": namespace, "created": ["$gt": created], "_id": ["$ne": .string(job)]])
+        while let later = try cursor.nextDocument() {
+            guard let name = later["_id"],
+                later.touched.contains(where: { one in touched.contains { one.overlaps($0) } })
+            else { continue }
+            let wrote = try client.count(
+                "ranges",
+                [
+                    "_id.job": name, "undo.ended": ["$exists": false],
+                    "$or": [["modified": ["$gt": 0]], ["lease": ["$exists": true]]],
+                ])
+            if wrote > 0 { return name.text }
+        }
+        return nil
+    }
+}
+
+extension BSONDocument {
+    /// The paths that the job of this record writes.
+    fileprivate var touched: [FieldPath] {
+        (self["touched"]?.document?.values ?? []).compactMap { $0.text.flatMap { try? FieldPath($0) } }
+    }
+}

@@ -1,0 +1,161 @@
+import BSON
+import Checking
+import Mongo
+
+/// One batch: read, compare, judge, restore, record what is left alone.
+extension UndoLoop {
+    enum Attempt {
+        /// So many entries are done with.
+        case done(Int)
+        /// It took too long: the next batch is smaller.
+        case tooSlow
+        case stopped(BackfillReport.Stop)
+    }
+
+    /// How an entry of the journal and its document go together.
+    private enum Found {
+        case due(Restoring)
+        case asBefore
+        case left(UndoReport.Reason)
+    }
+
+    mutating func undo(_ entries: ArraySlice<JournalPart.Entry>, of part: JournalPart) throws -> Attempt {
+        for entry in entries { gaps.found(entry.id) }
+        let open = entries.filter { entry in
+            let isWanted = retried.map { $0.contains(entry.id) } ?? true
+            return isWanted && !tally.leftIDs.contains(entry.id) && !leftBefore.contains(entry.id)
+        }
+        guard !open.isEmpty else { return .done(entries.count) }
+        var due: [Restoring] = []
+        var left: [(id: BSONValue, document: UndoReport.LeftDocument)] = []
+        for (entry, found) in try find(open, of: part) {
+            switch found {
+            case .due(let document): due.append(document)
+            case .asBefore: tally.asBefore += 1
+            case .left(let reason): left.append((entry.id, UndoReport.LeftDocument(reason: reason)))
+            }
+        }
+        var count = entries.count
+        if let cut = try reserve(&due) {
+            guard !due.isEmpty, let first = entries.firstIndex(where: { $0.id == cut.id }) else {
+                return .stopped(.threshold(cut.headroom))
+            }
+            count = first - entries.startIndex
+            let kept = Set(entries.prefix(count).map(\.id))
+            left.removeAll { !kept.contains($0.id) }
+        }
+        guard holding != nil else {
+            for document in due { try overlay?.restore(document) }
+            tally.restored += due.count
+            for (id, document) in left { tally.leave(id, document) }
+            return .done(count)
+        }
+        guard try restore(due, of: part, leaving: &left) else { return .tooSlow }
+        try record(left, restored: due.map(\.id))
+        try settle(due.filter { document in !left.contains { $0.id == document.id } })
+        return .done(count)
+    }
+
+    /// Frees the room of documents that the job had made unsyncable, and that sync again.
+    private func settle(_ restored: [Restoring]) throws {
+        guard let active = gate?.job.active else { return }
+        var repaired: [BSONValue] = []
+        for document in restored {
+            let after = try document.restored()
+            if try active.check(after.view) != .certain { repaired.append(document.id) }
+        }
+        try runner.patience.bridging { try store.takeBack(harm: repaired, of: subject.namespace) }
+    }
+
+    /// Compares each document with its entry.
+    private func find(
+        _ entries: [JournalPart.Entry], of part: JournalPart
+    ) throws -> [(JournalPart.Entry, Found)] {
+        let current = try read(entries.map(\.id), of: part)
+        return try entries.map { entry in
+            guard let document = current[entry.id] else { return (entry, .left(.gone)) }
+            if SyncLock.isHeld(in: document) { return (entry, .left(.locked)) }
+            let group = part.groups[entry.group]
+            let fields = try group.fields(of: document)
+            if fields == group.before { return (entry, .asBefore) }
+            guard JournalDigest(of: fields) == group.after else { return (entry, .left(.changed)) }
+            return (entry, .due(Restoring(id: entry.id, group: group, groupIndex: entry.group, current: document)))
+        }
+    }
+
+    /// The documents as they are, or of each what matters.
+    private func read(_ ids: [BSONValue], of part: JournalPart) throws -> [BSONValue: BSONDocument] {
+        let isWhole = gate != nil || part.groups.contains { $0.places != nil }
+        let fields = ["_id"] + part.touched + SyncLock.names.map(\.description)
+        let projection = isWhole ? [:] : BSONDocument(fields.map { ($0, 1) })
+        return try runner.patience.bridging {
+            var documents: [BSONValue: BSONDocument] = [:]
+            for slice in ids.commandSlices() {
+                var cursor = collection.find(
+                    ["_id": ["$in": .array(of: slice)]],
+                    options: ["projection": .object(projection), "hint": ["_id": 1], "comment": "shipshape undo"])
+                while let document = try cursor.nextDocument() {
+                    guard let id = document["_id"] else { continue }
+                    documents[id] = try overlay?.document(id, document) ?? document
+                }
+            }
+            return documents
+        }
+    }
+
+    /// Writes what is due, until each document is restored or is found to be another than it was.
+    /// - Returns: `false` when it took too long.
+    private mutating func restore(
+        _ all: [Restoring], of part: JournalPart,
+        leaving left: inout [(id: BSONValue, document: UndoReport.LeftDocument)]
+    ) throws -> Bool {
+        var due = all
+        var (isGrouped, isDone) = (true, false)
+        for _ in 0..<4 where !due.isEmpty {
+            let outcome = try write(due, grouped: isGrouped)
+            guard let outcome else { return false }
+            for (id, code) in outcome.refused {
+                left.append((id, UndoReport.LeftDocument(reason: .refused, code: code)))
+            }
+            guard outcome.modified < due.count else {
+                isDone = true
+                break
+            }
+            // Some changed meanwhile, or are refused, or the reply is not to be relied on: look again.
+            isGrouped = false
+            let refused = Set(outcome.refused.map(\.id))
+            due.removeAll { refused.contains($0.id) }
+            let entries = due.map { JournalPart.Entry(id: $0.id, group: $0.groupIndex) }
+            due = []
+            for (entry, found) in try find(entries, of: part) {
+                switch found {
+                case .due(let document): due.append(document)
+                case .asBefore: break
+                case .left(let reason): left.append((entry.id, UndoReport.LeftDocument(reason: reason)))
+                }
+            }
+            if due.isEmpty { break }
+            guard !runner.stop.isRaised else { return false }
+        }
+        // What reads as unchanged and still is not written: the server compares otherwise than we do.
+        if !isDone { left += due.map { ($0.id, UndoReport.LeftDocument(reason: .refused)) } }
+        return true
+    }
+
+    private mutating func record(
+        _ left: [(id: BSONValue, document: UndoReport.LeftDocument)], restored: [BSONValue]
+    ) throws {
+        let leftNow = Set(left.map(\.id))
+        tally.restored += restored.count { !leftNow.contains($0) }
+        for (document, members) in Dictionary(grouping: left, by: \.document) {
+            try runner.patience.bridging {
+                try store.leave(members.map(\.id), because: document.reason, code: document.code)
+            }
+        }
+        for (id, document) in left { tally.leave(id, document) }
+        if retried != nil {
+            let done = restored.filter { !leftNow.contains($0) }
+            try runner.patience.bridging { try store.unleave(done) }
+        }
+    }
+}

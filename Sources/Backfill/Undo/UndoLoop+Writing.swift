@@ -1,0 +1,122 @@
+import BSON
+import Checking
+import Mongo
+
+extension UndoLoop {
+    /// What became of a write.
+    struct Written {
+        /// Documents that were changed, as far as it is known.
+        var modified = 0
+        /// Documents that the server refuses as they were, with its code.
+        var refused: [(id: BSONValue, code: Int)] = []
+    }
+
+    /// Writes documents as they were, where they are still as they were read; `nil` when it took too long.
+    /// - Parameter isGrouped: whether those that are restored alike share a statement; one that is refused then stops them
+    ///   all.
+    mutating func write(_ documents: [Restoring], grouped isGrouped: Bool) throws -> Written? {
+        if holding?.isHalfOver ?? false { try renew() }
+        guard let lease = holding?.lease else { return Written() }
+        let groups = isGrouped ? Self.groups(documents) : documents.map { [$0] }
+        var written = Written()
+        var sent = 0
+        var statements: [UpdateStatement] = []
+        for group in groups { if let one = try Restoring.statement(group, under: lease) { statements.append(one) } }
+        let sizes = statements.map { BSONValue.array(of: [.object($0.filter), $0.update]) }
+        for slice in sizes.commandSlices(count: 1_000) {
+            let part = Array(statements[sent..<sent + slice.count])
+            FaultPoint.beforeWrite.reached()
+            let reply: WriteReply
+            do {
+                reply = try send(part, under: lease)
+            } catch let error as MongoError where error.isTimeLimit && batch > 1 {
+                return nil
+            }
+            written.modified += reply.modified
+            for error in reply.writeErrors {
+                if error.code == .collectionUUIDMismatch { throw replaced }
+                if error.code == .maxTimeMSExpired { return nil }
+                if let only = groups[sent + error.index].first, groups[sent + error.index].count == 1 {
+                    written.refused.append((only.id, error.code.rawValue))
+                }
+            }
+            sent += slice.count
+        }
+        // A write that came after the fence changed nothing.
+        if let holding, !holding.isCertain { try renew() }
+        return written
+    }
+
+    private func send(_ statements: [UpdateStatement], under lease: Lease) throws -> WriteReply {
+        let limit = lease.terms.writeLimit.milliseconds
+        var options: BSONDocument = [
+            "maxTimeMS": .long(limit), "writeConcern": ["w": "majority", "wtimeout": .long(limit)],
+            "comment": .string("shipshape undo \(subject.name)"),
+        ]
+        if let uuid = subject.collectionUUID { options = options.appending("collectionUUID", uuid) }
+        // Each statement compares before it sets, so it can be sent again.
+        return try runner.patience.bridging {
+            try collection.update(statements, isOrdered: false, collectsWriteErrors: true, options: options)
+        }
+    }
+
+    private var replaced: BackfillError {
+        BackfillError(
+            .bindingChanged,
+            "the undo of job \"\(subject.name)\" cannot go on: \(subject.namespace) was dropped and created anew while it ran"
+        )
+    }
+
+    /// Documents that are restored alike; one whose place among its fields matters stands alone.
+    private static func groups(_ documents: [Restoring]) -> [[Restoring]] {
+        var alike: [Int: [Restoring]] = [:]
+        var alone: [[Restoring]] = []
+        for document in documents {
+            if document.group.places == nil {
+                alike[document.groupIndex, default: []].append(document)
+            } else {
+                alone.append([document])
+            }
+        }
+        return alike.sorted { $0.key < $1.key }.map(\.value) + alone
+    }
+}
+
+/// The threshold brake: documents that fit the active schema only as the job left them.
+extension UndoLoop {
+    /// Judges what is to be restored, cuts it where there is no room left, and records the harm of the rest.
+    /// - Returns: the first document that there is no room for, and the sum; `nil` when there is room for all.
+    mutating func reserve(_ due: inout [Restoring]) throws -> (id: BSONValue, headroom: Headroom)? {
+        guard let gate, let active = gate.job.active, !due.isEmpty else { return nil }
+        var harmful: [BSONValue] = []
+        for document in due {
+            let after = try document.restored()
+            if try active.check(document.current.view) != .certain, try active.check(after.view) == .certain {
+                harmful.append(document.id)
+            }
+        }
+        tally.harm += harmful.count
+        guard holding != nil, !harmful.isEmpty else { return nil }
+        let (patience, namespace) = (runner.patience, subject.namespace)
+        let recorded = try patience.bridging { try store.pendingHarm(among: harmful, of: namespace) }
+        let headroom = try patience.bridging { try gate.headroom(store) }
+        var new = harmful.filter { !recorded.contains($0) }
+        var cut: (id: BSONValue, headroom: Headroom)?
+        if new.count > headroom.documents {
+            let first = new[headroom.documents]
+            cut = (first, headroom)
+            due = Array(due.prefix { $0.id != first })
+            tally.harm -= harmful.count - (harmful.firstIndex(of: first) ?? harmful.count)
+            new = Array(new.prefix(headroom.documents))
+        }
+        guard !new.isEmpty else { return cut }
+        try patience.bridging { try store.record(harm: new, of: namespace) }
+        FaultPoint.afterHarm.reached()
+        let now = try patience.bridging { try gate.headroom(store) }
+        guard now.isExceeded else { return cut }
+        // Another job recorded its own meanwhile.
+        try patience.bridging { try store.takeBack(harm: new, of: namespace) }
+        due = []
+        return (new[0], now)
+    }
+}

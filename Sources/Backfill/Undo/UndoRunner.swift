@@ -1,0 +1,192 @@
+import BSON
+package import Checking
+package import Mongo
+
+/// Takes back what a job changed, from its journal.
+///
+/// Everything here blocks, and belongs on a thread of our own.
+package struct UndoRunner: Sendable {
+    let job: String
+    let options: RunOptions
+    let assumptions: CheckOptions
+    let stop: StopSignal
+    let events: @Sendable (RunEvent) -> Void
+    let identity = RunnerIdentity.current()
+
+    /// Joins a job's name and the way to go about it; `events` is called on the runner's thread.
+    package init(
+        _ job: String, options: RunOptions, assuming assumptions: CheckOptions, stop: StopSignal,
+        events: @escaping @Sendable (RunEvent) -> Void
+    ) {
+        self.job = job
+        self.options = options
+        self.assumptions = assumptions
+        self.stop = stop
+        self.events = events
+    }
+
+    var patience: Patience { Patience(limit: options.patience, stop: stop, events: events) }
+
+    private func store(_ pool: ClientPool) throws(MongoError) -> StateStore {
+        StateStore(
+            client: StoreClient(database: options.stateDatabase, client: try pool.client()), job: job,
+            identity: identity, terms: options.lease)
+    }
+
+    private func subject(_ store: borrowing StateStore, on pool: ClientPool) throws -> UndoSubject {
+        guard let subject = try patience.bridging({ try UndoSubject.find(store, assuming: assumptions) }) else {
+            throw try JobBook(options.stateDatabase, on: pool).unknown(job)
+        }
+        return subject
+    }
+
+    private func gate(_ subject: UndoSubject, on client: borrowing Client) throws -> Gate? {
+        guard let compiled = subject.job, compiled.countsHarm else { return nil }
+        let runner = BackfillRunner(compiled, options: options, stop: stop, events: events)
+        return Gate(
+            job: compiled, collection: client.collection(subject.namespace), ledger: try runner.openLedger(on: client),
+            stop: stop)
+    }
+
+    /// Walks the journal and compares, and writes nothing: the report says what an undo would do.
+    package func dryRun(on pool: ClientPool) throws -> UndoReport {
+        let started = ContinuousClock.now
+        let store = try store(pool)
+        let subject = try subject(store, on: pool)
+        var report = UndoReport(job: job, namespace: subject.namespace, outcome: .dryRun)
+        let passes = try fill(&report, of: subject, store)
+        let left = try patience.bridging { try store.leftAloneIDs() }
+        if subject.undoing?.ended != nil, !left.contains(where: { $0.left.reason.isPassing }) {
+            report.outcome = .undoneBefore
+            report.leftAlone = Self.grouped(left)
+            return report
+        }
+        var loop = try loop(subject, store, on: pool, left: left, deadline: nil)
+        loop.overlay = UndoOverlay(passes)
+        if let stopped = try loop.run(from: loop.retried == nil ? subject.undoing?.position : nil) {
+            report.outcome = .stopped(stopped)
+        }
+        report.restored = loop.tally.restored
+        report.asBefore = loop.tally.asBefore
+        let kept = left.filter { loop.retried?.contains($0.id) != true }
+        report.leftAlone = UndoReport.LeftAlone.joined(Self.grouped(kept), loop.tally.report)
+        report.gaps = loop.gaps.report
+        if let gate = loop.gate {
+            report.harm = loop.tally.harm
+            report.headroom = try patience.bridging { try gate.headroom(loop.store) }
+        }
+        do { try checkHarm(of: report) } catch { report.refusal = error.message }
+        report.seconds = started.duration(to: .now).seconds
+        return report
+    }
+
+    /// Refuses an undo whose harm the headroom has no room for, unless the operator accepted so much.
+    package func checkHarm(of report: UndoReport) throws(BackfillError) {
+        guard let headroom = report.headroom, let harm = report.harm, harm > headroom.documents,
+            harm > options.allowUnsync ?? 0
+        else { return }
+        throw BackfillError(
+            .harmExceedsHeadroom,
+            "the undo of job \"\(job)\" would make \(harm) documents unsyncable under the active schema, and there is room "
+                + "for \(headroom.documents) (\(headroom)); accept it with --allow-unsync \(harm): the undo then stops below "
+                + "the limit and can be resumed")
+    }
+
+    /// Takes back, or goes on taking back, until it is done or has to stop.
+    /// - Throws: ``BackfillError`` when another runner holds the job, or there is no undo for it; ``MongoError`` when the
+    ///   deployment stays unreachable. What was checkpointed stays, and the next undo goes on from there.
+    package func run(on pool: ClientPool) throws -> UndoReport {
+        let started = ContinuousClock.now
+        let store = try store(pool)
+        _ = try subject(store, on: pool)
+        let (holding, range) = try LeaseSeeker(options: options, identity: identity, patience: patience)
+            .take(store, for: .undo)
+        // Read again: until the lease was taken, a runner may have gone on.
+        let subject = try subject(store, on: pool)
+        let undoing = range["undo"]?.document.map(StateStore.Undoing.init)
+        var report = UndoReport(job: job, namespace: subject.namespace, outcome: .done)
+        try fill(&report, of: subject, store)
+        let left = try patience.bridging { try store.leftAloneIDs() }
+        var loop = try loop(
+            subject, store, on: pool, left: left, deadline: options.maxRuntime.map { started + $0 })
+        loop.holding = holding
+        do {
+            if undoing?.ended == nil || loop.retried != nil {
+                if let stop = try loop.run(from: loop.retried == nil ? undoing?.position : nil) {
+                    report.outcome = .stopped(stop)
+                } else {
+                    try loop.renew(setting: StateStore.undoEnded)
+                }
+            } else {
+                report.outcome = .undoneBefore
+                try loop.renew(setting: ["state": "undone"])
+            }
+        } catch {
+            let isInDoubt = error is MongoError || (error as? BackfillError)?.kind == .stopped
+            if !isInDoubt, let lease = loop.holding?.lease { try? loop.store.release(lease) }
+            throw error
+        }
+        if let lease = loop.holding?.lease { try? loop.store.release(lease) }
+        report.restored = loop.tally.restored
+        report.earlier = loop.earlier
+        report.asBefore = loop.tally.asBefore
+        report.leftAlone = Self.grouped(try patience.bridging { try loop.store.leftAloneIDs() })
+        report.gaps = loop.gaps.report
+        if let gate = loop.gate {
+            report.harm = loop.tally.harm
+            report.headroom = try patience.bridging { try gate.headroom(loop.store) }
+        }
+        report.seconds = started.duration(to: .now).seconds
+        return report
+    }
+}
+
+extension UndoRunner {
+    @discardableResult
+    private func fill(
+        _ report: inout UndoReport, of subject: UndoSubject, _ store: borrowing StateStore
+    ) throws -> [StateStore.JournaledPass] {
+        let passes = try patience.bridging { try store.journaledPasses() }
+        report.chunks = passes.reduce(0) { $0 + $1.chunks }
+        report.changes = passes.reduce(0) { $0 + $1.changes }
+        report.notes = subject.notes
+        return passes
+    }
+
+    private func loop(
+        _ subject: UndoSubject, _ store: consuming StateStore, on pool: ClientPool,
+        left: [(id: BSONValue, left: UndoReport.LeftDocument)], deadline: ContinuousClock.Instant?
+    ) throws -> UndoLoop {
+        let client = try pool.client()
+        let isOver = subject.undoing?.ended != nil
+        let passing = Set(left.filter { $0.left.reason.isPassing }.map(\.id))
+        let byBytes = subject.averageSize.map { max(1, (16 << 20) / max(1, $0)) } ?? UndoLoop.batch
+        let gate = try gate(subject, on: client)
+        let gaps = try patience.bridging { try UndoGaps(subject, in: client.collection(subject.namespace)) }
+        return UndoLoop(
+            runner: self, subject: subject, client: client, store: store, gate: gate,
+            deadline: deadline, earlier: subject.undoing?.restored ?? 0,
+            retried: isOver && !passing.isEmpty ? passing : nil,
+            leftBefore: Set(left.map(\.id)).subtracting(isOver ? passing : []),
+            gaps: gaps, batch: min(UndoLoop.batch, byBytes))
+    }
+
+    private static func grouped(_ left: [(id: BSONValue, left: UndoReport.LeftDocument)]) -> [UndoReport.LeftAlone] {
+        var tally = UndoTally()
+        for (id, document) in left { tally.leave(id, document) }
+        return tally.report
+    }
+}
+
+extension UndoReport.LeftAlone {
+    fileprivate static func joined(_ left: [Self], _ right: [Self]) -> [Self] {
+        right.reduce(into: left) { all, one in
+            if let index = all.firstIndex(where: { $0.left == one.left }) {
+                all[index].ids += one.ids
+                all[index].count += one.count
+            } else {
+                all.append(one)
+            }
+        }
+    }
+}

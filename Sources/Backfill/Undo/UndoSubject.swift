@@ -1,0 +1,67 @@
+import BSON
+import Checking
+import Mongo
+import ServerSchema
+
+/// A job whose changes are to be taken back, as the state database knows it; its file may be gone.
+struct UndoSubject {
+    let name: String
+    let namespace: Namespace
+    /// The collection's UUID, where the server compares it with every write.
+    let collectionUUID: BSONValue?
+    /// The average document's bytes, where the server tells.
+    let averageSize: Int?
+    /// The job as it was run; `nil` when this program cannot read its text.
+    let job: CompiledJob?
+    /// What is to be said before the start.
+    var notes: [String] = []
+    /// Chunks in which more was changed than journaled.
+    let gaps: [UnjournaledChunk]
+    /// The undo that was begun.
+    let undoing: StateStore.Undoing?
+
+    /// Looks the job up.
+    /// - Throws: ``BackfillError`` when there is no such job, or no undo for it.
+    static func find(_ store: borrowing StateStore, assuming: CheckOptions) throws -> UndoSubject? {
+        guard let record = try store.record() else { return nil }
+        let name = store.job
+        try store.checkVersion(of: record)
+        guard let namespace = record["ns"]?.text.flatMap({ Namespace($0) }) else {
+            throw BackfillError(.checkpointUnreadable, "the record of job \"\(name)\" names no collection")
+        }
+        guard record["journal"] == .bool(true) else {
+            throw BackfillError(
+                .undoRefused,
+                "job \"\(name)\" cannot be undone: it ran without a journal (\"journal: false\" or --no-journal)")
+        }
+        let range = try store.client.first("ranges", ["_id": store.range]) ?? [:]
+        let progress = StateStore.Progress(range)
+        guard try progress.modified == 0 || store.hasJournal() else {
+            throw BackfillError(.undoRefused, "job \"\(name)\" cannot be undone: its journal was dropped")
+        }
+        if let later = try store.laterWriter(of: record) {
+            throw BackfillError(
+                .undoRefused,
+                "job \"\(name)\" cannot be undone: the later job \"\(later)\" wrote the same fields of \(namespace); undo "
+                    + "that one first: shipshape undo \(later)")
+        }
+        let target = try Target.find(namespace, on: store.client.client)
+        guard record["uuid"] == (target.uuid ?? .null) else {
+            throw BackfillError(
+                .bindingChanged,
+                "job \"\(name)\" cannot be undone: \(namespace) was dropped and created anew since it was started")
+        }
+        let compiled = try? RecordedJob.compile(record, assuming: assuming)
+        var subject = UndoSubject(
+            name: name, namespace: namespace, collectionUUID: target.checksUUID ? target.uuid : nil,
+            averageSize: target.averageSize, job: compiled,
+            gaps: progress.unjournaled.compactMap(UnjournaledChunk.init),
+            undoing: range["undo"]?.document.map(StateStore.Undoing.init))
+        if compiled == nil {
+            subject.notes.append(
+                "this version cannot read the job's recorded text: whether the undo harms documents that sync is not judged"
+            )
+        }
+        return subject
+    }
+}

@@ -1,0 +1,25 @@
+import BSON
+
+/// What an undo did so far.
+struct UndoTally {
+    /// Of each reason, so many `_id`s are kept in a dry run.
+    private static let samples = 1_000
+
+    var restored = 0
+    var asBefore = 0
+    var harm = 0
+    private(set) var left: [UndoReport.LeftDocument: (ids: [BSONValue], count: Int)] = [:]
+    /// All that is left alone: an older change of such a document is not taken back either.
+    private(set) var leftIDs: Set<BSONValue> = []
+
+    mutating func leave(_ id: BSONValue, _ document: UndoReport.LeftDocument) {
+        guard leftIDs.insert(id).inserted else { return }
+        left[document, default: ([], 0)].count += 1
+        if left[document, default: ([], 0)].count <= Self.samples { left[document, default: ([], 0)].ids.append(id) }
+    }
+
+    var report: [UndoReport.LeftAlone] {
+        left.map { UndoReport.LeftAlone(left: $0.key, ids: $0.value.ids, count: $0.value.count) }
+            .sorted { ($0.left.reason.rawValue, $0.left.code ?? 0) < ($1.left.reason.rawValue, $1.left.code ?? 0) }
+    }
+}

@@ -1,0 +1,70 @@
+import BSON
+package import Backfill
+
+/// The JSON form of an undo's report: one object, whose keys always stand in the same order.
+package struct UndoJSON {
+    private let report: UndoReport
+
+    /// Wraps a report.
+    package init(_ report: UndoReport) { self.report = report }
+
+    /// The JSON text, indented, which ends with a line break.
+    package var text: String { json.text() + "\n" }
+
+    private var json: ReportValue {
+        .object([
+            ("schema_version", .integer(CheckReportJSON.schemaVersion)),
+            ("command", .string("undo")),
+            ("job", .string(report.job)),
+            ("database", .string(report.namespace.database)),
+            ("collection", .string(report.namespace.collection)),
+            ("outcome", .string(outcome)),
+            ("stopped_by", stoppedBy),
+            ("duration_ms", .integer(Int(report.seconds * 1_000))),
+            ("chunks", .integer(report.chunks)),
+            ("changes", .integer(report.changes)),
+            ("restored", .integer(report.restored)),
+            ("restored_earlier", .integer(report.earlier)),
+            ("as_before", .integer(report.asBefore)),
+            ("left_alone", .array(report.leftAlone.filter { $0.count > 0 }.map(left))),
+            ("written_without_journal", .array(report.gaps.map(gap))),
+            ("harm", report.harm.map { .integer($0) } ?? .null),
+            ("headroom", report.headroom?.json ?? .null),
+            ("refusal", report.refusal.map { .string($0) } ?? .null),
+            ("notes", .array(report.notes.map { .string($0) })),
+        ])
+    }
+
+    private var outcome: String {
+        switch report.outcome {
+        case .dryRun: "dry_run"
+        case .undoneBefore: "undone_before"
+        case .done: "done"
+        case .stopped: "stopped"
+        }
+    }
+
+    private var stoppedBy: ReportValue {
+        if case .stopped(let stop) = report.outcome { .string(stop.reason) } else { .null }
+    }
+
+    private func left(_ left: UndoReport.LeftAlone) -> ReportValue {
+        .object([
+            ("reason", .string(left.left.reason.rawValue)),
+            ("code", left.left.code.map { .integer($0) } ?? .null),
+            ("is_finding", .bool(left.left.reason.isTrouble)),
+            ("documents", .integer(left.count)),
+            ("ids", .array(left.ids.map { .extended($0) })),
+        ])
+    }
+
+    private func gap(_ gap: UndoReport.Gap) -> ReportValue {
+        .object([
+            ("after", gap.after.map { .extended($0) } ?? .null),
+            ("through", .extended(gap.through)),
+            ("missing", .integer(gap.missing)),
+            ("candidates", .integer(gap.candidates)),
+            ("sample_ids", .array(gap.samples.map { .extended($0) })),
+        ])
+    }
+}

@@ -1,0 +1,74 @@
+import BSON
+package import Backfill
+
+/// The plan of an undo, as the operator sees it before saying yes, and its report.
+package enum UndoText {
+    /// The `_id`s that are shown of each kind.
+    private static let shown = 10
+
+    /// Renders what an undo would do, or did.
+    /// - Parameter color: whether escape sequences may be used.
+    package static func render(_ report: UndoReport, color: Bool) -> String {
+        var lines = [Paint(isOn: color).bold(headline(report))]
+        if report.outcome != .undoneBefore {
+            let verb = report.outcome == .dryRun ? "would take back" : "took back"
+            lines.append(
+                "  \(verb) \(report.restored.grouped) of \(report.changes.counted("change")) in "
+                    + "\(report.chunks.counted("chunk")), \(report.seconds.inTenths) s"
+                    + (report.earlier > 0 ? " (after \(report.earlier.grouped) by earlier undos)" : ""))
+        }
+        if report.asBefore > 0, report.outcome == .dryRun {
+            lines.append("  as before already: \(report.asBefore.grouped)")
+        }
+        lines += report.leftAlone.filter { $0.count > 0 }.map { left in
+            "  left alone, \(left.left.text): \(left.count.grouped), \(ids(left.ids, of: left.count))"
+        }
+        lines += report.gaps.flatMap(gap)
+        if let harm = report.harm {
+            let verb = report.outcome == .dryRun ? "would make" : "made"
+            let room = report.headroom.map { " (\($0.text))" } ?? ""
+            lines.append("  \(verb) \(harm.documents) unsyncable under the active schema\(room)")
+        }
+        lines += report.notes.map { "  note: \($0)" }
+        if let refusal = report.refusal { lines.append("  an undo would be refused: \(refusal)") }
+        return lines.joined(separator: "\n")
+    }
+
+    private static func headline(_ report: UndoReport) -> String {
+        let name = "undo of job \(report.job) on \(report.namespace)"
+        return switch report.outcome {
+        case .dryRun: "\(name): nothing was written"
+        case .undoneBefore: "\(name): it was undone before"
+        case .done: "\(name): done"
+        case .stopped(let stop): "\(name): stopped by \(stop.reason); run it again to go on"
+        }
+    }
+
+    private static func gap(_ gap: UndoReport.Gap) -> [String] {
+        let start = gap.after.map { "behind _id \(ShellLiteral.text($0)), " } ?? ""
+        let found =
+            gap.candidates == 0
+            ? "none of them looks so any more"
+            : "\(gap.candidates.documents) there look so, \(ids(gap.samples, of: gap.candidates))"
+        return [
+            "  written without a journal, and not touched: at least \(gap.missing.documents) "
+                + "(\(start)up to _id \(ShellLiteral.text(gap.through))); \(found)"
+        ]
+    }
+
+    private static func ids(_ ids: [BSONValue], of count: Int) -> String {
+        "\(count > min(ids.count, shown) ? "such as " : "")_id "
+            + ids.prefix(shown).map(ShellLiteral.text).joined(separator: ", ")
+    }
+}
+
+extension UndoReport.LeftDocument {
+    fileprivate var text: String {
+        switch reason {
+        case .changed: "changed since"
+        case .gone: "no longer there"
+        case .locked: "locked by the sync translator"
+        case .refused: "refused by the server" + (code.map { " (code \($0))" } ?? "")
+        }
+    }
+}

@@ -1,0 +1,90 @@
+internal import ArgumentParser
+internal import Backfill
+internal import Mongo
+internal import Reporting
+
+/// `shipshape undo JOB`.
+struct UndoCommand: AsyncParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "undo",
+        abstract: "Takes back what a job changed, where nobody else changed it since.",
+        discussion: """
+            Works from the job's journal in the state database, newest first; the job's file may be gone. A field that \
+            was changed since is left alone, and its document is listed (exit code 1). Shows the plan and asks; off a \
+            terminal it needs --yes. Runs in batches, each checkpointed, so that it can be stopped or killed at any \
+            moment and goes on from there. --dry-run compares and writes nothing.
+            """)
+
+    @Argument(help: "The job's name, or its file.")
+    var job: JobArgument
+
+    @Flag(help: "Show what would be taken back and what would be left alone; write nothing.")
+    var dryRun = false
+
+    @Flag(name: .shortAndLong, help: "Run without asking.")
+    var yes = false
+
+    @OptionGroup(title: "The Run") var runFlags: RunFlags
+    @OptionGroup(title: "The App") var app: AppFlags
+    @OptionGroup(title: "Ledger") var ledger: LedgerFlags
+    @OptionGroup(title: "State") var state: StateFlags
+    @OptionGroup(title: "Connection") var connection: ConnectionFlags
+    @OptionGroup(title: "Output") var output: OutputFlags
+
+    func validate() throws {
+        guard connection.readPreference == nil else {
+            throw ValidationError("an undo reads from the primary: --read-preference does not go with it")
+        }
+    }
+
+    func run() async throws {
+        try output.prepare()
+        let name = try job.name
+        let pool = try connection.pool(readsFromPrimary: true)
+        let options = runFlags.options(state: state, ledger: ledger)
+        let interruption = Interruption()
+        let (stop, signals) = (interruption.stop, interruption.listen())
+        defer { signals.cancel() }
+        let assumptions = app.assumptions
+        let quiet = output.quiet
+
+        let planner = UndoRunner(name, options: options, assuming: assumptions, stop: stop, events: { _ in })
+        let plan = try await onOwnedThread(name: "plan") { () throws in try planner.dryRun(on: pool) }
+        if dryRun || plan.outcome == .undoneBefore { return try show(plan) }
+        if case .stopped = plan.outcome { return try show(plan) }
+        try planner.checkHarm(of: plan)
+        try confirm(plan)
+        interruption.beginWork()
+
+        let progress = ProgressLine(name, total: plan.changes, isShown: output.showsProgress)
+        defer { progress.finish() }
+        let runner = UndoRunner(
+            name, options: options, assuming: assumptions, stop: stop, events: { $0.show(on: progress, quiet: quiet) })
+        let report = try await onOwnedThread(name: "undo") { () throws in try runner.run(on: pool) }
+        progress.finish()
+        try show(report)
+    }
+
+    private func confirm(_ plan: UndoReport) throws {
+        if !(yes && output.quiet) { Console.error(UndoText.render(plan, color: false)) }
+        guard !yes else { return }
+        guard Console.isInputTerminal, Console.isInteractive else {
+            throw UsageError("nothing was written: off a terminal, undo needs --yes")
+        }
+        guard Console.confirms("Write to \(plan.namespace)?") else {
+            Console.error("shipshape: nothing was written")
+            throw ExitStatus.stopped
+        }
+    }
+
+    private func show(_ report: UndoReport) throws {
+        try output.show { form, color in
+            switch form {
+            case .text: UndoText.render(report, color: color)
+            case .json: UndoJSON(report).text
+            }
+        }
+        if case .stopped = report.outcome { throw ExitStatus.stopped }
+        if report.hasFindings { throw ExitStatus.findings }
+    }
+}
