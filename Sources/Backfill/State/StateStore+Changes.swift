@@ -41,9 +41,14 @@ extension StateStore {
 
     /// The changes that take a lease.
     static func taking(_ lease: BSONValue, for use: Use) -> BSONDocument {
+        let state =
+            switch use {
+            case .backfill: "running"
+            case .undo: "undoing"
+            case .cleanup: "$state"
+            }
         let taken: BSONDocument = [
-            "lease": lease, "state": use == .undo ? "undoing" : "running", "waiting": "$$REMOVE", "active": "$$NOW",
-            "recent": fresh,
+            "lease": lease, "state": .string(state), "waiting": "$$REMOVE", "active": "$$NOW", "recent": fresh,
         ]
         guard use == .undo else { return taken }
         return taken.appending("undo", ["$ifNull": ["$undo", ["begun": "$$NOW"]]])

@@ -95,7 +95,7 @@ extension StateStore {
 extension StateStore {
     /// What a lease is taken for.
     enum Use {
-        case backfill, undo
+        case backfill, undo, cleanup
     }
 
     /// How an attempt to take the lease ended.
@@ -167,7 +167,7 @@ extension StateStore {
             "_id": range, "$or": [["$expr": ended], ["lease.owner": .objectID(identity.owner)]],
         ]
         // A runner that comes too late must not write what is being taken back.
-        let filter = use == .undo ? isFree : isFree.appending("undo", ["$exists": false])
+        let filter = use != .backfill ? isFree : isFree.appending("undo", ["$exists": false])
         let updated = try client.modify("ranges", filter, [["$set": .object(Self.taking(lease, for: use))]])
         if let updated { return .taken(self.lease(in: updated), updated) }
         let holder = try client.first(

@@ -21,12 +21,13 @@ extension JobBook {
     /// - Throws: ``BackfillError`` of kind `leaseHeld` when a runner holds the job; ``MongoError``.
     package func cleanUp(_ plan: CleanupPlan) throws {
         let store = try store(plan.job)
-        guard case .taken(let first, _) = try store.acquire() else {
+        guard case .taken(let first, _) = try store.acquire(for: .cleanup) else {
             throw BackfillError(.leaseHeld, "job \"\(plan.job)\" is held by a runner: clean it up when it is done")
         }
-        let lease = try store.renew(first, setting: ["state": "done"])
+        let lease = try store.renew(first)
         try store.steer(["cleaned": StateStore.mark(by: person)], what: "cleaned up", by: person)
         try store.dropJournal()
+        try store.dropLeftAlone()
         try store.client.deleteAll("failed", ["_id.job": .string(plan.job)])
         try store.client.deleteAll("harm", ["_id.job": .string(plan.job), "seen": true])
         try store.release(lease)
@@ -34,7 +35,7 @@ extension JobBook {
 
     private func checkDone(_ job: String, _ store: borrowing StateStore) throws {
         let range = try store.client.first("ranges", ["_id": store.range])
-        guard range?["state"]?.text == "done" else {
+        guard ["done", "undone"].contains(range?["state"]?.text) else {
             throw BackfillError(
                 .notDone,
                 "job \"\(job)\" is not done, and what it left behind is needed to go on, or to undo it: see "
