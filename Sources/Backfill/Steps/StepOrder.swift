@@ -31,8 +31,9 @@ enum StepOrder {
             let copied = before.kind is CopyStep ? "copied it" : "read it"
             throw refusal("\"\(read)\" is \(change) in place after another step has \(copied): put this step first")
         }
-        if before.kind is DefaultStep, !step.sources.isEmpty, !step.kind.changesInPlace,
-            let filled = step.targets.first(where: { $0 == before.target })
+        let takesValues = !step.sources.isEmpty || step.kind is RenameStep
+        if before.kind is DefaultStep, takesValues, !step.kind.changesInPlace,
+            let filled = step.targets.first(where: { $0 == before.target && !step.kind.removed.contains($0) })
         {
             throw refusal(
                 "\"\(filled)\" is filled by the default in line \(line), so that this step finds it free nowhere: put this "

@@ -1,0 +1,81 @@
+import BSON
+import TestSupport
+import Testing
+
+/// Each kind of step by the program: the dry run counts what the run does, and a second run finds nothing to do.
+@Suite struct StepsProgramTests {
+    static let forms = [
+        "default: {field: v, value: 1, when: missingOrNull}", "copy: {from: v, to: w, whenPresent: replace}",
+        "rename: {from: v, to: w}", "convert: {field: 'v.[]', to: string, onLoss: allow}",
+        "combine: {into: t, template: '{v}-{name}'}", "split: {field: v, by: '-', into: [x, y, w]}", "wrap: {field: v}",
+        "unwrap: {field: v}", "dedupe: {field: v}", "drop-nulls: {field: v}", "unset: {field: o.a}",
+        "remap-link: {field: v, map: {1: 2, 2: 36}, once: _done}", "expression: {field: w, value: {$type: $v}}",
+    ]
+
+    private func report(_ run: ProgramRun) throws -> BSONDocument {
+        try #require(run.output != "", "\(run.errors)")
+        return try #require(try BSONValue(extendedJSON: run.output).document)
+    }
+
+    @Test(arguments: forms) func theDryRunCountsWhatTheRunDoes(_ form: String) async throws {
+        try await Mongod.shared.withBackfill { test in
+            // The plain command: the driver's own insert refuses names that are empty or hold a dot.
+            try await test.database.run([
+                "insert": "people", "documents": .array(of: StepsEveryKindTests.documents.map { .object($0) }),
+            ])
+            try test.job(steps: [form])
+            let told = try report(try await test.backfill("job", "--dry-run", "--output", "json", yes: false))
+            let done = try report(try await test.backfill("job", "--output", "json"))
+            #expect(told["steps"] == done["steps"])
+            // A rename changes a document in two walks.
+            if !form.hasPrefix("rename") { #expect(told["changed"] == done["changed"]) }
+            let again = try report(try await test.backfill("job", "--output", "json"))
+            #expect(again["changed"] == 0)
+            #expect(told["changed"] != 0)
+        }
+    }
+
+    @Test func nowIsTheStartOfTheJobInEveryRunOfIt() async throws {
+        try await Mongod.shared.withBackfill { test in
+            try await test.database.fill("people", count: 10)
+            try test.job(
+                steps: [
+                    "default: {field: at, value: $now}", "expression: {field: then, value: $$NOW}",
+                    "default: {field: text, value: '$now'}",
+                ])
+            #expect(try await test.backfill("job", "--dry-run", yes: false).exitCode == 0)
+            #expect(try await test.backfill("job").exitCode == 0)
+            try await test.database.fill("people", [["_id": 11]])
+            #expect(try await test.backfill("job").exitCode == 0)
+            let created = try #require(try await test.state.documents("jobs").first?["created"])
+            let people = try await test.database.documents("people")
+            #expect(people.count == 11)
+            #expect(people.allSatisfy { $0["at"] == created && $0["then"] == created && $0["text"] == "$now" })
+        }
+    }
+
+    /// A step that goes on from its own result would do so in every run.
+    @Test func aStepThatDoesNotEndIsRefusedUnlessItNamesAMarker() async throws {
+        try await Mongod.shared.withBackfill { test in
+            try await test.database.fill("people", [["_id": 1, "n": 1]])
+            try test.job(steps: ["expression: {field: n, value: {$add: [$n, 1]}}"])
+            let run = try await test.backfill("job")
+            #expect(run.exitCode == 65)
+            #expect(run.errors.contains("like \"once: _done\""))
+            try test.job("other", steps: ["expression: {field: n, value: {$add: [$n, 1]}, once: _done}"])
+            for _ in 0..<2 { #expect(try await test.backfill("other").exitCode == 0) }
+            #expect(try await test.database.documents("people") == [["_id": 1, "n": 2, "_done": true]])
+        }
+    }
+
+    @Test func withOnErrorFailNothingIsWritten() async throws {
+        try await Mongod.shared.withBackfill { test in
+            try await test.database.fill("people", [["_id": 1, "n": "1"], ["_id": 2, "n": "x"]])
+            try test.job(steps: ["convert: {field: n, to: int, onError: fail}"])
+            let run = try await test.backfill("job")
+            #expect(run.exitCode == 65)
+            #expect(run.errors.contains("such as the one with the _id 2"))
+            #expect(try await test.database.documents("people").first?["n"] == "1")
+        }
+    }
+}
