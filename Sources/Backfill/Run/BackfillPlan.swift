@@ -27,6 +27,8 @@ package struct BackfillPlan: Sendable {
     package var notes: [String]
     /// Set while an operator wants the job to wait: a run is refused then.
     package var paused: Control.Mark?
+    /// Whether the job was done before this run.
+    var wasDone = false
     /// The collection's UUID, where the server gives one.
     let collectionUUID: BSONValue?
     /// Whether the server compares the UUID with every write.

@@ -42,7 +42,7 @@ extension BackfillRunner {
             deadline: options.maxRuntime.map { started + $0 }, holding: holding, progress: progress)
         let stopped: BackfillReport.Stop?
         do {
-            stopped = try loop.run()
+            if let only = options.only { stopped = try loop.run(only: only) } else { stopped = try loop.run() }
         } catch {
             // The failure is what counts; a lease that cannot be given back ends by itself. After a failure of the
             // deployment a write may still be under way there: its successor has to wait for the lease's end.
@@ -81,7 +81,9 @@ extension BackfillRunner {
         if stopped == .signal {
             report.notes.append("what remains was not counted: the run was asked to stop")
         } else {
-            report.after = try patience.bridging { try Survey(job: job, collection: collection).run() }.before
+            report.after = try patience.bridging {
+                try Survey(job: job, collection: collection, only: options.only).run()
+            }.before
             report.headroom = try loop.gate.map { gate in try patience.bridging { try gate.headroom(loop.store) } }
         }
         report.seconds = started.duration(to: .now).seconds

@@ -62,14 +62,18 @@ package struct BackfillRunner: Sendable {
         let store = try store(pool)
         let state = try readState(store, binding: binding(to: target.uuid))
         let collection = client.collection(job.job.namespace)
-        let survey = try Survey(job: job, collection: collection).run()
+        let survey = try Survey(job: job, collection: collection, only: options.only).run()
+        if options.only != nil, state.unfinishedChunks != nil { throw BackfillError.unfinished(job.job.name) }
         try checkEnds(survey)
         var plan = BackfillPlan(
             job: job.job.name, namespace: job.job.namespace, documents: survey.documents, needing: survey.needing,
             before: survey.before, after: survey.after, resumesAfter: state.unfinishedChunks, headroom: nil, harm: 0,
             recordedHarm: 0, notes: job.notes(keepsJournal: keepsJournal) + state.notes, collectionUUID: target.uuid,
             checksUUID: target.checksUUID, averageSize: target.averageSize)
-        if state.isReadable { plan.paused = try store.control().paused }
+        if state.isReadable {
+            plan.paused = try store.control().paused
+            plan.wasDone = try store.client.first("ranges", ["_id": store.range])?["state"]?.text == "done"
+        }
         if !job.isHarmless {
             let ledger = try openLedger(on: client)
             let gate = Gate(job: job, collection: collection, ledger: ledger, stop: stop)
@@ -82,10 +86,12 @@ package struct BackfillRunner: Sendable {
                     let harmful = state.isReadable ? batch.filter { $0.judgement == .harmful }.map(\.id) : []
                     return try store.pendingHarm(among: harmful, of: job.job.namespace)
                 }
-                try gate.judge(Chunk(after: nil, through: upper), of: job.whole, recorded: recorded) { document in
-                    plan.harm += document.judgement == .harmful ? 1 : 0
-                    plan.recordedHarm += document.isRecorded ? 1 : 0
-                    return true
+                for chunk in options.only?.chunks ?? [Chunk(after: nil, through: upper)] {
+                    try gate.judge(chunk, of: job.whole, recorded: recorded) { document in
+                        plan.harm += document.judgement == .harmful ? 1 : 0
+                        plan.recordedHarm += document.isRecorded ? 1 : 0
+                        return true
+                    }
                 }
             }
         }

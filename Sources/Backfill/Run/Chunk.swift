@@ -11,6 +11,8 @@ package struct Chunk: Hashable, Sendable {
     package let after: BSONValue?
     /// The chunk's last `_id`.
     package let through: BSONValue
+    /// The only `_id`s of the chunk, where it is a list and not a range; few, as each is compared with each document.
+    var listed: [BSONValue]?
 
     /// Whether a document's `_id` is in the range.
     ///
@@ -18,6 +20,7 @@ package struct Chunk: Hashable, Sendable {
     /// index bounds from it, in updates too.
     var membership: Expression {
         let id = Expression(.string("$_id"))
+        if let listed { return .any(listed.map { .call("$eq", id, .constant($0)) }) }
         let end = Expression.call("$lte", id, .constant(through))
         guard let after else { return end }
         return .all([.call("$gt", id, .constant(after)), end])

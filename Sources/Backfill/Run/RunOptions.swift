@@ -18,6 +18,8 @@ package struct RunOptions: Sendable {
     package var appID: String?
     /// Documents that the operator accepts to become unsyncable, beyond what the headroom allows.
     package var allowUnsync: Int?
+    /// The only documents that the run looks at; `nil` runs over the collection.
+    package var only: IDList?
     /// How long a passing failure, such as an election, is bridged.
     package var patience: Duration = .seconds(60)
 

@@ -17,11 +17,27 @@ struct Survey {
 
     let job: CompiledJob
     let collection: MongoCollection
+    /// The only documents that are counted; `nil` counts them all.
+    var only: IDList?
+    /// Those of them that one aggregation counts.
+    var listed: Chunk?
 
     /// How many `_id`s of a kind are shown.
     static let samples = 5
 
     func run() throws -> Result {
+        guard let only else { return try counted() }
+        var total: Result?
+        for chunk in only.chunks {
+            var part = self
+            (part.only, part.listed) = (nil, chunk)
+            let result = try part.counted()
+            total = total?.adding(result) ?? result
+        }
+        return total ?? Result(before: [], after: [], needing: 0, documents: 0)
+    }
+
+    private func counted() throws -> Result {
         var result = try serverCounts()
         if !job.isServerSide { try addEvaluated(to: &result) }
         return result
@@ -29,7 +45,8 @@ struct Survey {
 
     /// The stages in front: without a client-side step the server counts every document.
     private var scope: [BSONDocument] {
-        job.isServerSide ? [] : [["$match": .object((!job.whole.needs).filter)]]
+        (listed.map { [["$match": .object($0.membership.filter)]] } ?? [])
+            + (job.isServerSide ? [] : [["$match": .object((!job.whole.needs).filter)]])
     }
 
     private func serverCounts() throws(MongoError) -> Result {

@@ -27,6 +27,12 @@ struct BackfillCommand: AsyncParsableCommand {
     @Flag(help: "Keep no journal: the job costs less, and cannot be undone.")
     var noJournal = false
 
+    @Option(
+        help: ArgumentHelp(
+            "Run over the documents of a list alone: a line of extended JSON for each _id, or what check --failures wrote.",
+            valueName: "file"))
+    var ids: String?
+
     @Flag(help: "Show the values of a few documents before and after (a dry run).")
     var showValues = false
 
@@ -38,6 +44,9 @@ struct BackfillCommand: AsyncParsableCommand {
     @OptionGroup(title: "Output") var output: OutputFlags
 
     func validate() throws {
+        if dryRun, ids != nil {
+            throw ValidationError("--ids does not go with --dry-run: a dry run looks at the collection")
+        }
         guard dryRun || connection.readPreference == nil else {
             throw ValidationError("a backfill reads from the primary: --read-preference goes with --dry-run")
         }
@@ -50,6 +59,7 @@ struct BackfillCommand: AsyncParsableCommand {
         let pool = try connection.pool(readsFromPrimary: !dryRun)
         var options = runFlags.options(state: state, ledger: ledger)
         options.keepsJournal = !noJournal
+        options.only = try ids.map { try IDList.read(at: $0, for: file.namespace) }
         let interruption = Interruption()
         let (stop, signals) = (interruption.stop, interruption.listen())
         defer { signals.cancel() }
