@@ -71,7 +71,9 @@ let package = Package(
             dependencies: ["ConformanceOracle", "Conformance", "Mongo", "BSON", .argumentParser],
             path: "Tests/ConformanceTool"),
         .target(name: "DumpWriter", dependencies: ["CZlib", "BSON"], path: "Tests/DumpWriter"),
-        .target(name: "TestSupport", dependencies: ["Mongo", "BSON", .subprocess, .system], path: "Tests/Support"),
+        .target(
+            name: "TestSupport", dependencies: ["Checking", "ServerSchema", "Mongo", "BSON", .subprocess, .system],
+            path: "Tests/Support"),
         .testTarget(name: "PatternsTests", dependencies: ["Patterns"]),
         .testTarget(name: "BSONTests", dependencies: ["BSON", "DumpWriter", .system]),
         .testTarget(

@@ -6,11 +6,14 @@ package struct LocatedError: Error, Hashable, Sendable {
     package let location: SourceLocation?
     /// What is wrong, and what would be right.
     package let message: String
+    /// Whether the file is well formed, and asks for what can never work.
+    package let isConfiguration: Bool
 
     /// Joins the two.
-    package init(_ message: String, at location: SourceLocation? = nil) {
+    package init(_ message: String, at location: SourceLocation? = nil, isConfiguration: Bool = false) {
         self.location = location
         self.message = message
+        self.isConfiguration = isConfiguration
     }
 }
 

@@ -36,6 +36,7 @@ package struct BackfillReportJSON {
             ("refusal", report.refusal.map { .string($0) } ?? .null),
             ("steps", .array(report.before.indices.map(step))),
             ("samples", .array(report.samples.map(sample))),
+            ("waits", .array(report.waits.map(wait))),
             ("notes", .array(report.notes.map { .string($0) })),
         ])
     }
@@ -51,6 +52,16 @@ package struct BackfillReportJSON {
 
     private var stoppedBy: ReportValue {
         if case .stopped(let stop) = report.outcome { .string(stop.reason) } else { .null }
+    }
+
+    private func wait(_ wait: BackfillReport.Wait) -> ReportValue {
+        .object([
+            ("brake", .string(wait.hold.brake.rawValue)),
+            ("metric", .string(wait.hold.metric)),
+            ("value", .string(wait.hold.value)),
+            ("limit", .string(wait.hold.limit)),
+            ("duration_ms", .integer(Int(wait.seconds * 1_000))),
+        ])
     }
 
     private func step(_ index: Int) -> ReportValue {

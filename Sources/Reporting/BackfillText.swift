@@ -46,6 +46,7 @@ package enum BackfillReportText {
         }
         lines += StepLines.render(isDryRun ? report.before : report.after, title: isDryRun ? "to change" : "remaining")
         if isDryRun { lines += samples(report.samples, showsValues: showsValues) }
+        lines += report.waits.map { "  waited \($0.seconds.inTenths) s: \($0.hold)" }
         lines += report.notes.map { "  note: \($0)" }
         if let refusal = report.refusal { lines.append("  a run would be refused: \(refusal)") }
         return lines.joined(separator: "\n")

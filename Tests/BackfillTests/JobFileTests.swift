@@ -71,6 +71,45 @@ import Testing
         #expect(try limits("reserve: \(text)").reserve == reserve)
     }
 
+    @Test func theBrakesHaveDefaults() throws {
+        let brakes = try limits("nice: 0").brakes
+        #expect(brakes == BrakeLimits())
+        #expect(brakes.lag == .seconds(10))
+        #expect(brakes.oplog == .seconds(3_600))
+        #expect(brakes.pause.isEmpty)
+    }
+
+    @Test func theBrakesLimits() throws {
+        let brakes = try limits(
+            "lag: 2s, flowControl: 200ms, tickets: 50%, cache: {dirty: 5%, used: off}, oplog: 24h, ledgerLag: 5m, "
+                + "pause: [\"08:00-20:00 Europe/Madrid\", \"Sat,Sun 00:00-24:00 UTC\"]"
+        ).brakes
+        #expect(brakes.lag == .seconds(2))
+        #expect(brakes.flowControl == .milliseconds(200))
+        #expect(brakes.tickets == 50)
+        #expect(brakes.cacheDirty == 5)
+        #expect(brakes.cacheUsed == nil)
+        #expect(brakes.oplog == .seconds(86_400))
+        #expect(brakes.ledgerLag == .seconds(300))
+        #expect(brakes.pause.map(\.text) == ["08:00-20:00 Europe/Madrid", "Sat,Sun 00:00-24:00 UTC"])
+    }
+
+    @Test func aBrakeIsTakenOff() throws {
+        let brakes = try limits("lag: off, flowControl: off, tickets: off, cache: off, oplog: off, pause: off").brakes
+        #expect([brakes.lag, brakes.flowControl, brakes.oplog] == [nil, nil, nil])
+        #expect([brakes.tickets, brakes.cacheDirty, brakes.cacheUsed] == [nil, nil, nil])
+    }
+
+    @Test func theBrakesLimitsAreSpelledAsTheyAreRead() throws {
+        let text = "lag: 90s, flowControl: off, tickets: 50%, cache: {dirty: 5%, used: off}, oplog: 24h, ledgerLag: 5m"
+        let spelled = try limits(text).brakes.entries.map { "\($0.name)=\($0.value)" }
+        #expect(
+            spelled == [
+                "lag=90s", "flowControl=off", "tickets=50%", "cache.dirty=5%", "cache.used=off", "oplog=24h",
+                "pause=off", "ledgerLag=5m",
+            ])
+    }
+
     @Test func aFileIsRead() throws {
         let text = "job: a\ncollection: b.c\nsteps: [copy: {from: d, to: e}]"
         try Fixture.withFile(Array(text.utf8)) { path in

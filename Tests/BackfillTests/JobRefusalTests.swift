@@ -192,6 +192,16 @@ struct JobRefusal: CustomTestStringConvertible, Sendable {
         JobRefusal(limits: "{nice: -1}", "4:16: \"nice\" must be a number from 0 to 100"),
         JobRefusal(limits: "{nice: nan}", "4:16: \"nice\" must be a number from 0 to 100"),
         JobRefusal(limits: "{nice: very}", "4:16: \"nice\" must be a number from 0 to 100"),
-        JobRefusal(limits: "{lags: 1}", "4:10: \"limits\" has no key \"lags\"; keys: chunk, unsynced, reserve, nice"),
+        JobRefusal(limits: "{lag: 10}", "4:15: \"lag\" must be a time like 10s (ms, s, m, h), or off"),
+        JobRefusal(limits: "{lag: 0s}", "4:15: \"lag\" must be a time like 10s (ms, s, m, h), or off"),
+        JobRefusal(limits: "{tickets: 0%}", "4:19: \"tickets\" must be a percentage from 1% to 100%, or off"),
+        JobRefusal(limits: "{cache: 10%}", "4:17: \"cache\" must be a mapping"),
+        JobRefusal(limits: "{cache: {dirty: 5}}", "4:25: \"dirty\" must be a percentage from 1% to 100%, or off"),
+        JobRefusal(limits: "{ledgerLag: off}", "4:21: \"ledgerLag\" must be a time like 10s (ms, s, m, h)"),
+        JobRefusal(
+            limits: "{pause: [\"08:00-20:00 Europe/Madird\"]}",
+            "4:18: \"pause\": there is no time zone \"Europe/Madird\": name one like Europe/Madrid, or UTC"),
+        JobRefusal(limits: "{pause: []}", "4:17: \"pause\" must be a list with at least one entry"),
+        JobRefusal(limits: "{lags: 1}", "4:10: \"limits\" has no key \"lags\" (did you mean \"lag\"?)"),
     ]
 }

@@ -87,6 +87,7 @@ import Testing
                       }
                     }
                   ],
+                  "waits": [],
                   "notes": [
                     "irreversible: \\"age\\" is converted in place"
                   ]

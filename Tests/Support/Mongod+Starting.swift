@@ -3,41 +3,59 @@ import Mongo
 
 extension Mongod {
     /// Starts a server of its own, which ends with the last reference to it, or with the process.
-    package static func start(_ kind: Kind = .replicaSet) async throws -> Mongod {
-        var lastError: (any Error)?
-        for _ in 0..<3 {  // somebody may take the port between our look and mongod's
-            do { return try await startOnce(kind) } catch { lastError = error }
-        }
-        throw lastError ?? TestSupportError("no mongod")
-    }
-
-    private static func startOnce(_ kind: Kind) async throws -> Mongod {
-        let binary = try executable()
-        let port = try LocalPort.free()
-        let folder = try makeTemporaryFolder("shipshape-mongod")
-        let arguments = try arguments(kind, folder: folder, port: port)
-        let process = try WatchedProcess.start([binary] + arguments, folder: folder)
+    /// - Parameter more: further arguments of mongod; the last one of a name counts.
+    package static func start(_ kind: Kind = .replicaSet, _ more: [String] = []) async throws -> Mongod {
+        let (process, host) = try await startProcess(kind, more)
         do {
-            try await waitUntil("mongod listens; see its log: \(log(folder))") { port.isOpen }
-            return try await ready(kind, host: "127.0.0.1:\(port.number)", process: process)
+            return try await ready(kind, host: host, process: process)
         } catch {
             process.stop()
             throw error
         }
     }
 
-    private static func arguments(_ kind: Kind, folder: String, port: LocalPort) throws -> [String] {
+    /// Starts a server that listens and belongs to no set yet.
+    static func startProcess(_ kind: Kind, _ more: [String]) async throws -> (WatchedProcess, host: String) {
+        var lastError: (any Error)?
+        for _ in 0..<3 {  // somebody may take the port between our look and mongod's
+            do { return try await startOnce(kind, more) } catch { lastError = error }
+        }
+        throw lastError ?? TestSupportError("no mongod")
+    }
+
+    private static func startOnce(_ kind: Kind, _ more: [String]) async throws -> (WatchedProcess, host: String) {
+        let binary = try executable()
+        let port = try LocalPort.free()
+        let folder = try makeTemporaryFolder("shipshape-mongod")
+        let arguments = try arguments(kind, more, folder: folder, port: port)
+        let process = try WatchedProcess.start([binary] + arguments, folder: folder)
+        do {
+            try await waitUntil("mongod listens; see its log: \(log(folder))") { port.isOpen }
+        } catch {
+            process.stop()
+            throw error
+        }
+        return (process, "127.0.0.1:\(port.number)")
+    }
+
+    private static func arguments(
+        _ kind: Kind, _ more: [String], folder: String, port: LocalPort
+    ) throws -> [String] {
         var arguments = [
             "--dbpath", folder, "--port", "\(port.number)", "--bind_ip", "127.0.0.1", "--nounixsocket", "--quiet",
-            "--wiredTigerCacheSizeGB", "0.5", "--setParameter", "enableTestCommands=1",
+            "--setParameter", "enableTestCommands=1",
             "--setParameter", "diagnosticDataCollectionEnabled=false",
         ]
-        if kind != .standalone { arguments += ["--replSet", setName, "--oplogSize", "256"] }
+        // Nobody is to wait for the oplog's window when the tests of an hour have filled it.
+        for (name, value) in [("--wiredTigerCacheSizeGB", "0.5"), ("--oplogSize", "4096")] where !more.contains(name) {
+            arguments += [name, value]
+        }
+        if kind != .standalone { arguments += ["--replSet", setName] }
         if kind == .withAuthentication {
             try writeText("c2hpcHNoYXBlIHRlc3RzIG9ubHk=", to: "\(folder)/key")
             arguments += ["--auth", "--keyFile", "\(folder)/key"]
         }
-        return arguments
+        return arguments + more
     }
 
     private static func ready(_ kind: Kind, host: String, process: WatchedProcess) async throws -> Mongod {
@@ -69,7 +87,7 @@ extension Mongod {
     }
 
     /// The replica sets' name.
-    private static var setName: String { "shipshape" }
+    static var setName: String { "shipshape" }
 
     private static func log(_ folder: String) -> String { "\(folder)/output" }
 }

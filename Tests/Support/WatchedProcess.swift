@@ -51,6 +51,9 @@ final class WatchedProcess: Sendable {
     /// Kills the child as `kill -9` does; its folder stays until `stop()`.
     func kill() throws { _ = Glibc.kill(try childID(), SIGKILL) }
 
+    /// Sends the child a signal, such as `SIGSTOP`.
+    func send(_ signal: Int32) throws { _ = Glibc.kill(try childID(), signal) }
+
     /// Kills the child, removes its folder, and waits until that is done.
     func stop() {
         close(lifeline)

@@ -6,7 +6,7 @@ extension Job.Limits {
             ("chunk.bytes", Self.size(chunkBytes)),
             ("unsynced", "\(unsynced)"), ("reserve", reserve.text),
             ("nice", nice == nice.rounded() ? "\(Int(nice))" : "\(nice)"),
-        ]
+        ] + brakes.entries
     }
 
     private static func time(_ duration: Duration) -> String {

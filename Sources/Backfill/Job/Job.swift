@@ -44,6 +44,8 @@ package struct Job: Sendable {
         package var reserve = Reserve.percent(10)
         /// Rest per unit of work: 0.5 rests half as long as each chunk took.
         package var nice = 0.0
+        /// At what the deployment's state makes the run wait.
+        package var brakes = BrakeLimits()
 
         /// The unsynced documents that the ledger and the job's own harm stay under.
         package var ceiling: Int { unsynced - reserve.count(of: unsynced) }

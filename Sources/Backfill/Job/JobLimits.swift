@@ -6,7 +6,8 @@ enum JobLimits {
     static func read(_ node: YAMLNode?) throws(JobError) -> Job.Limits {
         var limits = Job.Limits()
         guard let node else { return limits }
-        let members = try node.members(of: "\"limits\"", allowed: ["chunk", "unsynced", "reserve", "nice"])
+        let members = try node.members(of: "\"limits\"", allowed: ["chunk", "unsynced", "reserve", "nice"] + brakeKeys)
+        limits.brakes = try brakes(members)
         if let chunk = try members["chunk"]?.members(of: "\"chunk\"", allowed: ["documents", "time", "bytes"]) {
             if let node = chunk["documents"] {
                 limits.chunkDocuments = try node.integer(of: "\"documents\"", atLeast: 1)
@@ -23,8 +24,9 @@ enum JobLimits {
             limits.nice = nice
         }
         guard limits.ceiling > 0 else {
-            throw (members["reserve"] ?? node).error(
-                "the reserve is not below the limit of \(limits.unsynced) unsynced documents: nothing could be written")
+            throw JobError(
+                "the reserve is not below the limit of \(limits.unsynced) unsynced documents: nothing could be written",
+                at: (members["reserve"] ?? node).location, isConfiguration: true)
         }
         return limits
     }

@@ -92,8 +92,24 @@ package struct BackfillReport: Sendable {
     package var samples: [Sample] = []
     /// How long the run took, in seconds.
     package var seconds = 0.0
+    /// What the run waited for.
+    package var waits: [Wait] = []
     /// What the operator should know besides.
     package var notes: [String] = []
+
+    /// How long a brake made the run wait.
+    package struct Wait: Hashable, Sendable {
+        /// What it said last: metric, value, limit.
+        package var hold: Hold
+        /// How long it held, in seconds; two may have held at once.
+        package var seconds: Double
+
+        /// Joins the two.
+        package init(hold: Hold, seconds: Double) {
+            self.hold = hold
+            self.seconds = seconds
+        }
+    }
 
     /// One document before and after.
     package struct Sample: Sendable {

@@ -31,15 +31,10 @@ extension BackfillRunner {
             .take(store, for: .backfill)
         let progress = StateStore.Progress(range)
         let client = try pool.client()
-        let gate =
-            job.isHarmless
-            ? nil
-            : Gate(
-                job: job, collection: client.collection(job.job.namespace), ledger: try openLedger(on: client),
-                stop: stop)
         var loop = RunLoop(
-            runner: self, plan: plan, client: client, store: store, gate: gate,
-            deadline: options.maxRuntime.map { started + $0 }, holding: holding, progress: progress)
+            runner: self, plan: plan, client: client, store: store, ledger: try openLedger(on: pool),
+            brakes: Brakes(job.job, store: try self.store(pool)), deadline: options.maxRuntime.map { started + $0 },
+            holding: holding, progress: progress)
         let stopped: BackfillReport.Stop?
         do {
             if let only = options.only { stopped = try loop.run(only: only) } else { stopped = try loop.run() }
@@ -77,6 +72,7 @@ extension BackfillRunner {
         report.earlierChunks = loop.progress.chunks - loop.written.chunks
         report.harm = job.countsHarm ? loop.harmed : nil
         report.notes = plan.notes
+        report.waits = loop.brakes.waits
         // Who asks to stop does not wait for a look at the whole collection.
         if stopped == .signal {
             report.notes.append("what remains was not counted: the run was asked to stop")
@@ -84,7 +80,9 @@ extension BackfillRunner {
             report.after = try patience.bridging {
                 try Survey(job: job, collection: collection, only: options.only).run()
             }.before
-            report.headroom = try loop.gate.map { gate in try patience.bridging { try gate.headroom(loop.store) } }
+            if !loop.job.isHarmless {
+                report.headroom = try patience.bridging { try loop.gate.exactHeadroom(loop.store) }
+            }
         }
         report.seconds = started.duration(to: .now).seconds
         return report

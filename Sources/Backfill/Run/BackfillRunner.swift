@@ -71,31 +71,53 @@ package struct BackfillRunner: Sendable {
             recordedHarm: 0, notes: job.notes(keepsJournal: keepsJournal) + state.notes, collectionUUID: target.uuid,
             checksUUID: target.checksUUID, averageSize: target.averageSize)
         if state.isReadable {
-            plan.paused = try store.control().paused
             plan.wasDone = try store.client.first("ranges", ["_id": store.range])?["state"]?.text == "done"
         }
+        plan.paused = state.control.paused
+        plan.notes += try brakeNotes(on: pool)
+        let job = job.judged(by: state.control)
         if !job.isHarmless {
-            let ledger = try openLedger(on: client)
-            let gate = Gate(job: job, collection: collection, ledger: ledger, stop: stop)
-            let entries = try readingLedger { () throws(MongoError) in try ledger?.count() }
-            let pending = state.isReadable ? try store.pendingHarm(seenBy: ledger, marks: false) : 0
-            plan.headroom = Headroom(ledger: entries, pending: pending, ceiling: job.job.limits.ceiling)
-            if pending > 0 { plan.notes += try store.pendingOfOthers() }
-            if let upper = try Chunker(collection: collection).greatestID() {
-                let recorded = { (batch: [Gate.Judged]) throws in
-                    let harmful = state.isReadable ? batch.filter { $0.judgement == .harmful }.map(\.id) : []
-                    return try store.pendingHarm(among: harmful, of: job.job.namespace)
-                }
-                for chunk in options.only?.chunks ?? [Chunk(after: nil, through: upper)] {
-                    try gate.judge(chunk, of: job.whole, recorded: recorded) { document in
-                        plan.harm += document.judgement == .harmful ? 1 : 0
-                        plan.recordedHarm += document.isRecorded ? 1 : 0
-                        return true
-                    }
-                }
-            }
+            let gate = Gate(
+                job: job, collection: collection, ledger: try openLedger(on: pool), limits: job.job.limits, stop: stop)
+            try judge(&plan, gate, store, isReadable: state.isReadable)
         }
         return plan
+    }
+
+    /// Which brakes are missing, and which hold now.
+    private func brakeNotes(on pool: ClientPool) throws -> [String] {
+        let brakes = Brakes(job.job, store: try store(pool))
+        let holds = brakes.holds()
+        return brakes.missingGuarantees + holds.map { "a run waits now: \($0)" }
+    }
+
+    /// Judges every document that needs the job, and counts what the limit has room for.
+    private func judge(
+        _ plan: inout BackfillPlan, _ gate: Gate, _ store: borrowing StateStore, isReadable: Bool
+    ) throws {
+        plan.headroom = Headroom(ledger: try gate.ledger.count(), pending: 0, ceiling: gate.limits.ceiling)
+        if isReadable {
+            var headroom = try gate.exactHeadroom(store, marks: false)
+            if headroom.pending > 0 {
+                // The run frees their room; the ledger may show some of them still.
+                headroom.pending = max(0, headroom.pending - (try gate.repairedCount(store)))
+                plan.notes += try store.pendingOfOthers()
+            }
+            plan.headroom = headroom
+        }
+        guard let upper = try Chunker(collection: gate.collection).greatestID() else { return }
+        for chunk in options.only?.chunks ?? [Chunk(after: nil, through: upper)] {
+            try gate.judge(chunk, of: gate.job.whole) { batch in
+                guard isReadable else { return }
+                let harmful = batch.filter { $0.judgement == .harmful }.map(\.id)
+                let pending = try store.pendingHarm(among: harmful, of: job.job.namespace)
+                for index in batch.indices { batch[index].isRecorded = pending.contains(batch[index].id) }
+            } _: { document in
+                plan.harm += document.judgement == .harmful ? 1 : 0
+                plan.recordedHarm += document.isRecorded ? 1 : 0
+                return true
+            }
+        }
     }
 
     /// What the state database knows of the job.
@@ -103,13 +125,13 @@ package struct BackfillRunner: Sendable {
     /// A user who may only read the data may not see it: then the job counts as not started, and a note says so.
     private func readState(
         _ store: borrowing StateStore, binding: StateStore.Binding
-    ) throws -> (unfinishedChunks: Int?, isReadable: Bool, notes: [String]) {
+    ) throws -> (unfinishedChunks: Int?, control: Control, isReadable: Bool, notes: [String]) {
         do {
             try store.check(binding)
-            return (try store.unfinishedChunks(), true, [])
+            return (try store.unfinishedChunks(), try store.control(), true, [])
         } catch let error as MongoError where error.isAuthorization {
             return (
-                nil, false,
+                nil, Control(), false,
                 ["the state database \"\(options.stateDatabase)\" may not be read: the job counts as not started"]
             )
         }
@@ -137,18 +159,7 @@ package struct BackfillRunner: Sendable {
                 + "written; let it go on with: shipshape resume \(plan.job)")
     }
 
-    func openLedger(on client: borrowing Client) throws -> LedgerReader? {
-        guard let namespace = options.ledger.namespace else { return nil }
-        return try readingLedger { () throws(MongoError) in
-            try LedgerReader.open(namespace, appID: options.appID, on: client)
-        }
-    }
-
-    /// Says which collection it is when the ledger may not be read.
-    private func readingLedger<R>(_ body: () throws(MongoError) -> R) throws -> R {
-        do throws(MongoError) { return try body() } catch {
-            guard error.isAuthorization, let namespace = options.ledger.namespace else { throw error }
-            throw BackfillError.ledgerUnreadable(namespace)
-        }
+    func openLedger(on pool: ClientPool) throws(MongoError) -> GateLedger {
+        GateLedger(options.ledger, appID: options.appID, client: try pool.client())
     }
 }

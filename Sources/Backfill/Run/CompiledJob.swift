@@ -10,11 +10,11 @@ package struct CompiledJob: Sendable {
     /// The job as its file states it.
     package let job: Job
     /// The schema that is live; `nil` when the job names none.
-    package let active: CompiledSchema?
+    package private(set) var active: CompiledSchema?
     /// Whether documents that come not to fit the active schema are counted.
     ///
     /// Sync keeps a ledger of them. A validator has neither ledger nor limit: the server refuses what must not be written.
-    let countsHarm: Bool
+    private(set) var countsHarm: Bool
     /// The schema that the documents are made to fit; `nil` when the job names none.
     package let next: CompiledSchema?
     /// What changes in the job's collection from the active schema to the next one; empty unless the job names both.
@@ -23,6 +23,8 @@ package struct CompiledJob: Sendable {
     package let sources: [(role: String, source: SchemaSource)]
     /// The walks over the collection that do the job, in their order.
     private(set) var phases: [Phase]
+    /// The same walks, and whether harm is counted, once the next schema is the active one; `nil` when the job names none.
+    private var deployed: (phases: [Phase], countsHarm: Bool)?
 
     /// Fits the job's steps to its schemas and compiles both.
     /// - Parameter assumptions: What is assumed about the app.
@@ -51,11 +53,17 @@ package struct CompiledJob: Sendable {
             }
         sources =
             (active?.sources ?? []).map { ("active", $0) } + (next?.sources ?? []).map { ("next", $0) }
-        let isRisky = { (step: CompiledStep) in
-            guard countsHarm, let active, let activeCollection else { return false }
-            return !Harmlessness.holds(step.step, under: activeCollection, of: active, assuming: assumptions)
+        let parts = Self.phases(of: job.steps)
+        let judged = { (schema: ServerSchema?, collection: CollectionSchema?) in
+            parts.map { part in
+                Phase(part) { step in
+                    guard let schema, let collection, collection.dialect == .appServices else { return false }
+                    return !Harmlessness.holds(step.step, under: collection, of: schema, assuming: assumptions)
+                }
+            }
         }
-        phases = Self.phases(of: job.steps).map { Phase($0, isRisky: isRisky) }
+        phases = judged(active, activeCollection)
+        deployed = nextCollection.map { (judged(next, $0), $0.dialect == .appServices) }
     }
 
     /// The job with what its client-side steps have to know before the first document.
@@ -64,6 +72,7 @@ package struct CompiledJob: Sendable {
         guard !isServerSide else { return self }
         var prepared = self
         prepared.phases = try phases.map { try $0.prepared(in: context(collection)) }
+        prepared.deployed?.phases = try deployed?.phases.map { try $0.prepared(in: context(collection)) } ?? []
         return prepared
     }
 
@@ -99,6 +108,17 @@ package struct CompiledJob: Sendable {
 
     /// Whether the server alone tells what the job makes of a document.
     var isServerSide: Bool { phases.allSatisfy(\.isServerSide) }
+
+    /// The job once the next schema is the active one: the steps stay, and harm is judged by that schema.
+    var afterDeploy: CompiledJob {
+        guard let deployed else { return self }
+        var job = self
+        (job.active, job.phases, job.countsHarm) = (next, deployed.phases, deployed.countsHarm)
+        return job
+    }
+
+    /// The job as what operators recorded makes it.
+    func judged(by control: Control) -> CompiledJob { control.deployed == nil ? self : afterDeploy }
 
     /// Whether no step can do harm.
     package var isHarmless: Bool { phases.allSatisfy(\.isHarmless) }

@@ -12,6 +12,10 @@ package enum RunEvent: Sendable {
     case halved(documents: Int)
     /// A chunk of a single document takes more than a chunk's target of time or bytes; said once.
     case stuckAtOneDocument
+    /// Brakes hold: the run waits, and keeps its lease.
+    case waiting([Hold])
+    /// No brake holds any more.
+    case goingOn(seconds: Double)
     /// A new pass over documents that arrived or changed meanwhile.
     case pass(number: Int, documents: Int)
 }

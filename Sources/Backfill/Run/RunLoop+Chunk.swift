@@ -18,13 +18,12 @@ extension RunLoop {
         var chunk = bounds
         var judged: Selection?
         var entries: ChunkJournal?
-        if let gate, !phase.isHarmless {
-            guard let decision = try runner.patience.bridging({ try gate.decide(bounds, of: phase, store) }) else {
-                return .stopped(.signal)
+        if !phase.isHarmless {
+            switch try admit(bounds, of: phase) {
+            case .stopped(let stop): return .stopped(stop)
+            case .admitted(let allowed, let decision):
+                (chunk, judged, entries) = (allowed, decision.judged, decision.journal)
             }
-            guard let allowed = decision.chunk else { return .stopped(.threshold(decision.headroom)) }
-            if let full = try reserve(decision, gate) { return .stopped(.threshold(full)) }
-            (chunk, judged, entries) = (allowed, decision.judged, decision.journal)
         }
         unsettled += judged?.atRisk ?? []
         if PlantedBug.checkpointFirst.isPlanted {
@@ -36,7 +35,7 @@ extension RunLoop {
             return .tooSlow
         }
         inDoubt.subtract(judged?.harmful ?? [])
-        if let gate { try settle(gate, phase) }
+        try settle(phase)
         FaultPoint.afterWrite.reached()
         progress.last = chunk.through
         progress.chunks += 1
@@ -46,27 +45,5 @@ extension RunLoop {
         FaultPoint.afterCheckpoint.reached()
         written = (written.chunks + 1, written.documents + modified)
         return .written(modified)
-    }
-
-    /// Records a chunk's harm before it is written, and counts again: another job may have recorded its own meanwhile.
-    /// - Returns: the headroom when there is no room after all; the record is taken back then.
-    func reserve(_ decision: Gate.Decision, _ gate: Gate) throws -> Headroom? {
-        guard !decision.judged.counted.isEmpty else { return nil }
-        let namespace = job.job.namespace
-        try runner.patience.bridging { try store.record(harm: decision.judged.counted, of: namespace) }
-        FaultPoint.afterHarm.reached()
-        let headroom = try runner.patience.bridging { try gate.headroom(store) }
-        guard headroom.isExceeded else { return nil }
-        try runner.patience.bridging { try store.takeBack(harm: decision.newlyCounted, of: namespace) }
-        return headroom
-    }
-
-    /// Frees the room of the documents at risk that were not harmed after all.
-    mutating func settle(_ gate: Gate, _ phase: Phase) throws {
-        guard !unsettled.isEmpty else { return }
-        let (runner, written) = (runner, unsettled)
-        let unharmed = try runner.patience.bridging { try gate.unharmed(among: written, by: phase) }
-        try runner.patience.bridging { try store.takeBack(harm: unharmed, of: job.job.namespace) }
-        unsettled = []
     }
 }

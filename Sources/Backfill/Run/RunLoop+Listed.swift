@@ -18,12 +18,12 @@ extension Chunk {
 extension RunLoop {
     /// Runs over the list, or gives the reason to stop.
     mutating func run(only list: IDList) throws -> BackfillReport.Stop? {
-        for phase in job.phases {
+        try lookBack()
+        for index in job.phases.indices {
             var queue = list.chunks
             while let chunk = queue.first {
-                if runner.stop.isRaised { return .signal }
-                if let deadline, .now >= deadline { return .timeBudget }
-                switch try run(chunk, of: phase) {
+                if let stop = try passBrakes() { return stop }
+                switch try run(chunk, of: job.phases[index]) {
                 case .stopped(let stop): return stop
                 case .written(let modified):
                     queue.removeFirst()

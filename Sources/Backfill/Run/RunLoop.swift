@@ -8,18 +8,20 @@ struct RunLoop: ~Copyable {
     let plan: BackfillPlan
     let client: Client
     let store: StateStore
-    /// `nil` for a job that cannot do harm.
-    let gate: Gate?
+    let ledger: GateLedger
+    let brakes: Brakes
     let deadline: ContinuousClock.Instant?
     var holding: Holding
     var progress: StateStore.Progress
     var size: ChunkSize
     /// The time since the chunk's beginning that was spent waiting, and not on the chunk.
     var waited = Duration.zero
-    /// What operators asked of the job, as of the chunk's beginning.
-    var control = Control()
     /// The job's limits, with those that an operator set in their place.
     var limits: Job.Limits
+    /// The job as it is judged now.
+    var job: CompiledJob
+    /// The sum of unsynced documents at the chunk before; `nil` when it has to be read anew.
+    var headroom: Headroom?
     /// Chunks and documents that this run wrote.
     var written = (chunks: 0, documents: 0)
     /// Documents that this run changed in writes that failed afterwards, and that no checkpoint counts yet.
@@ -39,14 +41,17 @@ struct RunLoop: ~Copyable {
     private static let maximumRounds = 5
 
     init(
-        runner: BackfillRunner, plan: BackfillPlan, client: consuming Client, store: consuming StateStore, gate: Gate?,
-        deadline: ContinuousClock.Instant?, holding: Holding, progress: StateStore.Progress
+        runner: BackfillRunner, plan: BackfillPlan, client: consuming Client, store: consuming StateStore,
+        ledger: GateLedger, brakes: Brakes, deadline: ContinuousClock.Instant?, holding: Holding,
+        progress: StateStore.Progress
     ) {
         self.runner = runner
         self.plan = plan
         self.client = client
         self.store = store
-        self.gate = gate
+        self.ledger = ledger
+        self.brakes = brakes
+        job = runner.job
         self.deadline = deadline
         self.holding = holding
         self.progress = progress
@@ -54,7 +59,6 @@ struct RunLoop: ~Copyable {
         size = ChunkSize(runner.job.job.limits, averageSize: plan.averageSize)
     }
 
-    var job: CompiledJob { runner.job }
     var collection: MongoCollection { client.collection(job.job.namespace) }
     var chunker: Chunker { Chunker(collection: collection) }
 
@@ -64,6 +68,7 @@ struct RunLoop: ~Copyable {
     /// phases that it needs are walked again.
     mutating func run() throws -> BackfillReport.Stop? {
         if progress.chunks > 0, progress.upper != nil { runner.events(.resumed(chunks: progress.chunks)) }
+        try lookBack()
         var needing = plan.needing
         for round in 0..<Self.maximumRounds where needing > 0 || progress.upper != nil {
             for (index, phase) in job.phases.enumerated() {
@@ -96,7 +101,7 @@ struct RunLoop: ~Copyable {
             try renew(setting: StateStore.starting(pass: pass, phase: index, of: job.phases.count, upper: upper))
             (progress.pass, progress.phase, progress.upper, progress.walked) = (pass, index, upper, 0)
         }
-        if let stop = try walk(phase) {
+        if let stop = try walk() {
             saveCount()
             return stop
         }
@@ -106,12 +111,12 @@ struct RunLoop: ~Copyable {
     }
 
     /// Walks from the checkpoint to the walk's upper bound.
-    private mutating func walk(_ phase: Phase) throws -> BackfillReport.Stop? {
+    private mutating func walk() throws -> BackfillReport.Stop? {
         guard let upper = progress.upper else { return nil }
         while !progress.isPassOver {
-            if runner.stop.isRaised { return .signal }
-            if let deadline, .now >= deadline { return .timeBudget }
-            try readControl()
+            // Time waited is not chunk time.
+            if let stop = try passBrakes() { return stop }
+            let phase = job.phases[progress.phase]
             let started = ContinuousClock.now
             waited = .zero
             let (after, documents) = (progress.last, size.documents)
@@ -128,16 +133,6 @@ struct RunLoop: ~Copyable {
             }
         }
         return nil
-    }
-
-    /// Takes over what operators asked for since the last chunk.
-    private mutating func readControl() throws {
-        let asked = try runner.patience.bridging { try store.control() }
-        if asked.limits != control.limits {
-            limits = try job.job.limits(overriddenBy: asked.limits)
-            size.adopt(limits)
-        }
-        control = asked
     }
 
     /// Sizes the next chunk by what the last one took.

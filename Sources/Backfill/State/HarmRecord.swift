@@ -1,6 +1,5 @@
 import BSON
 import Mongo
-import Scanning
 
 /// The documents that jobs are about to make unsyncable, recorded before the write.
 ///
@@ -12,8 +11,15 @@ extension StateStore {
     /// Records the harm of the next chunk, with majority.
     ///
     /// A document that the ledger once showed and that was repaired since is pending again.
-    func record(harm ids: [BSONValue], of namespace: Namespace) throws(MongoError) {
-        try client.upsert("harm", ids: ids.map { .object(key($0, namespace)) }, ["seen": false])
+    /// - Parameter stale: those that the ledger shows still, or again: what it shows is not this harm.
+    func record(harm ids: [BSONValue], stale: [BSONValue], of namespace: Namespace) throws(MongoError) {
+        let isStale = Set(stale)
+        let fresh = ids.filter { !isStale.contains($0) }
+        for (ids, isStale) in [(fresh, false), (stale, true)] where !ids.isEmpty {
+            try client.upsert(
+                "harm", ids: ids.map { .object(key($0, namespace)) },
+                ["seen": false, "stale": .bool(isStale), "at": "$$NOW", "repaired": "$$REMOVE"])
+        }
     }
 
     /// Takes back what was recorded for a chunk that is not written after all, or that it did no harm to.
@@ -47,10 +53,22 @@ extension StateStore {
         ["job": .string(job), "ns": .string(namespace.description), "id": id]
     }
 
+    /// How many recorded documents no look has seen in the ledger.
+    func pendingHarm() throws(MongoError) -> Int {
+        try client.counts("harm", ["seen": false], by: "seen").first?["count"]?.integer ?? 0
+    }
+
     /// How many recorded documents the ledger does not show yet.
-    /// - Parameter marks: whether what it shows is marked, and is not looked up again; a plan writes nothing.
-    func pendingHarm(seenBy ledger: LedgerReader?, marks: Bool) throws -> Int {
-        var cursor = client.all("harm", ["seen": false])
+    /// - Parameters:
+    ///   - lag: how long what the ledger shows of a document that was recorded as stale is not believed.
+    ///   - marks: whether what it shows is marked, and is not looked up again; a plan writes nothing.
+    func pendingHarm(seenBy ledger: GateLedger, lag: Duration, marks: Bool) throws -> Int {
+        let isDoubtful: BSONValue = [
+            "$and": [
+                ["$eq": ["$stale", true]], ["$gt": ["$at", ["$subtract": ["$$NOW", .long(lag.milliseconds)]]]],
+            ]
+        ]
+        var cursor = client.all("harm", ["seen": false], adding: ["doubtful": isDoubtful])
         var pending = 0
         var batch: [Namespace: [BSONValue]] = [:]
         var size = 0
@@ -59,6 +77,7 @@ extension StateStore {
                 let namespace = key["ns"]?.text.flatMap({ Namespace($0) })
             else { continue }
             pending += 1
+            guard document["doubtful"]?.isTrue != true else { continue }
             batch[namespace, default: []].append(id)
             size += 1
             if size == Self.batch {
@@ -70,14 +89,11 @@ extension StateStore {
         return pending - (try seen(batch, by: ledger, marks: marks))
     }
 
-    private func seen(
-        _ batch: [Namespace: [BSONValue]], by ledger: LedgerReader?, marks: Bool
-    ) throws -> Int {
-        guard let ledger else { return 0 }
+    private func seen(_ batch: [Namespace: [BSONValue]], by ledger: GateLedger, marks: Bool) throws -> Int {
         var count = 0
         for (namespace, ids) in batch {
             let seen = try ledger.holding(ids, of: namespace)
-            for slice in marks ? seen.commandSlices() : [] {
+            for slice in marks ? Array(seen).commandSlices() : [] {
                 try client.set(
                     "harm", ["_id.ns": .string(namespace.description), "_id.id": ["$in": .array(of: slice)]],
                     ["seen": true])
@@ -85,5 +101,38 @@ extension StateStore {
             count += seen.count
         }
         return count
+    }
+}
+
+/// What became of the documents that were harmed.
+extension StateStore {
+    /// The documents of a collection that this job has among the pending.
+    func ownPendingHarm(of namespace: Namespace) throws(MongoError) -> [BSONValue] {
+        try client.all("harm", own(namespace, ["seen": false])).documents().compactMap { $0["_id"]?.document?["id"] }
+    }
+
+    /// Notes since when documents sync again, or are gone; and forgets it of those that do not after all.
+    func note(repaired: [BSONValue], harmed: [BSONValue], of namespace: Namespace) throws(MongoError) {
+        for (ids, isNoted, change) in [
+            (repaired, false, ["repaired": "$$NOW"]), (harmed, true, ["repaired": "$$REMOVE"]),
+        ] as [([BSONValue], Bool, BSONDocument)] {
+            for slice in ids.commandSlices() {
+                let changed = own(
+                    namespace, ["_id.id": ["$in": .array(of: slice)], "repaired": ["$exists": .bool(isNoted)]])
+                try client.set("harm", changed, change)
+            }
+        }
+    }
+
+    /// Takes back the records of documents that have been known for some time to sync again.
+    func takeBackRepaired(since grace: Duration, of namespace: Namespace) throws(MongoError) {
+        let isOld: BSONValue = ["$lte": ["$repaired", ["$subtract": ["$$NOW", .long(grace.milliseconds)]]]]
+        try client.delete(
+            "harm",
+            where: own(namespace, ["seen": false, "repaired": ["$type": "date"], "$expr": isOld]))
+    }
+
+    private func own(_ namespace: Namespace, _ filter: BSONDocument) -> BSONDocument {
+        ["$and": [["_id.job": .string(job), "_id.ns": .string(namespace.description)], .object(filter)]]
     }
 }

@@ -84,10 +84,10 @@ struct StoreClient: ~Copyable {
         }
     }
 
-    /// Sets fields in the documents of these `_id`s, and creates those that are missing.
+    /// Sets fields in the documents of these `_id`s to what the server computes, and creates those that are missing.
     func upsert(_ collection: String, ids: [BSONValue], _ fields: BSONDocument) throws(MongoError) {
         let upserts = ids.map { id in
-            BSONValue.object(["q": ["_id": id], "u": ["$set": .object(fields)], "upsert": true])
+            BSONValue.object(["q": ["_id": id], "u": [["$set": .object(fields)]], "upsert": true])
         }
         for slice in upserts.commandSlices(count: 500) {
             try write(
@@ -110,10 +110,21 @@ struct StoreClient: ~Copyable {
         }
     }
 
-    /// Every document that fits.
-    func all(_ collection: String, _ filter: BSONDocument) -> Cursor {
-        client.collection(Namespace(database: database, collection: collection)).find(
-            filter, options: ["readConcern": ["level": "majority"]])
+    /// Deletes every document that fits.
+    func delete(_ collection: String, where filter: BSONDocument) throws(MongoError) {
+        try write(
+            [
+                "delete": .string(collection), "deletes": [["q": .object(filter), "limit": 0]],
+                "maxTimeMS": Self.limit, "writeConcern": Self.majority,
+            ], on: database)
+    }
+
+    /// Every document that fits; `fields` are computed by the server and added to each.
+    func all(_ collection: String, _ filter: BSONDocument, adding fields: BSONDocument? = nil) -> Cursor {
+        var pipeline: [BSONDocument] = [["$match": .object(filter)]]
+        if let fields { pipeline.append(["$set": .object(fields)]) }
+        return client.collection(Namespace(database: database, collection: collection)).aggregate(
+            pipeline, options: ["readConcern": ["level": "majority"]])
     }
 
     /// How many documents fit, by the value of a field.
@@ -140,12 +151,12 @@ struct StoreClient: ~Copyable {
         return try cursor.nextDocument()?["n"]?.integer ?? 0
     }
 
-    /// Sets fields in every document that fits.
+    /// Sets fields in every document that fits to what the server computes.
     func set(_ collection: String, _ filter: BSONDocument, _ fields: BSONDocument) throws(MongoError) {
         try write(
             [
                 "update": .string(collection),
-                "updates": [["q": .object(filter), "u": ["$set": .object(fields)], "multi": true]],
+                "updates": [["q": .object(filter), "u": [["$set": .object(fields)]], "multi": true]],
                 "maxTimeMS": Self.limit, "writeConcern": Self.majority,
             ], on: database)
     }

@@ -99,7 +99,7 @@ extension JobBook {
         return paused
     }
 
-    private func steer(_ job: String, _ changes: BSONDocument, _ what: String) throws {
+    func steer(_ job: String, _ changes: BSONDocument, _ what: String) throws {
         guard try store(job).steer(changes, what: what, by: person) != nil else { throw try unknown(job) }
     }
 }

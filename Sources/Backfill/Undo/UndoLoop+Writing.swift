@@ -99,7 +99,7 @@ extension UndoLoop {
         guard holding != nil, !harmful.isEmpty else { return nil }
         let (patience, namespace) = (runner.patience, subject.namespace)
         let recorded = try patience.bridging { try store.pendingHarm(among: harmful, of: namespace) }
-        let headroom = try patience.bridging { try gate.headroom(store) }
+        let headroom = try patience.bridging { try gate.exactHeadroom(store) }
         var new = harmful.filter { !recorded.contains($0) }
         var cut: (id: BSONValue, headroom: Headroom)?
         if new.count > headroom.documents {
@@ -110,7 +110,10 @@ extension UndoLoop {
             new = Array(new.prefix(headroom.documents))
         }
         guard !new.isEmpty else { return cut }
-        try patience.bridging { try store.record(harm: new, of: namespace) }
+        // They sync: what the ledger shows of them it has not noticed to be repaired.
+        let shown = try patience.bridging { try gate.ledger.holding(new, of: namespace) }
+        let stale = new.filter(shown.contains)
+        try patience.bridging { try store.record(harm: new, stale: stale, of: namespace) }
         FaultPoint.afterHarm.reached()
         let now = try patience.bridging { try gate.headroom(store) }
         guard now.isExceeded else { return cut }

@@ -40,12 +40,14 @@ package struct UndoRunner: Sendable {
         return subject
     }
 
-    private func gate(_ subject: UndoSubject, on client: borrowing Client) throws -> Gate? {
-        guard let compiled = subject.job, compiled.countsHarm else { return nil }
+    private func gate(_ subject: UndoSubject, on client: borrowing Client, _ pool: ClientPool) throws -> Gate? {
+        // Harm is judged by the schema that is active now.
+        let control = try patience.bridging { try store(pool).control() }
+        guard let compiled = subject.job?.judged(by: control), compiled.countsHarm else { return nil }
         let runner = BackfillRunner(compiled, options: options, stop: stop, events: events)
         return Gate(
-            job: compiled, collection: client.collection(subject.namespace), ledger: try runner.openLedger(on: client),
-            stop: stop)
+            job: compiled, collection: client.collection(subject.namespace), ledger: try runner.openLedger(on: pool),
+            limits: compiled.job.limits, stop: stop)
     }
 
     /// Walks the journal and compares, and writes nothing: the report says what an undo would do.
@@ -73,7 +75,7 @@ package struct UndoRunner: Sendable {
         report.gaps = loop.gaps.report
         if let gate = loop.gate {
             report.harm = loop.tally.harm
-            report.headroom = try patience.bridging { try gate.headroom(loop.store) }
+            report.headroom = try patience.bridging { try gate.exactHeadroom(loop.store, marks: false) }
         }
         do { try checkHarm(of: report) } catch { report.refusal = error.message }
         report.seconds = started.duration(to: .now).seconds
@@ -134,7 +136,7 @@ package struct UndoRunner: Sendable {
         report.gaps = loop.gaps.report
         if let gate = loop.gate {
             report.harm = loop.tally.harm
-            report.headroom = try patience.bridging { try gate.headroom(loop.store) }
+            report.headroom = try patience.bridging { try gate.exactHeadroom(loop.store, marks: false) }
         }
         report.seconds = started.duration(to: .now).seconds
         return report
@@ -161,7 +163,7 @@ extension UndoRunner {
         let isOver = subject.undoing?.ended != nil
         let passing = Set(left.filter { $0.left.reason.isPassing }.map(\.id))
         let byBytes = subject.averageSize.map { max(1, (16 << 20) / max(1, $0)) } ?? UndoLoop.batch
-        let gate = try gate(subject, on: client)
+        let gate = try gate(subject, on: client, pool)
         let gaps = try patience.bridging { try UndoGaps(subject, in: client.collection(subject.namespace)) }
         return UndoLoop(
             runner: self, subject: subject, client: client, store: store, gate: gate,

@@ -29,7 +29,9 @@ package struct LedgerReader {
     private var filter: BSONDocument {
         guard let appID, appID != .null else { return [:] }
         let objectID = appID.text.flatMap { ObjectID($0) }.map { BSONValue.objectID($0) }
-        return ["appId": ["$in": .array(of: [appID] + (objectID.map { [$0] } ?? []))]]
+        // An app's own database need not say in each entry whose it is.
+        let isOwn = appID.text == LedgerFinder.appID(of: collection.namespace.database)
+        return ["appId": ["$in": .array(of: [appID] + (objectID.map { [$0] } ?? []) + (isOwn ? [.null] : []))]]
     }
 
     /// The distinct documents that the ledger holds for the app.

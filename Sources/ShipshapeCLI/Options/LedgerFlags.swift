@@ -6,8 +6,8 @@ internal import Backfill
 struct LedgerFlags: ParsableArguments {
     @Option(
         help: ArgumentHelp(
-            "The ledger of unsynced documents, or none; default: unsynced_documents in __realm_sync, and for check and "
-                + "unsynced in the per-app databases __realm_sync_<app id>.",
+            "The ledger of unsynced documents, or none; default: unsynced_documents in __realm_sync and in the "
+                + "per-app databases __realm_sync_<app id>.",
             valueName: "db.collection"),
         transform: Self.location(parsing:))
     var ledger: LedgerLocation?

@@ -27,6 +27,7 @@ enum ExitStatus: Int32, Error {
         switch error {
         case let status as ExitStatus: self = status
         case is UsageError: self = .usage
+        case let error as LocatedError where error.isConfiguration: self = .badConfiguration
         case is SchemaError, is LocatedError, is DumpError, is SourceError, is BSONError, is InputError:
             self = .badInput
         case let error as MongoError: self = Self(for: error)

@@ -15,6 +15,9 @@ extension RunEvent {
             progress.note("the chunk took too long: going on with \(documents.documents)")
         case .stuckAtOneDocument:
             progress.note("chunks of one document take longer, or are larger, than the limits want: the server is slow")
+        case .waiting(let holds):
+            progress.note("waiting: \(holds.map(\.description).joined(separator: "; "))")
+        case .goingOn(let seconds): progress.note("going on after \(Int(seconds.rounded())) s")
         case .pass(let number, let documents):
             progress.note("pass \(number): \(documents.documents) arrived or changed meanwhile")
         }

@@ -1,0 +1,133 @@
+import BSON
+import Mongo
+
+/// All that may make a run wait before a chunk: the deployment's state, an operator, the time of day.
+///
+/// The server's health is asked for once a second at most, and not per chunk, so that looking costs nothing. Used on one thread.
+final class Brakes {
+    /// The job's limits, those that an operator set for it included.
+    private(set) var limits: Job.Limits
+    /// What operators asked of the job.
+    private(set) var control = Control()
+    /// How long each brake has held, and what it said last.
+    private(set) var waits: [BackfillReport.Wait] = []
+
+    private let job: Job
+    private let store: StateStore
+    private var probe = ServerProbe()
+    private var arithmetic = BrakeArithmetic()
+    private var reading: (values: BrakeReading, askedAt: ContinuousClock.Instant)?
+    private var failure: String?
+    private var lastLook: ContinuousClock.Instant?
+
+    private static let interval = Duration.seconds(1)
+    /// How often a wait looks around; a stop signal is obeyed within it.
+    private static let tick = Duration.milliseconds(200)
+    /// How often a wait says anew what it waits for.
+    private static let reminder = Duration.seconds(30)
+
+    /// Takes the brakes of a job; `store` is for them alone.
+    init(_ job: Job, store: consuming StateStore) {
+        self.job = job
+        self.store = store
+        limits = job.limits
+    }
+
+    /// The guarantees that are missing by what was read so far.
+    var missingGuarantees: [String] { probe.notes }
+
+    /// The brakes that hold now.
+    ///
+    /// What operators asked for is read each time, which is a look at one document.
+    func holds() -> [Hold] {
+        do {
+            try readControl()
+            if isDue {
+                lastLook = .now
+                let askedAt = ContinuousClock.now
+                reading = (try probe.read(limits.brakes, on: store.client.client), askedAt)
+            }
+            failure = nil
+        } catch {
+            failure = "\(error)"
+        }
+        let operatorHold = control.paused.map {
+            Hold(
+                .operatorPause, metric: "operator", value: "paused by \($0.by)",
+                limit: "shipshape resume \(job.name)")
+        }
+        return [operatorHold].compactMap(\.self)
+            + arithmetic.holds(reading, failure: failure, limits: limits.brakes, now: .now)
+    }
+
+    private var isDue: Bool {
+        failure != nil || lastLook.map { $0.duration(to: .now) >= Self.interval } ?? true
+    }
+
+    /// Who may only read the data may not see the state; a dry run goes without.
+    private func readControl() throws {
+        do {
+            let asked = try store.control()
+            if asked.limits != control.limits { limits = try job.limits(overriddenBy: asked.limits) }
+            control = asked
+        } catch let error as MongoError where error.isAuthorization {}
+    }
+
+    /// Waits until no brake holds.
+    /// - Parameter keep: called while it waits, with what for, to keep the lease; and once without, when it goes on.
+    /// - Returns: the reason to stop when one came meanwhile.
+    func wait(
+        stop: StopSignal, deadline: ContinuousClock.Instant?,
+        events: (RunEvent) -> Void, keep: ([Hold]) throws -> Void
+    ) throws -> BackfillReport.Stop? {
+        let started = ContinuousClock.now
+        var said: (brakes: [Brake], at: ContinuousClock.Instant)?
+        while true {
+            let before = ContinuousClock.now
+            let holds = holds()
+            let ended: BackfillReport.Stop? =
+                stop.isRaised ? .signal : deadline.map { .now >= $0 } == true ? .timeBudget : nil
+            guard !holds.isEmpty, ended == nil else {
+                if said != nil {
+                    // Who is asked to stop stops, even when its lease is gone meanwhile.
+                    if ended == nil { try keep([]) } else { try? keep([]) }
+                    events(.goingOn(seconds: started.duration(to: .now).seconds))
+                }
+                return ended
+            }
+            let brakes = holds.map(\.brake)
+            if said.map({ $0.brakes != brakes || $0.at.duration(to: .now) > Self.reminder }) ?? true {
+                said = (brakes, .now)
+                events(.waiting(holds))
+            }
+            try keep(holds)
+            Thread.sleep(Self.tick)
+            count(holds, before.duration(to: .now))
+        }
+    }
+
+    private func count(_ holds: [Hold], _ time: Duration) {
+        for hold in holds {
+            if let index = waits.firstIndex(where: { $0.hold.brake == hold.brake }) {
+                waits[index].hold = hold
+                waits[index].seconds += time.seconds
+            } else {
+                waits.append(BackfillReport.Wait(hold: hold, seconds: time.seconds))
+            }
+        }
+    }
+}
+
+extension StateStore {
+    /// The change that records what a range waits for; nothing when it goes on.
+    static func waiting(for holds: [Hold]) -> BSONDocument {
+        guard !holds.isEmpty else { return ["waiting": "$$REMOVE"] }
+        let entries = holds.map { hold in
+            BSONValue.object([
+                "brake": .string(hold.brake.rawValue), "metric": .string(hold.metric), "value": .string(hold.value),
+                "limit": .string(hold.limit),
+            ])
+        }
+        return ["waiting": ["$literal": .array(of: entries)]]
+    }
+}

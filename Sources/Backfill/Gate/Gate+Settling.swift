@@ -1,0 +1,79 @@
+import BSON
+import Checking
+import Mongo
+import ServerSchema
+
+extension Gate {
+    /// Of documents at risk that were written, those that were not harmed: they sync, are gone, or fail for something that
+    /// no step which can do harm has changed, and so failed before.
+    func unharmed(among ids: [BSONValue], by phase: Phase) throws -> [BSONValue] {
+        guard let active = job.active else { return ids }
+        var harmed: Set<BSONValue> = []
+        for slice in ids.commandSlices(count: Self.batch) {
+            var cursor = collection.find(
+                ["_id": ["$in": .array(of: slice)]], options: ["readConcern": ["level": "majority"]])
+            while let view = try cursor.next() {
+                guard try active.check(view) == .certain else { continue }
+                let violations = try active.violations(in: view, includingInfo: false).filter { $0.level == .certain }
+                let isTheirs = violations.contains { violation in
+                    !phase.riskySteps.flatMap(\.step.targets).contains { violation.path.meets($0) }
+                }
+                if !isTheirs, let id = BSONDocument(copying: view)["_id"] { harmed.insert(id) }
+            }
+        }
+        return ids.filter { !harmed.contains($0) }
+    }
+
+    /// Frees the room of documents that the job once harmed and that sync again, or are gone.
+    ///
+    /// Each keeps its room for as long as the ledger may lag: it may still show what was repaired. Only for a runner that
+    /// holds the job, and while no chunk is recorded and not yet written.
+    func freeRepaired(_ store: borrowing StateStore) throws {
+        let grace = ledger.isNone ? .zero : max(limits.brakes.ledgerLag, store.terms.writeLimit)
+        try forEachPending(store) { ids in
+            let repaired = try repaired(among: ids)
+            let isRepaired = Set(repaired)
+            try store.note(
+                repaired: repaired, harmed: ids.filter { !isRepaired.contains($0) }, of: collection.namespace)
+        }
+        try store.takeBackRepaired(since: grace, of: collection.namespace)
+    }
+
+    /// How many documents that the job once harmed sync again, or are gone.
+    func repairedCount(_ store: borrowing StateStore) throws -> Int {
+        var count = 0
+        try forEachPending(store) { count += try repaired(among: $0).count }
+        return count
+    }
+
+    private func forEachPending(_ store: borrowing StateStore, _ body: ([BSONValue]) throws -> Void) throws {
+        for batch in try store.ownPendingHarm(of: collection.namespace).commandSlices(count: Self.batch) {
+            guard !stop.isRaised else { return }
+            try body(batch)
+        }
+    }
+
+    private func repaired(among ids: [BSONValue]) throws -> [BSONValue] {
+        guard let active = job.active else { return [] }
+        var failing: Set<BSONValue> = []
+        for slice in ids.commandSlices(count: Self.batch) {
+            var cursor = collection.find(
+                ["_id": ["$in": .array(of: slice)]], options: ["readConcern": ["level": "majority"]])
+            while let view = try cursor.next() {
+                if try active.check(view) == .certain, let id = BSONDocument(copying: view)["_id"] {
+                    failing.insert(id)
+                }
+            }
+        }
+        return ids.filter { !failing.contains($0) }
+    }
+}
+
+extension SchemaPath {
+    /// Whether one of the two leads to the other.
+    fileprivate func meets(_ path: FieldPath) -> Bool {
+        zip(steps, path.components).allSatisfy { step, name in
+            step == .field(name) || step == .values || name == FieldPath.each
+        }
+    }
+}

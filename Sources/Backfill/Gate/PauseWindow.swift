@@ -1,0 +1,93 @@
+import Foundation
+
+/// Hours in which a job does not write, by the clocks of a place: `Mon-Fri 08:00-20:00 Europe/Madrid`.
+package struct PauseWindow: Hashable, Sendable {
+    /// As the job file states it.
+    package let text: String
+    /// The minutes of the day at which it starts and ends; one that ends before it starts ends on the next day.
+    private let start: Int
+    private let end: Int
+    /// The days on which it starts, 0 is Sunday.
+    private let weekdays: Set<Int>
+    private let zone: TimeZone
+
+    private static let days = ["Sun", "Mon", "Tue", "Wed", "Thu", "Fri", "Sat"]
+    private static let minutes = 1_440
+
+    /// Reads `[DAYS] HH:MM-HH:MM ZONE`; days are like `Mon-Fri` or `Sat,Sun`, and all when not named.
+    /// - Throws: ``PauseWindowError`` that says what is wrong.
+    package init(_ text: String) throws(PauseWindowError) {
+        self.text = text
+        var parts = text.split(separator: " ").map(String.init)
+        guard parts.count == 2 || parts.count == 3 else {
+            throw PauseWindowError("a pause is [DAYS] HH:MM-HH:MM ZONE, such as \"Mon-Fri 08:00-20:00 Europe/Madrid\"")
+        }
+        weekdays = parts.count == 3 ? try Self.weekdays(parts.removeFirst()) : Set(0..<7)
+        let times = parts[0].split(separator: "-", omittingEmptySubsequences: false).map(String.init)
+        guard times.count == 2 else { throw PauseWindowError("\"\(parts[0])\" must be HH:MM-HH:MM") }
+        (start, end) = (try Self.minute(times[0], atMost: 1_439), try Self.minute(times[1], atMost: Self.minutes))
+        guard start != end else {
+            throw PauseWindowError("a pause from \(times[0]) to \(times[1]) has no length: a whole day is 00:00-24:00")
+        }
+        // An abbreviation such as EST names no place's clocks: it has no summer time, or several meanings.
+        guard let zone = TimeZone(identifier: parts[1]), parts[1] == "UTC" || parts[1].contains("/") else {
+            throw PauseWindowError("there is no time zone \"\(parts[1])\": name one like Europe/Madrid, or UTC")
+        }
+        self.zone = zone
+    }
+
+    /// Whether it is on at a moment.
+    ///
+    /// It goes by what the clocks of the place show: on the day that they are set back, the hour that comes twice is in it
+    /// twice; on the day that they are set forward, the hour that is left out is in none.
+    package func contains(secondsSince1970 seconds: Int) -> Bool {
+        let (weekday, minute) = clock(at: seconds)
+        if start < end { return weekdays.contains(weekday) && (start..<end).contains(minute) }
+        return weekdays.contains(weekday) && minute >= start || weekdays.contains((weekday + 6) % 7) && minute < end
+    }
+
+    /// What the clocks of the place show, such as `Mon 08:15`.
+    package func time(at seconds: Int) -> String {
+        let (weekday, minute) = clock(at: seconds)
+        return "\(Self.days[weekday]) \(Self.twoDigits(minute / 60)):\(Self.twoDigits(minute % 60))"
+    }
+
+    private func clock(at seconds: Int) -> (weekday: Int, minute: Int) {
+        let local = seconds + zone.secondsFromGMT(for: Date(timeIntervalSince1970: Double(seconds)))
+        let (day, second) = local.quotientAndRemainder(dividingBy: 86_400)
+        return ((day + 4) % 7, second / 60)  // 1970-01-01 was a Thursday
+    }
+
+    private static func weekdays(_ text: String) throws(PauseWindowError) -> Set<Int> {
+        var result: Set<Int> = []
+        for part in text.split(separator: ",", omittingEmptySubsequences: false) {
+            let ends = part.split(separator: "-", omittingEmptySubsequences: false).map { name in
+                days.firstIndex { $0.lowercased() == name.lowercased() }
+            }
+            guard (1...2).contains(ends.count), let first = ends[0], let last = ends[ends.count - 1] else {
+                throw PauseWindowError("\"\(part)\" must be a day, such as Mon, or days, such as Mon-Fri")
+            }
+            result.formUnion((0...(last - first + 7) % 7).map { (first + $0) % 7 })
+        }
+        return result
+    }
+
+    private static func minute(_ text: String, atMost maximum: Int) throws(PauseWindowError) -> Int {
+        let parts = text.split(separator: ":", omittingEmptySubsequences: false)
+        guard parts.count == 2,
+            parts.allSatisfy({ $0.count == 2 && $0.utf8.allSatisfy { (0x30...0x39).contains($0) } }),
+            let hour = Int(parts[0]), let minute = Int(parts[1]), minute < 60, hour * 60 + minute <= maximum
+        else { throw PauseWindowError("\"\(text)\" must be a time of the day, such as 08:00") }
+        return hour * 60 + minute
+    }
+
+    private static func twoDigits(_ number: Int) -> String { number < 10 ? "0\(number)" : "\(number)" }
+}
+
+/// What is wrong with a pause's text.
+package struct PauseWindowError: Error, Hashable, Sendable, CustomStringConvertible {
+    /// What, and what would be right.
+    package let description: String
+
+    init(_ description: String) { self.description = description }
+}

@@ -1,0 +1,66 @@
+import BSON
+import Mongo
+import Scanning
+import SchemaChange
+package import ServerSchema
+
+/// What a deploy of the next schema could be compared with.
+package enum DeployEvidence: Hashable, Sendable {
+    /// The collection's own validator is the next schema.
+    case validator
+    /// Nothing: it is taken on the operator's word, for this reason.
+    case word(String)
+}
+
+extension JobBook {
+    /// Looks whether a job's next schema is the one that its collection carries now.
+    /// - Parameter next: the job's next schema, where its file is at hand.
+    /// - Throws: ``BackfillError`` when no such job was begun, when it names no next schema, or when the collection
+    ///   carries another one; ``MongoError``.
+    package func deployEvidence(of job: String, next: ServerSchema?) throws -> DeployEvidence {
+        let store = try store(job)
+        guard let record = try store.record() else { throw try unknown(job) }
+        let roles = record["schemas"]?.document?.values.compactMap { $0.document?["role"]?.text } ?? []
+        guard roles.contains("next"), let namespace = record["ns"]?.text.flatMap({ Namespace($0) }) else {
+            throw BackfillError(
+                .schemaMismatch,
+                "job \"\(job)\" names no next schema, so none of its own can have become the active one")
+        }
+        guard let next else { return .word("only the job's name was given: with its file, the validator is compared") }
+        guard let schema = next[namespace], schema.dialect == .jsonSchema else {
+            return .word("a sync engine's schema cannot be read from the deployment")
+        }
+        let infos = try store.client.client.listCollections(
+            of: namespace.database, options: ["filter": ["name": .string(namespace.collection)]])
+        guard infos.first?.validator?["$jsonSchema"] != nil else { return .word("\(namespace) carries no validator") }
+        let live = try LiveSchema.read(from: store.client.client, namespace: namespace)
+        guard let carried = live[namespace] else { return .word("\(namespace) carries no validator") }
+        let changes = SchemaDiff.changes(from: carried, to: schema)
+        guard let first = changes.first else { return .validator }
+        throw BackfillError(
+            .schemaMismatch,
+            "the validator of \(namespace) is not the next schema of job \"\(job)\": \(first.code) at "
+                + "\(first.path.isRoot ? "the root" : first.path.description)"
+                + (changes.count > 1 ? " and \(changes.count - 1) more" : "") + "; nothing was recorded")
+    }
+
+    /// Records that a job's next schema is now the active one: its gate judges harm by it from the next chunk on.
+    /// - Throws: ``BackfillError`` when no such job was begun; ``MongoError``.
+    package func deployed(_ job: String, by evidence: DeployEvidence) throws {
+        let isVerified = evidence == .validator
+        try steer(
+            job,
+            ["control.deployed": StateStore.mark(by: person, ["verified": .bool(isVerified)])],
+            "next is active (\(isVerified ? "the validator says so" : "on the operator's word"))")
+    }
+
+    /// Takes the record of a deploy back, because the deploy was.
+    /// - Returns: whether there was one.
+    /// - Throws: as ``deployed(_:by:)`` does.
+    package func revokeDeploy(_ job: String) throws -> Bool {
+        guard let record = try store(job).record() else { throw try unknown(job) }
+        guard Control(record).deployed != nil else { return false }
+        try steer(job, ["control.deployed": "$$REMOVE"], "next is not active after all")
+        return true
+    }
+}

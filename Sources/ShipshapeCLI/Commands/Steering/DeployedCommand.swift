@@ -1,0 +1,66 @@
+internal import ArgumentParser
+internal import Backfill
+internal import Mongo
+
+/// `shipshape deployed JOB`.
+struct DeployedCommand: AsyncParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "deployed",
+        abstract: "Records that a job's next schema is now the active one.",
+        discussion: """
+            From then on the job counts as harmed what does not fit the next schema; a runner takes it over within a \
+            chunk. The job's text stays as it was. Where the collection carries a validator, and the job's file is \
+            given, the two are compared; else it is taken on your word, which is said and recorded.
+
+            Say it only once clients sync under the next schema: said too early, documents become unsyncable uncounted.
+            """)
+
+    @Argument(help: "The job's name, or its file.")
+    var job: JobArgument
+
+    @Flag(name: .shortAndLong, help: "Record it without asking.")
+    var yes = false
+
+    @Flag(help: "Take the record back: the deploy itself was taken back.")
+    var revoke = false
+
+    @OptionGroup(title: "State") var state: StateFlags
+    @OptionGroup(title: "Connection") var connection: ConnectionFlags
+
+    func run() async throws {
+        let (name, file, book) = (try job.name, try job.file, try state.book(connection))
+        guard !revoke else {
+            let was = try await onOwnedThread(name: "state") { () throws in try book.revokeDeploy(name) }
+            return try Console.result(
+                was
+                    ? "job \(name): harm is judged by the active schema of its file again"
+                    : "job \(name) has no deploy on record: nothing changed")
+        }
+        let next = try file?.schema(at: file?.nextSchema)
+        let evidence = try await onOwnedThread(name: "state") { () throws in
+            try book.deployEvidence(of: name, next: next)
+        }
+        try confirm(evidence)
+        try await onOwnedThread(name: "state") { () throws in try book.deployed(name, by: evidence) }
+        try Console.result("job \(name): the next schema is recorded as the active one, \(Self.text(evidence))")
+    }
+
+    private func confirm(_ evidence: DeployEvidence) throws {
+        guard case .word(let reason) = evidence, !yes else { return }
+        Console.error("it cannot be verified: \(reason)")
+        guard Console.isInputTerminal, Console.isInteractive else {
+            throw UsageError("nothing was recorded: off a terminal, deployed needs --yes where it goes by your word")
+        }
+        guard Console.confirms("Do clients sync under the next schema now?") else {
+            Console.error("shipshape: nothing was recorded")
+            throw ExitStatus.stopped
+        }
+    }
+
+    private static func text(_ evidence: DeployEvidence) -> String {
+        switch evidence {
+        case .validator: "as the collection's validator says"
+        case .word(let reason): "on your word (\(reason))"
+        }
+    }
+}

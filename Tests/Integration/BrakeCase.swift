@@ -1,0 +1,71 @@
+import BSON
+import TestSupport
+import Testing
+
+/// What the tests of the brakes share: people who need a job of a few chunks, and what a run that waits shows.
+enum BrakeCase {
+    static let people = 50
+
+    /// People and a job of a few chunks with these limits.
+    static func withPeople(
+        on mongod: Mongod, limits: String, chunk: Int = 10, _ body: (BackfillCase) async throws -> Void
+    ) async throws {
+        try await mongod.withBackfill { test in
+            try await test.database.fill("people", count: people)
+            try test.job(
+                steps: ["default: {field: email, value: none}"],
+                limits: "{chunk: {documents: \(chunk)}\(limits.isEmpty ? "" : ", ")\(limits)}")
+            try await body(test)
+        }
+    }
+
+    /// Runs the job while a brake holds; `release` lets go, and then the job ends.
+    ///
+    /// While it waits it changes nothing, keeps its lease, and says why in the state database.
+    /// - Parameter isSteady: whether the brake holds without a break.
+    @discardableResult
+    static func expectHold(
+        _ brake: String, _ metric: String, _ test: BackfillCase, lease: String = "4s", isSteady: Bool = true,
+        release: () async throws -> Void
+    ) async throws -> ProgramRun {
+        let run = try await test.backfill(flags: ["--lease-ttl", lease]) { _ in
+            try await waitForBrake(brake, test)
+            let waiting = try await waiting(test).first { $0["brake"]?.text == brake }
+            #expect(waiting?["metric"]?.text?.contains(metric) == true, "\(waiting as Any)")
+            #expect(waiting?["value"]?.text?.isEmpty == false)
+            #expect(waiting?["limit"]?.text?.isEmpty == false)
+            let before = try await test.checkpoint()
+            try await waitUntil("the lease is renewed") {
+                try await test.checkpoint()?.holder?["end"] != before?.holder?["end"]
+            }
+            if isSteady { #expect(try await test.checkpoint()?.chunks == before?.chunks) }
+            try await release()
+        }
+        #expect(run.exitCode == 0, "\(run.errors)")
+        #expect(run.errors.contains("waiting: "), "\(run.errors)")
+        #expect(run.errors.contains(metric), "\(run.errors)")
+        #expect(run.errors.contains("going on after"), "\(run.errors)")
+        #expect(run.output.contains(": \(metric)") || run.output.contains("lag of "), "\(run.output)")
+        #expect(try await test.database.count("people", ["email": "none"]) == people)
+        #expect(try await waiting(test).isEmpty)
+        return run
+    }
+
+    static func waitForBrake(_ brake: String, _ test: BackfillCase) async throws {
+        try await waitUntil("the run waits for \(brake)") {
+            try await waiting(test).contains { $0["brake"]?.text == brake }
+        }
+    }
+
+    /// What the job's range waits for.
+    static func waiting(_ test: BackfillCase) async throws -> [BSONDocument] {
+        try await test.state.documents("ranges").first?["waiting"]?.document?.values.compactMap(\.document) ?? []
+    }
+
+    /// Runs `shipshape VERB JOB …`.
+    @discardableResult
+    static func steer(_ verb: String, _ test: BackfillCase, _ arguments: String...) async throws -> ProgramRun {
+        try await Program.run(
+            [verb, test.path()] + arguments + ["--uri", test.uri, "--state-database", test.state.name])
+    }
+}

@@ -1,0 +1,106 @@
+import BSON
+import Mongo
+import TestSupport
+import Testing
+
+/// The brakes on the server's health, made to hold by the server itself.
+@Suite(.serialized) struct BrakeServerTests {
+    @Test func theLagOfASecondaryThatStandsStill() async throws {
+        let set = try await ThreeNodes.start()
+        try await BrakeCase.withPeople(on: set.primary, limits: "lag: 2s") { test in
+            try await set.stopSecondary(behindBy: 3)
+            let run = try await BrakeCase.expectHold("secondaryLag", "lag of \(set.secondaries[0])", test) {
+                try set.continueSecondary()
+            }
+            #expect(run.output.contains("limit 2 s"), "\(run.output)")
+        }
+    }
+
+    @Test func anOplogThatReachesBackTooLittle() async throws {
+        let mongod = try await Mongod.start(.replicaSet, ["--oplogSize", "1"])
+        try await BrakeCase.withPeople(on: mongod, limits: "oplog: 1h") { test in
+            let text = BSONValue.string(String(repeating: "x", count: 10_000))
+            try await test.database.fill("more", count: 200) { ["_id": .integer($0), "text": text] }
+            try await BrakeCase.expectHold("oplog", "oplog window", test) {
+                try await BrakeCase.steer("tune", test, "oplog=off")
+            }
+        }
+    }
+
+    @Test func aSmallCacheThatIsDirty() async throws {
+        let mongod = try await Mongod.start(.replicaSet, ["--wiredTigerCacheSizeGB", "0.25"])
+        try await BrakeCase.withPeople(on: mongod, limits: "cache: {dirty: 1%}", chunk: 1) { test in
+            let text = BSONValue.string(String(repeating: "x", count: 100))
+            try await withThrowingTaskGroup { group in
+                group.addTask {
+                    while !Task.isCancelled {
+                        try await test.database.fill("more", count: 5_000) { _ in ["text": text] }
+                    }
+                }
+                // The server cleans the cache by itself now and then.
+                try await BrakeCase.expectHold("cacheDirty", "dirty cache", test, isSteady: false) {
+                    group.cancelAll()
+                    try await group.waitForAll()
+                    // A checkpoint writes all of it to disk.
+                    try await mongod.admin(["fsync": 1])
+                }
+            }
+        }
+    }
+
+    @Test func aSmallCacheThatIsFull() async throws {
+        let mongod = try await Mongod.start(.replicaSet, ["--wiredTigerCacheSizeGB", "0.25"])
+        try await BrakeCase.withPeople(on: mongod, limits: "cache: {used: 2%}") { test in
+            let text = BSONValue.string(String(repeating: "x", count: 10_000))
+            try await test.database.fill("more", count: 1_000) { ["_id": .integer($0), "text": text] }
+            try await BrakeCase.expectHold("cacheUsed", "cache in use", test) {
+                try await BrakeCase.steer("tune", test, "cache.used=off")
+            }
+        }
+    }
+
+    @Test func ticketsThatOthersHold() async throws {
+        let mongod = try await Mongod.start(
+            .replicaSet, ["--setParameter", "wiredTigerConcurrentWriteTransactions=5"])
+        try await BrakeCase.withPeople(on: mongod, limits: "") { test in
+            // An insert that hangs keeps its ticket.
+            let hang: BSONDocument = ["configureFailPoint": "hangWithLockDuringBatchInsert"]
+            try await mongod.admin(hang.merging(["mode": "alwaysOn"]))
+            try await withThrowingTaskGroup { group in
+                for number in 0..<4 {
+                    group.addTask { try await test.database.fill("other\(number)", count: 1) }
+                }
+                try await BrakeCase.expectHold("tickets", "execution tickets in use", test) {
+                    try await mongod.admin(hang.merging(["mode": "off"]))
+                }
+                try await group.waitForAll()
+            }
+        }
+    }
+
+    @Test func flowControlThatSlowsWritersDown() async throws {
+        let mongod = try await Mongod.start()
+        try await BrakeCase.withPeople(on: mongod, limits: "flowControl: 200ms", chunk: 1) { test in
+            let override: BSONDocument = ["configureFailPoint": "flowControlTicketOverride"]
+            try await mongod.admin(override.merging(["mode": "alwaysOn", "data": ["numTickets": 10]]))
+            try await withThrowingTaskGroup { group in
+                for number in 0..<3 {
+                    group.addTask {
+                        while !Task.isCancelled { try await test.database.fill("other\(number)", [[:]]) }
+                    }
+                }
+                try await BrakeCase.expectHold("flowControl", "writers' wait for flow control", test, lease: "20s") {
+                    group.cancelAll()
+                    try await mongod.admin(override.merging(["mode": "off"]))
+                }
+            }
+        }
+    }
+}
+
+extension BSONDocument {
+    /// The document with further fields.
+    fileprivate func merging(_ more: BSONDocument) throws -> BSONDocument {
+        BSONDocument(try (elements() + more.elements()).map { ($0.name, $0.value) })
+    }
+}

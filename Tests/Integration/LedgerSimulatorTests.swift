@@ -1,0 +1,110 @@
+import BSON
+import Checking
+import Foundation
+import ServerSchema
+import SystemPackage
+import TestSupport
+import Testing
+
+/// The promise of the threshold, with a ledger that lags seconds behind the writes.
+@Suite(.serialized) struct LedgerSimulatorTests {
+    private static let isFull = unsafe getenv("SHIPSHAPE_TEST_FULL") != nil
+    private static let documents = isFull ? 50_000 : 4_000
+    private static let limit = isFull ? 1_000 : 200
+    private static let lag = isFull ? Duration.seconds(5) : .seconds(2)
+    private static let ceiling = limit - limit / 10
+
+    /// Tasks with a priority as text, a job that retypes it in place, and a ledger that lags.
+    private func withLateLedger(
+        removesEntries: Bool = false, chunk: Int, _ body: (BackfillCase, LedgerSimulator) async throws -> Void
+    ) async throws {
+        try await Mongod.shared.withBackfill { test in
+            try await test.database.fill("tasks", count: Self.documents) {
+                ["_id": .integer($0), "priority": .string("\($0)")]
+            }
+            try GateCase.writeSchemas(retyping: "priority", in: test)
+            try test.job(
+                on: "tasks", steps: ["convert: {field: priority, to: int}"],
+                limits: "{chunk: {documents: \(chunk)}, unsynced: \(Self.limit), ledgerLag: 10s}",
+                more: "schema: {active: active.json, next: next.json}")
+            try await LedgerSimulator.keeping(
+                "ledger", of: "tasks", in: test.database, active: try schema("active", test),
+                LedgerSimulator.Behaviour(lag: Self.lag, removesEntries: removesEntries)
+            ) { try await body(test, $0) }
+        }
+    }
+
+    private func schema(_ name: String, _ test: BackfillCase) throws -> CompiledSchema {
+        let namespace = test.database.namespace("tasks")
+        let schema = try ServerSchema.read(
+            at: test.folder.appending("\(name).json").string, namespace: namespace)
+        return CompiledSchema(try #require(schema[namespace]), of: schema)
+    }
+
+    private let accepted = ["--allow-unsync", "\(Self.documents)"]
+
+    @Test(.timeLimit(.minutes(10))) func aRetypeStopsBelowTheLimitAndEndsOnceItIsDeployed() async throws {
+        try await withLateLedger(chunk: 50) { test, ledger in
+            let flags = accepted + ["--ledger", "\(test.database.name).ledger"]
+            let stopped = try await test.backfill(flags: flags)
+            #expect(stopped.exitCode == 75, "\(stopped.errors)")
+            #expect(try await GateCase.harmed(test).count == Self.ceiling - 1)
+            try await ledger.catchUp()
+            #expect(ledger.highest == Self.ceiling - 1)
+            // What the ledger shows now is what was pending: there is no more room.
+            #expect(try await test.backfill(flags: flags).exitCode == 75)
+            #expect(try await GateCase.harmed(test).count == Self.ceiling - 1)
+
+            try ledger.deploy(try schema("next", test))
+            #expect(try await BrakeCase.steer("deployed", test, "--yes").exitCode == 0)
+            let last = try await test.backfill(flags: flags)
+            #expect(last.exitCode == 0, "\(last.errors)")
+            #expect(try await GateCase.harmed(test).count == Self.documents)
+            try await ledger.catchUp()
+            #expect(ledger.highest < Self.ceiling)
+            print("highest count ever seen: \(ledger.highest) of \(Self.limit), ledger \(Self.lag) late")
+        }
+    }
+
+    @Test(.timeLimit(.minutes(10))) func killedTenTimesItStaysBelowTheLimit() async throws {
+        try await withLateLedger(chunk: Self.ceiling / 15) { test, ledger in
+            let flags = accepted + ["--ledger", "\(test.database.name).ledger"]
+            for round in 0..<10 {
+                let place = ["after-harm", "after-write", "after-checkpoint"][round % 3]
+                let killed = try await test.backfill(flags: flags, fault: "\(place):1")
+                #expect(killed.wasKilled, "\(round): \(killed.errors)")
+            }
+            let stopped = try await test.backfill(flags: flags)
+            #expect(stopped.exitCode == 75, "\(stopped.errors)")
+            try await ledger.catchUp()
+            #expect(try await GateCase.harmed(test).count == Self.ceiling - 1)
+            #expect(ledger.highest == Self.ceiling - 1)
+            print("highest count ever seen: \(ledger.highest) of \(Self.limit), killed 10 times")
+        }
+    }
+
+    @Test(.timeLimit(.minutes(10))) func whatUsersRepairMeanwhileIsNotSpentTwice() async throws {
+        try await withLateLedger(removesEntries: true, chunk: 50) { test, ledger in
+            let flags = accepted + ["--ledger", "\(test.database.name).ledger"]
+            #expect(try await test.backfill(flags: flags).exitCode == 75)
+            // Users repair half of it before the ledger shows any, and the job is run again and again.
+            try await test.database.run([
+                "update": "tasks",
+                "updates": [
+                    [
+                        "q": ["_id": ["$lt": .integer(Self.ceiling / 2)]], "u": ["$set": ["priority": "1"]],
+                        "multi": true,
+                    ]
+                ],
+            ])
+            for _ in 0..<4 { #expect(try await test.backfill(flags: flags).exitCode == 75) }
+            try await ledger.catchUp()
+            #expect(try await test.backfill(flags: flags).exitCode == 75)
+            try await ledger.catchUp()
+            #expect(ledger.highest < Self.ceiling)
+            // In the end the room of the repaired is free again.
+            #expect(try await GateCase.harmed(test).count == Self.ceiling - 1)
+            print("highest count ever seen: \(ledger.highest) of \(Self.limit), with repairs")
+        }
+    }
+}

@@ -1,0 +1,187 @@
+import BSON
+package import Checking
+import Mongo
+import Synchronization
+
+/// A sync engine's ledger of unsynced documents, as late as asked.
+///
+/// It follows the changes of a collection, judges each document by the active schema with the real checker, and writes
+/// the ledger that much later. Meanwhile it knows what the ledger does not show yet, and keeps the highest count ever
+/// seen: entries of the ledger and documents that changes made unsyncable, each document once.
+package final class LedgerSimulator: Sendable {
+    /// How it behaves.
+    package struct Behaviour: Sendable {
+        /// How long after a change the ledger shows it.
+        package var lag: Duration
+        /// Whether the entry of a document that was repaired, or is gone, is removed; else it stays.
+        package var removesEntries: Bool
+
+        /// Joins the two.
+        package init(lag: Duration, removesEntries: Bool = false) {
+            self.lag = lag
+            self.removesEntries = removesEntries
+        }
+    }
+
+    struct State {
+        var active: CompiledSchema
+        var counts = LedgerCounts()
+        var isOpen = false
+        var isStopped = false
+        /// Changes that the ledger does not show yet.
+        var waiting = 0
+        /// How far the stream is.
+        var time: ClusterTime?
+    }
+
+    private let state: Mutex<State>
+    private let database: TestDatabase
+    private let namespace: Namespace
+    private let ledger: Namespace
+    private let behaviour: Behaviour
+
+    private init(
+        _ database: TestDatabase, _ collection: String, ledger: String, active: CompiledSchema, _ behaviour: Behaviour
+    ) {
+        self.database = database
+        namespace = database.namespace(collection)
+        self.ledger = database.namespace(ledger)
+        self.behaviour = behaviour
+        state = Mutex(State(active: active))
+    }
+
+    /// Keeps a ledger while `body` runs.
+    /// - Parameters:
+    ///   - collection: the collection that syncs.
+    ///   - ledger: the collection that the entries go to, in the same database.
+    package static func keeping<R>(
+        _ ledger: String, of collection: String, in database: TestDatabase, active: CompiledSchema,
+        _ behaviour: Behaviour, _ body: (LedgerSimulator) async throws -> R
+    ) async throws -> R {
+        let simulator = LedgerSimulator(database, collection, ledger: ledger, active: active, behaviour)
+        async let following: Void = simulator.follow()
+        do {
+            try await waitUntil("the change stream is open") { simulator.state.withLock { $0.isOpen } }
+            let result = try await body(simulator)
+            simulator.state.withLock { $0.isStopped = true }
+            try await following
+            return result
+        } catch {
+            simulator.state.withLock { $0.isStopped = true }
+            try await following
+            throw error
+        }
+    }
+
+    /// The highest count ever seen.
+    package var highest: Int { state.withLock { $0.counts.highest } }
+
+    /// Makes another schema the active one.
+    package func deploy(_ schema: CompiledSchema) throws { try state.withLock { try $0.deploy(schema) } }
+
+    /// Waits until the ledger shows all that has changed so far.
+    package func catchUp() async throws {
+        let reply = try await database.run(["ping": 1])
+        guard case .timestamp(let now)? = reply["operationTime"] else {
+            throw TestSupportError("the server tells no time")
+        }
+        try await waitUntil("the ledger has caught up") {
+            state.withLock { $0.time.map { $0.rawValue >= now } == true && $0.waiting == 0 }
+        }
+    }
+}
+
+extension LedgerSimulator {
+    /// A change that the ledger does not show yet.
+    private struct Change {
+        var id: BSONValue
+        var document: BSONDocument?
+        var due: ContinuousClock.Instant
+    }
+
+    private func follow() async throws {
+        try await database.pool.run { [self] client in
+            var stream = client.collection(namespace).watch(
+                [["$project": ["fullDocument": 1, "documentKey": 1, "operationType": 1]]],
+                options: ["fullDocument": "updateLookup", "maxAwaitTimeMS": 20, "batchSize": 1_000])
+            var changes: [Change] = []
+            _ = try stream.next()
+            state.withLock { $0.isOpen = true }
+            while !state.withLock({ $0.isStopped }) {
+                let change = try next(&stream)
+                if let change {
+                    changes.append(change)
+                    try state.withLock { try $0.take(change.id, change.document, waiting: changes.count) }
+                }
+                // A burst is taken in before the ledger moves, which is what being late means.
+                let time = stream.resumeToken?.time
+                state.withLock { $0.time = time ?? $0.time }
+                if change == nil || changes.count % 256 == 0 { try write(&changes, client) }
+            }
+        }
+    }
+
+    private func next(_ stream: inout ChangeStream) throws -> Change? {
+        guard let view = try stream.next() else { return nil }
+        let event = BSONDocument(copying: view)
+        guard let id = event["documentKey"]?.document?["_id"] else { return nil }
+        return Change(id: id, document: event["fullDocument"]?.document, due: .now + behaviour.lag)
+    }
+
+    /// Writes what is due.
+    private func write(_ changes: inout [Change], _ client: borrowing Client) throws {
+        let due = changes.prefix { $0.due <= .now }
+        guard !due.isEmpty else { return }
+        let (added, removed) = try state.withLock { state in
+            try state.settle(due.map { ($0.id, $0.document) }, removesEntries: behaviour.removesEntries)
+        }
+        let entries = added.map { id -> BSONDocument in
+            [
+                "appId": "simulated", "documentId": id, "reason": "invalid schema",
+                "ns": ["db": .string(namespace.database), "coll": .string(namespace.collection)],
+            ]
+        }
+        if !entries.isEmpty { _ = try client.collection(ledger).insertMany(entries) }
+        if !removed.isEmpty {
+            _ = try client.runCommand(
+                [
+                    "delete": .string(ledger.collection),
+                    "deletes": [["q": ["documentId": ["$in": .array(of: removed)]], "limit": 0]],
+                ], on: ledger.database)
+        }
+        changes.removeFirst(due.count)
+        state.withLock { $0.waiting = changes.count }
+    }
+}
+
+extension LedgerSimulator.State {
+    mutating func take(_ id: BSONValue, _ document: BSONDocument?, waiting: Int) throws {
+        self.waiting = waiting
+        counts.changed(id, to: document, fails: try fails(document))
+    }
+
+    /// What becomes of the ledger: the entries to add, and those to remove.
+    mutating func settle(
+        _ changes: [(id: BSONValue, document: BSONDocument?)], removesEntries: Bool
+    ) throws -> (added: [BSONValue], removed: [BSONValue]) {
+        var (added, removed): ([BSONValue], [BSONValue]) = ([], [])
+        for (id, document) in changes {
+            if try fails(document) {
+                if counts.show(id) { added.append(id) }
+            } else if removesEntries, counts.forget(id) {
+                removed.append(id)
+                added.removeAll { $0 == id }
+            }
+        }
+        return (added, removed)
+    }
+
+    mutating func deploy(_ schema: CompiledSchema) throws {
+        active = schema
+        try counts.judgeAnew { try schema.check($0.view) == .certain }
+    }
+
+    private func fails(_ document: BSONDocument?) throws -> Bool {
+        try document.map { try active.check($0.view) == .certain } ?? false
+    }
+}

@@ -1,0 +1,79 @@
+import BSON
+import Glibc
+import Mongo
+
+/// A replica set of three members, which ends with the last reference to it, or with the process.
+package final class ThreeNodes: Sendable {
+    /// The member that takes writes; its connection string names that member alone.
+    package let primary: Mongod
+    /// The hosts of the others.
+    package let secondaries: [String]
+    private let processes: [WatchedProcess]
+
+    private init(primary: Mongod, secondaries: [String], processes: [WatchedProcess]) {
+        self.primary = primary
+        self.secondaries = secondaries
+        self.processes = processes
+    }
+
+    deinit { processes.forEach { $0.stop() } }
+
+    /// Starts it and waits until all members have all data.
+    ///
+    /// A member that stands still stays in the set, as seen by the others, for a minute.
+    package static func start() async throws -> ThreeNodes {
+        var started: [(process: WatchedProcess, host: String)] = []
+        do {
+            for _ in 0..<3 { started.append(try await Mongod.startProcess(.replicaSet, [])) }
+            let hosts = started.map(\.host)
+            let primary = Mongod(uri: "mongodb://\(hosts[0])/?directConnection=true", host: hosts[0], process: nil)
+            let members = hosts.enumerated().map { index, host -> BSONValue in
+                ["_id": .integer(index), "host": .string(host), "priority": index == 0 ? 1 : 0]
+            }
+            try await primary.admin([
+                "replSetInitiate": [
+                    "_id": .string(Mongod.setName), "members": .array(of: members),
+                    // Each follows the primary itself, so that one that stands still holds up nobody else.
+                    "settings": [
+                        "electionTimeoutMillis": 3_000, "heartbeatTimeoutSecs": 60, "chainingAllowed": false,
+                    ],
+                ]
+            ])
+            try await primary.waitForPrimary()
+            let set = ThreeNodes(
+                primary: primary, secondaries: Array(hosts[1...]), processes: started.map(\.process))
+            started = []
+            try await waitUntil("both secondaries follow") {
+                try await set.lags().filter { $0.isSecondary && $0.seconds == 0 }.count == 2
+            }
+            return set
+        } catch {
+            started.forEach { $0.process.stop() }
+            throw error
+        }
+    }
+
+    /// How far the other members are behind, in whole seconds, as the primary knows it.
+    private func lags() async throws -> [(host: String, isSecondary: Bool, seconds: Int)] {
+        let status = try await primary.admin(["replSetGetStatus": 1])
+        let members = status["members"]?.document?.values.compactMap(\.document) ?? []
+        let times = members.map { member -> Int in
+            if case .date(let milliseconds)? = member["optimeDate"] { Int(milliseconds / 1_000) } else { 0 }
+        }
+        return members.indices.dropFirst().map { index in
+            (members[index]["name"]?.text ?? "", members[index]["state"]?.integer == 2, times[0] - times[index])
+        }
+    }
+
+    /// Stops a secondary, writes, and waits until the primary knows it to be so many seconds behind.
+    package func stopSecondary(behindBy seconds: Int) async throws {
+        try processes[1].send(SIGSTOP)
+        try await waitUntil("\(secondaries[0]) is behind") {
+            try await primary.admin(["appendOplogNote": 1, "data": ["test": "a write"]])
+            return try await lags().contains { $0.host == secondaries[0] && $0.seconds >= seconds }
+        }
+    }
+
+    /// Lets the secondary go on.
+    package func continueSecondary() throws { try processes[1].send(SIGCONT) }
+}
