@@ -119,15 +119,15 @@ final class Brakes {
 }
 
 extension StateStore {
-    /// The change that records what a range waits for; nothing when it goes on.
+    /// The change that records what a range waits for, or that it goes on.
     static func waiting(for holds: [Hold]) -> BSONDocument {
-        guard !holds.isEmpty else { return ["waiting": "$$REMOVE"] }
-        let entries = holds.map { hold in
-            BSONValue.object([
-                "brake": .string(hold.brake.rawValue), "metric": .string(hold.metric), "value": .string(hold.value),
-                "limit": .string(hold.limit),
-            ])
-        }
-        return ["waiting": ["$literal": .array(of: entries)]]
+        guard !holds.isEmpty else { return goingOn }
+        return waiting(
+            for: holds.map { hold -> BSONDocument in
+                [
+                    "brake": .string(hold.brake.rawValue), "metric": .string(hold.metric),
+                    "value": .string(hold.value), "limit": .string(hold.limit),
+                ]
+            })
     }
 }
