@@ -30,6 +30,31 @@ import Testing
         }
     }
 
+    /// What a clean-up takes away is what told the job that it was done.
+    @Test func itTakesTheMarkersOutOfTheDocumentsAndTheJobCannotRunAgain() async throws {
+        try await Mongod.shared.withBackfill { test in
+            try await test.database.fill(
+                "people", (0..<50).map { ["_id": .integer($0), "age": .integer($0), "o": ["x": 1]] })
+            try test.job(
+                steps: ["expression: {field: age, value: {$add: ['$age', 1]}, when: true, once: ageWasRaised}"],
+                limits: "{chunk: {documents: 10}}")
+            #expect(try await test.backfill().exitCode == 0)
+            let marked: BSONDocument = ["ageWasRaised": true, "age": ["$exists": true]]
+            #expect(try await test.database.count("people", marked) == 50)
+            let plan = try await test.steer("cleanup", "job")
+            #expect(plan.errors.contains("the field \"ageWasRaised\" in the documents"), "\(plan.errors)")
+            let run = try await test.steer("cleanup", "job", "--yes")
+            #expect(run.exitCode == 0, "\(run.errors)")
+            let after = try await test.database.documents("people")
+            #expect(after == (0..<50).map { ["_id": .integer($0), "age": .integer($0 + 1), "o": ["x": 1]] })
+            #expect(try await test.state.documents("jobs").map { $0["_id"] } == ["job"])
+            let again = try await test.backfill()
+            #expect(again.exitCode == 65)
+            #expect(again.errors.contains("cannot run again: it was cleaned up"), "\(again.errors)")
+            #expect(try await test.database.documents("people") == after)
+        }
+    }
+
     @Test func offATerminalItNeedsYes() async throws {
         try await withPeople { test in
             try await test.backfill()

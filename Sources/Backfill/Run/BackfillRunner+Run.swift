@@ -29,6 +29,9 @@ extension BackfillRunner {
         let store = try store(pool)
         let (holding, range) = try LeaseSeeker(options: options, identity: identity, patience: patience)
             .take(store, for: .backfill)
+        // A clean-up may have come between.
+        let binding = binding(to: plan.collectionUUID)
+        try patience.bridging { try store.check(binding) }
         let progress = StateStore.Progress(range)
         let client = try pool.client()
         var loop = RunLoop(

@@ -41,7 +41,8 @@ package struct BackfillRunner: Sendable {
             namespace: job.job.namespace, collectionUUID: collectionUUID, text: job.job.text,
             schemas: job.sources.map { role, source in
                 ["role": .string(role), "path": .string(source.path), "text": .string(source.text)]
-            }, touched: job.job.touched)
+            }, touched: job.job.touched,
+            hasMarkers: !MarkerRemoval.markers(of: job.job).isEmpty)
     }
 
     func store(_ pool: ClientPool) throws(MongoError) -> StateStore {

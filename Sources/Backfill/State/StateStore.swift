@@ -27,6 +27,8 @@ extension StateStore {
         var schemas: [BSONDocument]
         /// The paths that the job writes; told by ``text``, and kept for undo to compare jobs by.
         var touched: [FieldPath] = []
+        /// Whether a step knows by a field of its own what it did.
+        var hasMarkers = false
 
         var document: BSONDocument {
             [
@@ -62,10 +64,17 @@ extension StateStore {
         }
     }
 
-    /// Refuses a job whose text, schemas or collection are not those that it was started with.
+    /// Refuses a job whose text, schemas or collection are not those that it was started with, and one whose steps
+    /// could not tell any more what they did.
     func check(_ binding: Binding) throws {
         guard let record = try record() else { return }
         try checkVersion(of: record)
+        if binding.hasMarkers, record["cleaned"] != nil {
+            throw BackfillError(
+                .bindingChanged,
+                "job \"\(job)\" cannot run again: it was cleaned up, and with the fields that its `once` names went the "
+                    + "knowledge of what it did; give the job a new name if its steps are to be done once more")
+        }
         if let undo = try undoing() { throw undo.refusal(of: job) }
         if let difference = binding.difference(from: record) {
             throw BackfillError(
