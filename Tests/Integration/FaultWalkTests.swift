@@ -33,16 +33,39 @@ import Testing
             return try await test.database.documents("tasks") + ranges + harm
         })
 
+    /// The way back from that job.
+    private static let undo = FaultWalk(
+        prepare: { test in
+            try await backfill.prepare(test)
+            #expect(try await backfill.run(test, nil).exitCode == 0)
+        },
+        run: { test, fault in
+            let flags = ["--state-database", test.state.name, "--yes", "--ledger", "none", "--allow-unsync", "10"]
+            let lease = ["--lease-ttl", "1s", "--lease-wait", "30s"]
+            return try await Program.run(["undo", test.path(), "--uri", test.uri] + flags + lease, fault: fault)
+        },
+        outcome: { test in try await test.database.documents("tasks") })
+
     private static let isFull = PropertySettings.isFull
 
     @Test func aBackfillKilledAnywhereEndsLikeOneThatWasNot() async throws {
         try await expectSame(Self.backfill, "backfill")
     }
 
+    @Test func anUndoKilledAnywhereEndsLikeOneThatWasNot() async throws {
+        let mongod = try await Mongod.shared
+        let original = try await mongod.withBackfill { test in
+            try await Self.backfill.prepare(test)
+            return try await test.database.documents("tasks")
+        }
+        #expect(try await Self.undo.undisturbed(on: mongod) == original)
+        try await expectSame(Self.undo, "undo")
+    }
+
     private func expectSame(_ walk: FaultWalk, _ command: String) async throws {
         let mongod = try await Mongod.shared
         let expected = try await walk.undisturbed(on: mongod)
-        let deaths = try await walk.deaths(step: Self.isFull ? 1 : 6, on: mongod)
+        let deaths = try await walk.deaths(step: Self.isFull ? 1 : 4, on: mongod)
         #expect(deaths.count >= 5)
         for death in deaths {
             #expect(death.end == expected, "killed at \(death.place): \(difference(death, expected))")
@@ -59,11 +82,14 @@ import Testing
     /// A new fault point that no command of this suite reaches fails here, so that none is forgotten.
     @Test func everyFaultPointIsReachedAndHarmless() async throws {
         let mongod = try await Mongod.shared
-        let expected = try await Self.backfill.undisturbed(on: mongod)
+        let forth = try await Self.backfill.undisturbed(on: mongod)
+        let back = try await Self.undo.undisturbed(on: mongod)
         try await withThrowingTaskGroup(of: Void.self) { group in
-            for point in FaultPoint.allCases where point != .afterRestore {
+            for point in FaultPoint.allCases {
                 group.addTask {
-                    let death = try await Self.backfill.dies(at: point.rawValue, visit: 2, on: mongod)
+                    let (walk, expected) = point == .afterRestore ? (Self.undo, back) : (Self.backfill, forth)
+                    let death = try await walk.dies(
+                        at: point.rawValue, visit: point == .afterRestore ? 1 : 2, on: mongod)
                     #expect(death?.place == point.rawValue, "no command comes to \(point.rawValue)")
                     #expect(death?.end == expected, "killed at \(point.rawValue): \(difference(death, expected))")
                 }

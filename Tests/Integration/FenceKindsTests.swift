@@ -12,23 +12,38 @@ import Testing
         case range
         /// Updates over the `_id`s that the gate let through.
         case listed
+        /// A compare-and-set for each document.
+        case compared
+
+        var steps: [String] {
+            self == .compared
+                ? ["default: {field: priority, generate: uuid, when: missingOrNull}"]
+                : ["convert: {field: priority, to: int}"]
+        }
+
+        /// What makes every document need the job again.
+        var reset: BSONDocument { self == .compared ? ["priority": nil] : ["priority": "7"] }
     }
+
+    /// Who finishes while the runner sleeps.
+    enum Successor: CaseIterable, Sendable { case runner, undo }
 
     private static let tries = PropertySettings.isFull ? 20 : 2
     private static let documents = 60
 
-    @Test(arguments: Write.allCases) func aSleeperChangesNothing(_ kind: Write) async throws {
+    @Test(arguments: Write.allCases, Successor.allCases)
+    func aSleeperChangesNothing(_ kind: Write, _ successor: Successor) async throws {
         let mongod = try await Mongod.shared
         try await withThrowingTaskGroup(of: Void.self) { group in
             for number in 0..<Self.tries {
                 if number >= 5 { try await group.next() }
-                group.addTask { try await sleep(kind, visit: 1 + number % 4, on: mongod) }
+                group.addTask { try await sleep(kind, until: successor, visit: 1 + number % 4, on: mongod) }
             }
             try await group.waitForAll()
         }
     }
 
-    private func sleep(_ kind: Write, visit: Int, on mongod: Mongod) async throws {
+    private func sleep(_ kind: Write, until successor: Successor, visit: Int, on mongod: Mongod) async throws {
         try await mongod.withBackfill { test in
             try await prepare(kind, test)
             let flags = ["--ledger", "none", "--allow-unsync", "60", "--lease-ttl", "1s", "--lease-wait", "30s"]
@@ -36,13 +51,18 @@ import Testing
             let first = try await test.backfill(flags: flags, fault: "before-write:\(visit):stop") { program in
                 try await waitUntil("the runner sleeps") { try program.isStopped }
                 defer { program.send(SIGCONT) }
-                let second = try await test.backfill(flags: flags)
-                #expect(second.exitCode == 0, "\(second.errors)")
-                // Users take back what both wrote, so that every document needs the job again.
-                try await test.database.run([
-                    "update": "tasks",
-                    "updates": [["q": [:], "u": ["$set": ["priority": "7"]], "multi": true]],
-                ])
+                switch successor {
+                case .runner:
+                    let second = try await test.backfill(flags: flags)
+                    #expect(second.exitCode == 0, "\(second.errors)")
+                    // Users take back what both wrote, so that every document needs the job again.
+                    let update: BSONValue = ["q": [:], "u": ["$set": .object(kind.reset)], "multi": true]
+                    try await test.database.run(["update": "tasks", "updates": [update]])
+                case .undo:
+                    let undo = try await Program.run(
+                        ["undo", test.path(), "--uri", test.uri, "--state-database", test.state.name, "--yes"] + flags)
+                    #expect(undo.exitCode == 0, "\(undo.errors)")
+                }
                 left = try await test.database.documents("tasks")
             }
             #expect(first.exitCode == 76, "\(first.status): \(first.errors)")
@@ -53,11 +73,11 @@ import Testing
 
     private func prepare(_ kind: Write, _ test: BackfillCase) async throws {
         try await test.database.fill("tasks", count: Self.documents) {
-            ["_id": .integer($0), "priority": .string("\($0)")]
+            ["_id": .integer($0), "priority": kind == .compared ? nil : .string("\($0)")]
         }
         try GateCase.writeSchemas(retyping: "priority", in: test)
         try test.job(
-            on: "tasks", steps: ["convert: {field: priority, to: int}"], limits: "{chunk: {documents: 10}}",
+            on: "tasks", steps: kind.steps, limits: "{chunk: {documents: 10}}",
             more: kind == .listed ? "schema: {active: active.json, next: next.json}" : "")
     }
 }

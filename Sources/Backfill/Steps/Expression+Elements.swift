@@ -24,12 +24,17 @@ extension Expression {
     }
 
     /// The elements of a list and the values of a dictionary, each as the `v` of an object; of a dictionary with its
-    /// name as `k`.
+    /// name as `k`; none of anything else.
     static func elements(of container: Expression) -> Expression {
         .choose(
             if: container.hasType("array"),
             then: .call("$map", ["input": container, "as": Expression("item"), "in": Expression(["v": "$$item"])]),
-            else: Expression(["$objectToArray": container.bson]))
+            else: entries(of: container))
+    }
+
+    /// The fields of an object, each as `k` and `v`; none of anything else, so that no order of evaluation makes an error.
+    static func entries(of object: Expression) -> Expression {
+        Expression(["$objectToArray": choose(if: object.hasType("object"), then: object, else: .constant([:])).bson])
     }
 
     /// The list with each element, which is `CURRENT` for `value`, replaced.

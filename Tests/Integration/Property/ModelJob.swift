@@ -17,6 +17,9 @@ struct ModelJob: Sendable {
     /// Whether the model knows what every step does.
     var isKnown: Bool { steps.allSatisfy { $0.find != nil } }
 
+    /// The outermost fields that the job writes.
+    var topLevelTargets: [String] { Array(Set(steps.flatMap { [$0.target] + $0.others }.map { $0.components[0] })) }
+
     /// Runs all steps over a document, each on what the one before it made; `nil` where the model does not know.
     func outcome(of document: BSONDocument) throws -> Outcome? {
         guard isKnown else { return nil }
@@ -27,7 +30,7 @@ struct ModelJob: Sendable {
             case .nothing?, nil: break
             case .leftAlone(let found)?: reason = found
             case .becomes(let changed)?:
-                if isAmbiguous(outcome.document, for: step) {
+                if isAmbiguous(outcome.document) {
                     reason = ModelStep.Reason.repeatedName
                 } else {
                     outcome.document = changed
@@ -38,9 +41,9 @@ struct ModelJob: Sendable {
         return outcome
     }
 
-    /// Whether a name stands twice in the document, or in a parent of what the job writes or this step reads.
-    private func isAmbiguous(_ document: BSONDocument, for step: ModelStep) -> Bool {
-        let paths = steps.map(\.target) + [step.source].compactMap(\.self)
+    /// Whether a name stands twice in the document, or in a parent of what the job writes or reads.
+    private func isAmbiguous(_ document: BSONDocument) -> Bool {
+        let paths = steps.flatMap(\.paths)
         let objects = paths.flatMap { path in
             (1..<path.components.count).map { document.value(at: path.components.prefix($0)) }
         }
@@ -59,7 +62,9 @@ struct ModelJob: Sendable {
             if !steps.contains(where: { step.overlaps($0) }) { steps.append(step) }
         }
         let documents = random.pick([1, 3, 7, 20, 20, 100])
-        return ModelJob(steps: steps, limits: "{chunk: {documents: \(documents)}}", isGated: random.percent(25))
+        return ModelJob(
+            steps: steps, limits: "{chunk: {documents: \(documents)}}",
+            isGated: steps.allSatisfy { $0.find != nil } && random.percent(25))
     }
 
     /// A schema under which many of the random documents sync, and fewer after many of the random steps.

@@ -23,9 +23,9 @@ extension ModelStep {
                 "convert: {field: \(field), to: string, onError: \(random.pick(["null", "default, default: none"]))}",
                 field),
             asked("convert: {field: \(field), to: int, onLoss: allow}", field),
-            asked("convert: {field: l.[], to: string}", "l"),
-            asked("convert: {field: m.[], to: int}", "m"),
-            asked("default: {field: l.[].k, value: 1}", "l"),
+            asked("convert: {field: \"l.[]\", to: string}", "l"),
+            asked("convert: {field: \"m.[]\", to: int}", "m"),
+            asked("default: {field: \"l.[].k\", value: 1}", "l"),
             asked("drop-nulls: {field: l}", "l"),
             asked("remap-link: {field: \(field), map: {x: y1, \"12\": y2}, unmapped: keep}", field),
             asked(

@@ -24,6 +24,7 @@ struct PropertyCase {
         var documents = PropertyDocuments(
             random: Randomness(seed: random.next()), ids: random.pick([.mixed, .mixed, .numbers, .names]))
         let job = ModelJob.random(using: &random)
+        documents.repeatsNames = job.isKnown
         let collation: BSONDocument? =
             random.percent(20)
             ? random.pick([["locale": "en", "strength": 2], ["locale": "de", "numericOrdering": true]])
@@ -65,6 +66,7 @@ struct PropertyCase {
             throw violation(.ending, "the last run ended with \(last.status), \(try await open()): \(last.errors)")
         }
         try await checkEnd(last)
+        try await checkUndo()
     }
 
     func violation(_ kind: PropertyViolation.Kind, _ text: String) -> PropertyViolation {

@@ -13,6 +13,10 @@ actor PropertyUser {
     private var favorites: [BSONValue] = []
     /// By `_id`, what the user's last write left; `nil` after a deletion.
     private(set) var left: [PropertyKey: BSONDocument?] = [:]
+    /// By `_id` and top-level field, what the user's writes to the field left; `nil` where there was none then.
+    private(set) var values: [PropertyKey: [String: [BSONValue?]]] = [:]
+    /// The top-level fields that the job writes.
+    private let targets: [String]
 
     /// A user of a collection of these documents, who likes to write the fields that a job is about.
     init(
@@ -23,6 +27,7 @@ actor PropertyUser {
         self.documents = documents
         self.ids = ids
         let own = job.steps.flatMap { [$0.target, $0.source].compactMap(\.self) }.map(\.description)
+        targets = job.topLevelTargets
         paths = own + own + ["a", "e.x", "free", "e.free", "l", "m.k2"]
     }
 
@@ -58,7 +63,14 @@ actor PropertyUser {
             return  // there is one of that _id already, or the server takes none such
         }
         ids.append(id)
-        left[PropertyKey(id)] = document
+        remember(document, id, names: nil)
+    }
+
+    /// Remembers what a write left in these fields; `nil` means all.
+    private func remember(_ document: BSONDocument, _ id: BSONValue, names: [String]?) {
+        let key = PropertyKey(id)
+        left[key] = document
+        for name in names ?? targets { values[key, default: [:]][name, default: []].append(document[name]) }
     }
 
     /// Changes one document, and remembers what the server says it is then.
@@ -72,7 +84,19 @@ actor PropertyUser {
             return  // such as a path through a text: nothing was written
         }
         guard case .object(let document)? = reply["value"], let id = document["_id"] else { return }
-        left.updateValue(change["remove"] == true ? nil : document, forKey: PropertyKey(id))
+        if change["remove"] == true {
+            left.updateValue(nil, forKey: PropertyKey(id))
+        } else {
+            remember(document, id, names: try Self.names(of: change["update"]))
+        }
+    }
+
+    /// The top-level fields that an update writes; `nil` for a replacement.
+    private static func names(of update: BSONValue?) throws -> [String]? {
+        guard let (name, body) = try update?.document?.elements().first, name.hasPrefix("$") else { return nil }
+        let written = try body.document?.elements() ?? []
+        let paths = written.map(\.name) + (name == "$rename" ? written.compactMap(\.value.text) : [])
+        return paths.map { String($0.prefix { $0 != "." }) }
     }
 }
 

@@ -39,7 +39,7 @@ package struct DropNullsStep: StepKind {
         }
         let isContainer = value.hasType("array", "object")
         // An object in which a name stands twice would lose one of the two.
-        let object = Expression(["$objectToArray": value.bson])
+        let object = Expression.entries(of: value)
         let isWhole =
             !value.hasType("object")
             || (Expression(["$bsonSize": value.bson]) == Expression(["$bsonSize": ["$arrayToObject": object.bson]]))

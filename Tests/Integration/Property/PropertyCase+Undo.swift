@@ -1,0 +1,57 @@
+import BSON
+import Conformance
+import TestSupport
+
+/// Taking the job back.
+extension PropertyCase {
+    /// Undoes the job, now and then in two attempts: what no user touched is as it was, byte for byte, and in what users
+    /// touched no value stands that neither they nor the job wrote.
+    mutating func checkUndo() async throws {
+        try await user.write(times: random.below(20))
+        if random.percent(30) {
+            let fault = "any:\(1 + random.below(30)):kill"
+            trail.append("an undo killed at \(fault)")
+            _ = try await undo(fault: fault)
+        }
+        trail.append("undo")
+        let before = try await test.database.keyed()
+        let run = try await undo(fault: nil)
+        guard let code = run.exitCode, code < 2 else {
+            throw violation(.ending, "the undo ended with \(run.status): \(run.errors)")
+        }
+        let after = try await test.database.keyed()
+        guard Set(before.keys) == Set(after.keys) else { throw violation(.undo, "the undo made or removed documents") }
+        let (left, values) = (await user.left, await user.values)
+        for (key, document) in after {
+            if left[key] == nil {
+                guard document == original[key] else {
+                    throw violation(
+                        .undo, "_id \(key) was \(original[key]?.json ?? "") and is \(document.json) after undo")
+                }
+            } else {
+                try check(key, document, from: before[key] ?? [:], written: values[key] ?? [:])
+            }
+        }
+    }
+
+    /// Each field is what it was after a write of a user, or before anybody wrote, or has been left alone.
+    private func check(
+        _ key: PropertyKey, _ document: BSONDocument, from before: BSONDocument, written: [String: [BSONValue?]]
+    ) throws {
+        let names = Set(try document.elements().map(\.name) + before.elements().map(\.name))
+        for name in names where document[name]?.bytes != before[name]?.bytes {
+            let own = (written[name] ?? []) + [original[key]?[name]]
+            guard job.topLevelTargets.contains(name), own.contains(where: { $0?.bytes == document[name]?.bytes }) else {
+                throw violation(
+                    .undo, "the undo made of \(name) of _id \(key), \(before.json), what nobody wrote: \(document.json)"
+                )
+            }
+        }
+    }
+
+    private func undo(fault: String?) async throws -> ProgramRun {
+        let flags = ["--state-database", test.state.name, "--yes", "--ledger", "none", "--allow-unsync", "100000"]
+        let lease = ["--lease-ttl", fault == nil ? "20s" : "1s", "--lease-wait", "30s"]
+        return try await Program.run(["undo", test.path(), "--uri", test.uri] + flags + lease, fault: fault)
+    }
+}
