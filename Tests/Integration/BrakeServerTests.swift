@@ -86,8 +86,13 @@ import Testing
             try await withThrowingTaskGroup { group in
                 for number in 0..<3 {
                     group.addTask {
-                        while !Task.isCancelled { try await test.database.fill("other\(number)", [[:]]) }
+                        while !Task.isCancelled { try await test.database.fill("other\(number)", [["n": 1]]) }
                     }
+                }
+                // It takes the server some seconds to hand out fewer tickets.
+                try await waitUntil("writers wait for flow control") {
+                    let status = try await mongod.admin(["serverStatus": 1])
+                    return status["flowControl"]?.document?["timeAcquiringMicros"]?.integer ?? 0 > 1_000_000
                 }
                 try await BrakeCase.expectHold("flowControl", "writers' wait for flow control", test, lease: "20s") {
                     group.cancelAll()
