@@ -34,6 +34,8 @@ package struct BackfillReportJSON {
             ("harm", report.harm.map { .integer($0) } ?? .null),
             ("headroom", report.headroom?.json ?? .null),
             ("refusal", report.refusal.map { .string($0) } ?? .null),
+            ("estimate", estimate),
+            ("failures", .array(report.failures.map(failure))),
             ("steps", .array(report.before.indices.map(step))),
             ("samples", .array(report.samples.map(sample))),
             ("waits", .array(report.waits.map(wait))),
@@ -72,6 +74,27 @@ package struct BackfillReportJSON {
             ("needing_before", .integer(before.needing)),
             ("needing_after", after.map { .integer($0.needing) } ?? .null),
             ("left_alone", after.map { .array($0.leftAlone.filter { $0.count > 0 }.map(leftAlone)) } ?? .null),
+        ])
+    }
+
+    private var estimate: ReportValue {
+        guard let estimate = report.estimate else { return .null }
+        return .object([
+            ("duration_ms", .integer(Int(estimate.seconds * 1_000))),
+            ("assumed_writes_per_second", .integer(RunEstimate.assumedWrites)),
+            ("oplog_bytes", .integer(estimate.oplogBytes)),
+            (
+                "oplog_share_percent",
+                estimate.oplogShare.map { .extended(.double(($0 * 1_000).rounded() / 10)) } ?? .null
+            ),
+            ("journal_bytes", .integer(estimate.journalBytes)),
+        ])
+    }
+
+    private func failure(_ group: BackfillReport.FailureGroup) -> ReportValue {
+        .object([
+            ("code", group.code == 0 ? .null : .integer(group.code)), ("reason", .string(group.name)),
+            ("documents", .integer(group.count)), ("sample_ids", .array(group.samples.map { .extended($0) })),
         ])
     }
 

@@ -45,6 +45,8 @@ package enum BackfillReportText {
             lines.append("  \(made) \(harm.documents) unsyncable under the active schema\(room)")
         }
         lines += StepLines.render(isDryRun ? report.before : report.after, title: isDryRun ? "to change" : "remaining")
+        lines += failures(report.failures, isDryRun: isDryRun)
+        if let estimate = report.estimate, report.modified > 0 { lines += Self.text(of: estimate) }
         if isDryRun { lines += samples(report.samples, showsValues: showsValues) }
         lines += report.waits.map { "  waited \($0.seconds.inTenths) s: \($0.hold)" }
         lines += report.notes.map { "  note: \($0)" }
@@ -64,6 +66,43 @@ package enum BackfillReportText {
 
     private static func reason(of stop: BackfillReport.Stop) -> String {
         if case .threshold(let headroom) = stop { "the threshold brake: \(headroom.text)" } else { stop.reason }
+    }
+
+    private static func text(of estimate: RunEstimate) -> [String] {
+        let share = estimate.oplogShare.map { share in
+            share < 0.001 ? ", less than 0.1% of what it holds" : ", \(rounded(share * 100))% of what it holds"
+        }
+        return [
+            "  a run would take about \(duration(estimate.seconds)) (reading as fast as now; "
+                + "\(RunEstimate.assumedWrites.grouped) writes a second are assumed, and no waiting)",
+            "  and write about \(size(estimate.oplogBytes)) to the oplog\(share ?? "")"
+                + (estimate.journalBytes > 0 ? ", of it \(size(estimate.journalBytes)) of journal" : ""),
+        ]
+    }
+
+    private static func duration(_ seconds: Double) -> String {
+        switch Int(seconds.rounded(.up)) {
+        case ..<100: "\(max(1, Int(seconds.rounded(.up)))) s"
+        case ..<6_000: "\(Int((seconds / 60).rounded(.up))) min"
+        default: "\(Int((seconds / 3_600).rounded(.up))) h"
+        }
+    }
+
+    private static func size(_ bytes: Int) -> String {
+        switch bytes {
+        case ..<(1 << 20): "\(max(1, (bytes + 512) >> 10).grouped) KiB"
+        case ..<(100 << 30): "\((bytes + (1 << 19)) >> 20) MiB"
+        default: "\(bytes >> 30) GiB"
+        }
+    }
+
+    private static func failures(_ groups: [BackfillReport.FailureGroup], isDryRun: Bool) -> [String] {
+        groups.map { group in
+            let code = group.code == 0 ? "" : " (code \(group.code))"
+            return
+                "  \(isDryRun ? "would be set aside" : "set aside"), \(group.name)\(code): \(group.count.grouped), such as "
+                + "_id " + group.samples.prefix(3).map(ShellLiteral.text).joined(separator: ", ")
+        }
     }
 
     private static func samples(_ samples: [BackfillReport.Sample], showsValues: Bool) -> [String] {

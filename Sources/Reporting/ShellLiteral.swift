@@ -1,5 +1,10 @@
-import BSON
+package import BSON
 import FoundationEssentials
+
+extension BSONValue {
+    /// The value as mongosh reads it.
+    package var shellText: String { ShellLiteral.text(self) }
+}
 
 /// Values as mongosh reads them, so that a filter can be copied into it.
 enum ShellLiteral {

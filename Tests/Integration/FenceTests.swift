@@ -98,7 +98,8 @@ import Testing
             var modified = 0
             let writer = ChunkWriter(job: job.job, phase: job.phases[0], collectionUUID: nil)
             for updates in writer.commands(Chunk(after: nil, through: .maxKey), only: nil) {
-                modified += try writer.send(updates, under: lease, on: client)
+                let reply = try writer.send(updates, under: lease, isFinal: true, on: client)
+                modified += reply["nModified"]?.integer ?? 0
             }
             return modified
         }

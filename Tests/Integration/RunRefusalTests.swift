@@ -117,30 +117,6 @@ import Testing
         }
     }
 
-    @Test func whatTheCollectionsOwnValidatorRefusesIsNoBug() async throws {
-        try await withPeople { test in
-            try await test.database.run([
-                "collMod": "people", "validator": ["$jsonSchema": ["properties": ["email": ["bsonType": "int"]]]],
-            ])
-            expectRefusal(try await test.backfill(), 65, "validator", "\(test.database.name).people")
-        }
-    }
-
-    @Test func whatAUniqueIndexRefusesIsNoBug() async throws {
-        try await withPeople { test in
-            try await test.database.run([
-                "createIndexes": "people",
-                "indexes": [
-                    [
-                        "key": ["email": 1], "name": "email", "unique": true,
-                        "partialFilterExpression": ["email": ["$exists": true]],
-                    ]
-                ],
-            ])
-            expectRefusal(try await test.backfill(), 65, "unique index", "\(test.database.name).people")
-        }
-    }
-
     /// The connection string asks for ten minutes; the flag wins, or the test's own limit ends it.
     @Test(.timeLimit(.minutes(1))) func anUnreachableDeploymentIsNamedInTime() async throws {
         try await withPeople { test in

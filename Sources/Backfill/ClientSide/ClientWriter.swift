@@ -35,32 +35,32 @@ struct ClientWriter {
         }
     }
 
-    /// Sends one command and waits for a majority.
+    /// Sends one command.
     ///
     /// Each filter holds the fence, that the step is still needed, and that what was read is still there.
-    /// - Returns: how many documents were as they had been read, and how many were changed.
+    /// - Parameter isFinal: whether it waits for a majority; else the chunk's checkpoint does for it.
+    /// - Returns: the reply: `n` documents were as they had been read.
     /// - Throws: ``MongoError``; the updates may then be done in part, and can be sent again.
     func send(
-        _ changes: [Change], under lease: Lease, on client: borrowing Client
-    ) throws(MongoError) -> (matched: Int, modified: Int) {
+        _ changes: [Change], under lease: Lease, isFinal: Bool, on client: borrowing Client
+    ) throws(MongoError) -> BSONDocument {
         let limit = lease.terms.writeLimit.milliseconds
         var command = BSONBuilder()
         command.append("update", .string(job.namespace.collection))
         command.append("updates", .array(of: changes.map { .object(statement($0, fence: lease.fence)) }))
         command.append("ordered", false)
         command.append("maxTimeMS", .long(limit))
-        command.append("writeConcern", ["w": "majority", "wtimeout": .long(limit)])
+        command.append("writeConcern", isFinal ? ["w": "majority", "wtimeout": .long(limit)] : ["w": 1])
         command.append("comment", .string("shipshape backfill \(job.name)"))
         if let collectionUUID { command.append("collectionUUID", collectionUUID) }
-        let reply = try client.runWriteCommand(command.finish(), on: job.namespace.database)
-        return (reply["n"]?.integer ?? 0, reply["nModified"]?.integer ?? 0)
+        return try client.runWriteCommand(command.finish(), on: job.namespace.database)
     }
 
     private func statement(_ change: Change, fence: Expression) -> BSONDocument {
         let isSame = change.compared.map { name in
             Expression(.string("$\(name)")).isExactly(change.before[name])
         }
-        let condition = Expression.all([fence, step.needs] + isSame)
+        let condition = Expression.all([fence, step.needs, SyncLock.isFree] + isSame)
         let assignment = Assignment(writes: [(step.step.target, .constant(change.value))]).specification
         let statement: BSONDocument = [
             "q": ["_id": change.id, "$expr": condition.bson], "u": [["$set": .object(assignment)]], "hint": ["_id": 1],

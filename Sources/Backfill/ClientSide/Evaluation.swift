@@ -78,23 +78,19 @@ struct Evaluation: ~Copyable {
 
     private mutating func fill() throws {
         let program = program
-        do {
-            var documents: [StepProgram.Document] = []
-            var size = 0
-            while !isOver, documents.count < Self.batchCount, size < Self.batchSize {
-                guard let view = try cursor.next() else {
-                    isOver = true
-                    break
-                }
-                size += view.end - view.start
-                documents.append(try program.read(view))
+        var documents: [StepProgram.Document] = []
+        var size = 0
+        while !isOver, documents.count < Self.batchCount, size < Self.batchSize {
+            guard let view = try cursor.next() else {
+                isOver = true
+                break
             }
-            let needing = documents.indices.filter { documents[$0].isNeeding }
-            let evaluated = try program.finish(needing.map { documents[$0] }, in: context)
-            for (index, document) in zip(needing, evaluated) { documents[index] = document }
-            batch = documents.reversed().map(\.outcome)
-        } catch let error as MongoError where error.code == .documentTooLarge {
-            throw BackfillError.tooLarge(context.collection.namespace)
+            size += view.end - view.start
+            documents.append(try program.read(view))
         }
+        let needing = documents.indices.filter { documents[$0].isNeeding }
+        let evaluated = try program.finish(needing.map { documents[$0] }, in: context)
+        for (index, document) in zip(needing, evaluated) { documents[index] = document }
+        batch = documents.reversed().map(\.outcome)
     }
 }

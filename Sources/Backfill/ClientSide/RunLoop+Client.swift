@@ -19,13 +19,12 @@ extension RunLoop {
         }
     }
 
-    /// Writes one chunk, each document by compare-and-set; `false` when it is to be tried anew, and smaller.
+    /// Writes one chunk, each document by compare-and-set; `nil` when it is done.
     ///
     /// A document that a user changes between the reading and the writing keeps the user's values and is met again.
-    mutating func write(_ chunk: Chunk, ofClient phase: Phase, only judged: Selection?) throws -> Bool {
+    mutating func write(_ chunk: Chunk, ofClient phase: Phase, only judged: Selection?) throws -> Writing? {
         let step = phase.steps[0]
-        let writer = ClientWriter(
-            job: job.job, step: step, collectionUUID: plan.checksUUID ? plan.collectionUUID : nil)
+        let writer = ClientWriter(job: job.job, step: step, collectionUUID: checkedUUID)
         let allowed = judged.map { Set($0.counted) }
         for _ in 0..<Self.attempts {
             var conflicts = 0
@@ -36,14 +35,14 @@ extension RunLoop {
                     allowed.map { $0.contains(change.id) } ?? true
                 }
                 try keepJournal(of: part.chunk, phase, changes)
-                guard let written = try write(changes, by: writer, harmful: judged?.harmful ?? []) else {
-                    return false
-                }
+                var written = 0
+                let ended = try write(changes, by: writer, harmful: judged?.harmful ?? [], matched: &written)
+                if let ended { return ended }
                 conflicts += changes.count - written
             }
             guard conflicts > 0, !runner.stop.isRaised else { break }
         }
-        return true
+        return nil
     }
 
     /// Journals a batch: of each document what it is compared with, so that no other change is written.
@@ -54,19 +53,22 @@ extension RunLoop {
         try keepJournal(of: chunk, phase, entries: journal)
     }
 
-    /// Writes a batch; gives how many documents still were as they had been read, or `nil` when it took too long.
+    /// Writes a batch; `nil` when it is done.
+    /// - Parameter matched: how many documents still were as they had been read.
     private mutating func write(
-        _ changes: [ClientWriter.Change], by writer: ClientWriter, harmful: Set<BSONValue>
-    ) throws -> Int? {
-        guard !changes.isEmpty else { return 0 }
-        var matched = 0
+        _ changes: [ClientWriter.Change], by writer: ClientWriter, harmful: Set<BSONValue>, matched: inout Int
+    ) throws -> Writing? {
+        guard !changes.isEmpty else { return nil }
+        var count = 0
+        let isFinal = !sharesMajority
         let harm = changes.map(\.id).filter(harmful.contains)
-        let isSent = try send(harm: harm) { lease, client throws(MongoError) in
-            let reply = try writer.send(changes, under: lease, on: client)
-            matched = reply.matched
-            return reply.modified
+        let ended = try send(harm: harm) { lease, client throws(MongoError) in
+            let reply = try writer.send(changes, under: lease, isFinal: isFinal, on: client)
+            count = reply["n"]?.integer ?? 0
+            return reply
         }
-        return isSent ? matched : nil
+        matched = count
+        return ended
     }
 }
 
@@ -89,7 +91,8 @@ private struct ChunkReader: ~Copyable {
     mutating func next() throws -> (chunk: Chunk, outcomes: [Evaluation.Outcome])? {
         if evaluation == nil {
             evaluation = Evaluation(
-                Chunk(after: last, through: chunk.through), through: [step], in: context, onlyNeeding: true)
+                chunk.isAlone ? chunk : Chunk(after: last, through: chunk.through), through: [step], in: context,
+                onlyNeeding: true)
         }
         do {
             guard let outcomes = try evaluation?.nextBatch(), let end = outcomes.last?.before["_id"] else {

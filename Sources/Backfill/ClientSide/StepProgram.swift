@@ -94,7 +94,7 @@ struct StepProgram {
         for (slot, step) in slots.enumerated() {
             guard let code = marks["f\(slot)"]?.integer else { continue }
             document.findings[slot] =
-                code == 0 ? .nothing : code == 1 ? .needed : .leftAlone(step.leftAlone[code - 2].reason)
+                code == 0 ? .nothing : code == 1 ? .needed : .leftAlone(step.reasons[code - 2].reason)
         }
     }
 

@@ -15,8 +15,11 @@ extension StateStore {
     private static let collection = "journal"
 
     /// Writes what a chunk is about to change; nothing of it may be written before this returns.
+    /// - Parameter isFinal: whether it waits for a majority; else the chunk's checkpoint does for it.
+    /// - Returns: the server's replies, with the primary's term.
     /// - Throws: ``BackfillError`` of kind `journalFull` when the deployment has no room for it; ``MongoError``.
-    func write(_ journal: ChunkJournal, as key: JournalKey, touched: [String]) throws {
+    func write(_ journal: ChunkJournal, as key: JournalKey, touched: [String], isFinal: Bool) throws -> [BSONDocument] {
+        var replies: [BSONDocument] = []
         for (index, groups) in journal.parts.enumerated() {
             let part: BSONDocument = [
                 "_id": ["job": .string(job), "range": 0, "seq": .long(key.sequence), "part": .integer(index)],
@@ -24,7 +27,7 @@ extension StateStore {
                 "count": .integer(journal.count), "touched": .array(of: touched.map { .string($0) }), "groups": groups,
             ]
             do throws(MongoError) {
-                try client.insert(Self.collection, part)
+                replies.append(try client.insert(Self.collection, part, isFinal: isFinal))
             } catch {
                 guard error.code == .outOfDiskSpace else { throw error }
                 throw BackfillError(
@@ -34,6 +37,7 @@ extension StateStore {
                         + "again")
             }
         }
+        return replies
     }
 
     /// All of the job's journal, as a filter with exact index bounds.

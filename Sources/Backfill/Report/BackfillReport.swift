@@ -22,6 +22,8 @@ package struct BackfillReport: Sendable {
         case arrivals(Int)
         /// `--max-runtime` is used up.
         case timeBudget
+        /// More documents had to be set aside than `--max-errors` allows.
+        case failures(Int, allowed: Int)
         /// The next chunk would bring the unsynced documents to the ceiling.
         case threshold(Headroom)
 
@@ -31,6 +33,8 @@ package struct BackfillReport: Sendable {
             case .signal: "a signal"
             case .arrivals(let count): "documents that keep arriving: \(count) need the job"
             case .timeBudget: "the time budget (--max-runtime)"
+            case .failures(let count, let allowed):
+                "\(count) documents that cannot be written, where --max-errors allows \(allowed)"
             case .threshold(let headroom): "the threshold brake: \(headroom)"
             }
         }
@@ -80,6 +84,8 @@ package struct BackfillReport: Sendable {
     package var chunks = 0
     /// Chunks that earlier runs of the job wrote.
     package var earlierChunks = 0
+    /// Documents that were set aside, by the reason: those of earlier runs too that still need the job.
+    package var failures: [FailureGroup] = []
     /// How close to the limit the job comes.
     package var headroom: Headroom?
     /// Documents that sync under the active schema and would not after the job; `nil` when there is no active schema.
@@ -90,6 +96,8 @@ package struct BackfillReport: Sendable {
     package var unsyncable: (before: Int, after: Int)?
     /// A few documents before and after the job, for `--show-values`; `_id` and the changed paths else.
     package var samples: [Sample] = []
+    /// What a run would take; a dry run alone has it.
+    package var estimate: RunEstimate?
     /// How long the run took, in seconds.
     package var seconds = 0.0
     /// What the run waited for.
@@ -127,6 +135,6 @@ package struct BackfillReport: Sendable {
         let open = after.contains { step in
             (outcome != .dryRun && step.needing > 0) || step.leftAlone.contains { $0.isTrouble && $0.count > 0 }
         }
-        return open || (unsyncable?.after ?? 0) > 0 || refusal != nil
+        return open || !failures.isEmpty || (unsyncable?.after ?? 0) > 0 || refusal != nil
     }
 }

@@ -24,18 +24,34 @@ extension BackfillRunner {
         let chunker = Chunker(collection: collection)
         if let upper = try patience.bridging({ try chunker.greatestID() }) {
             var last: BSONValue?
-            let size = ChunkSize(job.job.limits, averageSize: plan.averageSize).documents
+            let usual = ChunkSize(job.job.limits, averageSize: plan.averageSize).documents
+            var size = usual
+            var failures: [Failure] = []
             while last.map({ !upper.hasSameBytes(as: $0) }) ?? true, !stop.isRaised {
                 let (after, soFar) = (last, count)
                 let chunk = try patience.bridging { try chunker.chunk(after: after, upper: upper, documents: size) }
                 // Read again as a whole after a failure, so a chunk is counted once.
-                let (counted, documents) = try patience.bridging { try soFar.adding(chunk, of: collection) }
+                let counted: PreviewCount
+                let documents: Int
+                do {
+                    (counted, documents) = try patience.bridging { try soFar.adding(chunk, of: collection) }
+                } catch let error as MongoError where error.isOfOneDocument {
+                    // One that a run would set aside ends the look at its chunk: it is looked for by halves.
+                    if size == 1 {
+                        failures.append(Failure(chunk.through, error, phase: 0))
+                        last = chunk.through
+                    }
+                    size = max(1, size / 2)
+                    continue
+                }
+                size = min(usual, size * 2)
                 let modified = counted.modified - soFar.modified
                 report.chunks += modified > 0 ? 1 : 0
                 count = counted
                 last = chunk.through
                 events(.chunk(documents: documents, modified: modified))
             }
+            report.failures = BackfillReport.FailureGroup.all(of: failures)
             if stop.isRaised { report.outcome = .stopped(.signal) }
         }
         report.modified = count.modified
@@ -46,7 +62,21 @@ extension BackfillRunner {
         report.notes = plan.notes
         do { try checkHarm(of: plan) } catch { report.refusal = error.message }
         report.seconds = started.duration(to: .now).seconds
+        report.estimate = RunEstimate(
+            RunEstimate.Measured(
+                seconds: report.seconds, changed: count.modified, touchedBytes: count.touchedBytes,
+                idBytes: count.idBytes, journalBytes: keepsJournal ? count.journalBytes : 0,
+                nice: job.job.limits.nice, oplogCapacity: Self.oplogCapacity(on: client)))
         return report
+    }
+}
+
+extension BackfillRunner {
+    /// What the oplog holds at most; `nil` without the privilege to see it, and where there is none.
+    private static func oplogCapacity(on client: borrowing Client) -> Int? {
+        var cursor = client.collection(Namespace(database: "local", collection: "oplog.rs")).aggregate(
+            [["$collStats": ["storageStats": [:]]], ["$project": ["size": "$storageStats.maxSize"]]])
+        return (try? cursor.nextDocument())?["size"]?.integer
     }
 }
 
@@ -57,16 +87,30 @@ private struct PreviewCount {
     var failingBefore = 0
     var failingAfter = 0
     var samples: [BackfillReport.Sample] = []
+    /// Bytes of the touched fields of the changed documents as they would be, of their `_id`s, and of the journal.
+    var touchedBytes = 0
+    var idBytes = 0
+    var journalBytes = 0
 
     /// The count with a chunk's documents added, and how many they are.
     func adding(_ chunk: Chunk, of collection: MongoCollection) throws -> (PreviewCount, documents: Int) {
         var count = self
         var documents = 0
+        let touched = job.whole.touched
+        var journal = ChunkJournal(touched: touched)
         var preview = Preview(chunk, through: job.whole, in: job.context(collection), onlyNeeding: false)
         while let outcome = try preview.next() {
             documents += 1
             try count.add(outcome)
+            guard let before = outcome.before else { continue }
+            try journal.add(before: before, after: outcome.after)
+            let view = outcome.after.view
+            if let id = try view.find("_id") { count.idBytes += id.valueLength + 5 }
+            for name in touched {
+                if let element = try view.find(name) { count.touchedBytes += name.utf8.count + 2 + element.valueLength }
+            }
         }
+        count.journalBytes += journal.bytes
         return (count, documents)
     }
 

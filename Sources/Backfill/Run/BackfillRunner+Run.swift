@@ -80,14 +80,35 @@ extension BackfillRunner {
         if stopped == .signal {
             report.notes.append("what remains was not counted: the run was asked to stop")
         } else {
-            report.after = try patience.bridging {
-                try Survey(job: job, collection: collection, only: options.only).run()
-            }.before
+            report.failures = BackfillReport.FailureGroup.all(of: try loop.settleFailures())
+            let known = stopped == nil && options.only == nil ? loop.survey : nil
+            report.after = try
+                (known
+                ?? patience.bridging {
+                    try Survey(job: job, collection: collection, only: options.only, looksAhead: false).run()
+                }).before
+            report.notes += Self.stale(before: plan.before, after: report.after)
             if !loop.job.isHarmless {
                 report.headroom = try patience.bridging { try loop.gate.exactHeadroom(loop.store) }
             }
         }
         report.seconds = started.duration(to: .now).seconds
         return report
+    }
+
+    /// Copies whose source changed after they were made: the target is not overwritten, and differs from now on.
+    private static func stale(
+        before: [BackfillReport.StepCount], after: [BackfillReport.StepCount]
+    ) -> [String] {
+        zip(before, after).compactMap { before, after in
+            func differing(_ step: BackfillReport.StepCount) -> BackfillReport.LeftAlone? {
+                step.leftAlone.first { $0.reason == CompiledStep.Reason.targetDiffers.rawValue }
+            }
+            guard let now = differing(after), now.count > differing(before)?.count ?? 0 else { return nil }
+            let count = now.count - (differing(before)?.count ?? 0)
+            return
+                "\(after.step): \(count) \(count == 1 ? "copy" : "copies") went stale, since the source changed after it was "
+                + "copied; they are among those whose target holds another value"
+        }
     }
 }

@@ -12,6 +12,7 @@ package struct BackfillRunner: Sendable {
     let stop: StopSignal
     let events: @Sendable (RunEvent) -> Void
     let identity = RunnerIdentity.current()
+    let lost = LostTime()
 
     /// Joins a job and the way to run it; `events` is called on the runner's thread.
     package init(
@@ -31,7 +32,7 @@ package struct BackfillRunner: Sendable {
         return runner
     }
 
-    var patience: Patience { Patience(limit: options.patience, stop: stop, events: events) }
+    var patience: Patience { Patience(limit: options.patience, stop: stop, events: events, lost: lost) }
 
     /// Whether what the run changes is journaled before.
     var keepsJournal: Bool { job.job.keepsJournal && options.keepsJournal }

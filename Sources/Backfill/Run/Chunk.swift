@@ -13,6 +13,17 @@ package struct Chunk: Hashable, Sendable {
     package let through: BSONValue
     /// The only `_id`s of the chunk, where it is a list and not a range; few, as each is compared with each document.
     var listed: [BSONValue]?
+    /// Whether it is the document of ``through`` alone, whatever else lies in the range.
+    let isAlone: Bool
+
+    init(after: BSONValue?, through: BSONValue) {
+        (self.after, self.through, isAlone) = (after, through, false)
+    }
+
+    /// One document.
+    init(after: BSONValue?, alone id: BSONValue) {
+        (self.after, through, isAlone) = (after, id, true)
+    }
 
     /// Whether a document's `_id` is in the range.
     ///
@@ -21,6 +32,7 @@ package struct Chunk: Hashable, Sendable {
     var membership: Expression {
         let id = Expression(.string("$_id"))
         if let listed { return .any(listed.map { .call("$eq", id, .constant($0)) }) }
+        if isAlone { return id == .constant(through) }
         let end = Expression.call("$lte", id, .constant(through))
         guard let after else { return end }
         return .all([.call("$gt", id, .constant(after)), end])

@@ -23,7 +23,13 @@ struct ChunkWriter {
     /// - Parameter judged: the only documents that may be written; `nil` for all of the chunk.
     func commands(_ chunk: Chunk, only judged: Selection?) -> [[Update]] {
         guard let judged else {
-            return [[Update(condition: chunk.membership && need(of: phase.steps), ids: nil, pipeline: phase.pipeline)]]
+            return [
+                [
+                    Update(
+                        condition: chunk.membership && need(of: phase.steps), ids: nil,
+                        pipeline: stages(of: phase.steps))
+                ]
+            ]
         }
         let groups = [(judged.counted, phase.steps), (judged.harmless, phase.harmlessSteps)]
         let updates = groups.flatMap { ids, steps in
@@ -33,33 +39,66 @@ struct ChunkWriter {
                 : ids.commandSlices().map { slice in
                     Update(
                         condition: condition, ids: .array(of: slice), harm: slice.filter(judged.harmful.contains),
-                        pipeline: steps.map(\.stage))
+                        pipeline: stages(of: steps))
                 }
         }
         // Two fit into one command, which takes 48 MB; more are sent one by one, so that none takes long.
         return updates.count <= 2 ? (updates.isEmpty ? [] : [updates]) : updates.map { [$0] }
     }
 
-    /// Whether a document needs one of the steps.
-    private func need(of steps: [CompiledStep]) -> Expression {
-        PlantedBug.noNeeds.isPlanted ? .constant(true) : .any(steps.map(\.needs))
+    /// The update of documents that need one of the steps.
+    private func stages(of steps: [CompiledStep]) -> [BSONDocument] {
+        steps.count == 1 ? [steps[0].soleStage] : steps.map(\.writeStage)
     }
 
-    /// Sends one command and waits for a majority.
+    /// Whether a document needs one of the steps.
+    private func need(of steps: [CompiledStep]) -> Expression {
+        PlantedBug.noNeeds.isPlanted ? .constant(true) : .any(steps.map(\.needs)) && SyncLock.isFree
+    }
+
+    /// Sends one command.
     ///
     /// The filter holds the fence, so that a runner whose lease has ended changes nothing, whenever its command arrives.
-    /// - Returns: how many documents were changed.
+    /// - Parameter isFinal: whether it waits for a majority; else the chunk's checkpoint does for it.
+    /// - Returns: the server's reply.
     /// - Throws: ``MongoError``; the updates may then be done in part, and can be sent again.
-    func send(_ updates: [Update], under lease: Lease, on client: borrowing Client) throws(MongoError) -> Int {
+    func send(
+        _ updates: [Update], under lease: Lease, isFinal: Bool, on client: borrowing Client
+    ) throws(MongoError) -> BSONDocument {
+        try send(
+            updates.map { .object(statement($0, fence: lease.fence)) }, under: lease, isFinal: isFinal, on: client)
+    }
+
+    /// Takes locks away that are still what they were, and waits for a majority.
+    /// - Returns: how many were taken away.
+    func unset(
+        _ locks: [(id: BSONValue, lock: BSONDocument)], under lease: Lease, on client: borrowing Client
+    ) throws(MongoError) -> Int {
+        let statements = locks.map { id, lock -> BSONValue in
+            let isSame = SyncLock.fields.map { name in
+                let field = Expression(.string("$\(name)"))
+                return lock[name].map { field == .constant($0) } ?? field.isMissing
+            }
+            return [
+                "q": ["_id": id, "$expr": Expression.all([lease.fence] + isSame).bson],
+                "u": [["$unset": .array(of: SyncLock.fields.map { .string($0) })]],
+            ]
+        }
+        return try send(statements, under: lease, isFinal: true, on: client)["nModified"]?.integer ?? 0
+    }
+
+    private func send(
+        _ statements: [BSONValue], under lease: Lease, isFinal: Bool, on client: borrowing Client
+    ) throws(MongoError) -> BSONDocument {
         let limit = lease.terms.writeLimit.milliseconds
         var command = BSONBuilder()
         command.append("update", .string(job.namespace.collection))
-        command.append("updates", .array(of: updates.map { .object(statement($0, fence: lease.fence)) }))
+        command.append("updates", .array(of: statements))
         command.append("maxTimeMS", .long(limit))
-        command.append("writeConcern", ["w": "majority", "wtimeout": .long(limit)])
+        command.append("writeConcern", isFinal ? ["w": "majority", "wtimeout": .long(limit)] : ["w": 1])
         command.append("comment", .string("shipshape backfill \(job.name)"))
         if let collectionUUID { command.append("collectionUUID", collectionUUID) }
-        return try client.runWriteCommand(command.finish(), on: job.namespace.database)["nModified"]?.integer ?? 0
+        return try client.runWriteCommand(command.finish(), on: job.namespace.database)
     }
 
     private func statement(_ update: Update, fence: Expression) -> BSONDocument {

@@ -12,6 +12,16 @@ struct Chunker {
         return try cursor.nextDocument()?["_id"]
     }
 
+    /// The greatest `_id` before `bound`, if it lies behind `after`.
+    func predecessor(of bound: BSONValue, after: BSONValue?) throws(MongoError) -> BSONValue? {
+        let condition = Expression.call("$lt", Expression(.string("$_id")), .constant(bound))
+        let lower = after.map { Expression.call("$gt", Expression(.string("$_id")), .constant($0)) }
+        var cursor = collection.find(
+            Expression.all([condition] + (lower.map { [$0] } ?? [])).filter,
+            options: ["projection": ["_id": 1], "sort": ["_id": -1], "hint": ["_id": 1], "limit": 1])
+        return try cursor.nextDocument()?["_id"]
+    }
+
     /// The chunk of about `documents` documents behind `after` and not beyond `upper`.
     ///
     /// `min` and `max` are index bounds, over all types; `min` includes its bound and `max` does not.

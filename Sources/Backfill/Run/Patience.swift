@@ -1,5 +1,6 @@
 import Glibc
 import Mongo
+import Synchronization
 
 /// Bridges passing failures, such as an election: tries an idempotent operation again, ever more slowly.
 struct Patience {
@@ -7,6 +8,8 @@ struct Patience {
     let limit: Duration
     let stop: StopSignal
     let events: @Sendable (RunEvent) -> Void
+    /// Takes the time of what failed, and of the pauses after it.
+    let lost: LostTime
 
     /// Runs `operation` until it succeeds, fails for good, or the time is over.
     ///
@@ -15,6 +18,7 @@ struct Patience {
         var firstFailure: ContinuousClock.Instant?
         var attempt = 0
         while true {
+            let started = ContinuousClock.now
             do {
                 return try operation()
             } catch let error as MongoError
@@ -32,9 +36,20 @@ struct Patience {
                 guard start.duration(to: .now) + pause < limit else { throw error }
                 events(.retrying(reason: error.description, attempt: attempt))
                 Thread.sleep(pause)
+                lost.add(started.duration(to: .now))
             }
         }
     }
+}
+
+/// The time that a run lost to failures that passed.
+final class LostTime: Sendable {
+    private let milliseconds = Atomic<Int64>(0)
+
+    /// All of it, up to now.
+    var total: Duration { .milliseconds(milliseconds.load(ordering: .relaxed)) }
+
+    func add(_ duration: Duration) { milliseconds.add(duration.milliseconds, ordering: .relaxed) }
 }
 
 /// Sleeping on a thread of our own.

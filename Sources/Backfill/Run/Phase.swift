@@ -56,8 +56,10 @@ struct Phase: Sendable {
     /// Whether no step can do harm; else each chunk is judged before it is written.
     var isHarmless: Bool { riskySteps.isEmpty }
 
-    /// Whether a document lacks any of the steps.
-    var needs: Expression { .any(steps.map(\.needs)) }
+    /// Whether a document lacks any of the steps, and is not locked.
+    var needs: Expression { .any(steps.map(\.needs)) && SyncLock.isFree }
+    /// Whether a document lacks any of the steps, and is locked.
+    var lockedNeeds: Expression { .any(steps.map(\.needs)) && !SyncLock.isFree }
 
     /// The update that runs all steps of the server.
     var pipeline: [BSONDocument] { steps.filter { $0.client == nil }.map(\.stage) }

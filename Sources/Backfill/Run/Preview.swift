@@ -18,7 +18,10 @@ struct Preview: ~Copyable {
     private static let beforeMark = "__shipshape_before"
     private static let openMark = "__shipshape_open"
 
-    private let namespace: Namespace
+    /// From which size on a document does not travel beside its outcome: both in one have 16 MiB.
+    private static let large = 8_000_000
+
+    private let collection: MongoCollection
     private let onlyNeeding: Bool
     private var cursor: Cursor?
     /// Takes the place of the cursor where a step is the client's.
@@ -27,7 +30,7 @@ struct Preview: ~Copyable {
     /// Previews a chunk.
     /// - Parameter onlyNeeding: whether documents that the phase does not concern are left out.
     init(_ chunk: Chunk, through phase: Phase, in context: ClientContext, onlyNeeding: Bool) {
-        namespace = context.collection.namespace
+        collection = context.collection
         self.onlyNeeding = onlyNeeding
         guard phase.isServerSide else {
             evaluation = Evaluation(chunk, through: phase.steps, in: context, onlyNeeding: onlyNeeding)
@@ -36,7 +39,9 @@ struct Preview: ~Copyable {
         let needs = phase.needs
         var pipeline: [BSONDocument] = [["$match": .object(chunk.membership.filter)], ["$sort": ["_id": 1]]]
         if onlyNeeding { pipeline.append(["$match": .object(needs.filter)]) }
-        pipeline.append(["$set": [Self.beforeMark: ["$cond": [needs.bson, "$$ROOT", "$$REMOVE"]]]])
+        let isLarge: BSONValue = ["$gt": [["$bsonSize": "$$ROOT"], .integer(Self.large)]]
+        let before: BSONValue = ["$cond": [isLarge, true, "$$ROOT"]]
+        pipeline.append(["$set": [Self.beforeMark: ["$cond": [needs.bson, before, "$$REMOVE"]]]])
         pipeline += phase.pipeline
         pipeline.append(["$set": [Self.openMark: ["$cond": [needs.bson, true, "$$REMOVE"]]]])
         cursor = context.collection.aggregate(
@@ -50,13 +55,16 @@ struct Preview: ~Copyable {
     /// The next document in the order of `_id`; `nil` at the end of the chunk.
     mutating func next() throws -> Outcome? {
         if evaluation != nil { return try nextEvaluated() }
-        do {
-            guard let view = try cursor?.next() else { return nil }
-            return try Self.outcome(view)
-        } catch {
-            guard (error as? MongoError)?.code == .documentTooLarge else { throw error }
-            throw BackfillError.tooLarge(namespace)
-        }
+        guard let (found, isLarge) = try nextOutcome() else { return nil }
+        var outcome = found
+        if isLarge, let id = outcome.after["_id"] { outcome.before = try read(id) }
+        return outcome
+    }
+
+    /// A document as it is, read by itself.
+    private func read(_ id: BSONValue) throws(MongoError) -> BSONDocument? {
+        var cursor = collection.find(["_id": ["$eq": id]], options: ["limit": 1])
+        return try cursor.nextDocument()
     }
 
     private mutating func nextEvaluated() throws -> Outcome? {
@@ -68,22 +76,27 @@ struct Preview: ~Copyable {
         return nil
     }
 
-    private static func outcome(_ view: borrowing BSONView) throws -> Outcome {
+    private mutating func nextOutcome() throws -> (Outcome, isLarge: Bool)? {
+        guard let view = try cursor?.next() else { return nil }
         var builder = BSONBuilder()
         var before: BSONDocument?
-        var isOpen = false
+        var (isOpen, isLarge) = (false, false)
         var position = view.firstPosition
         while let element = try view.next(&position) {
             let name = view.nameBytes(element)
-            if name.isEqual(to: beforeMark) {
-                before = BSONDocument(copying: try view.document(element))
-            } else if name.isEqual(to: openMark) {
+            if name.isEqual(to: Self.beforeMark) {
+                if element.type == .object {
+                    before = BSONDocument(copying: try view.document(element))
+                } else {
+                    isLarge = true
+                }
+            } else if name.isEqual(to: Self.openMark) {
                 isOpen = true
             } else {
                 builder.append(element, of: view)
             }
         }
-        return Outcome(before: before, after: builder.finish(), isOpen: isOpen)
+        return (Outcome(before: before, after: builder.finish(), isOpen: isOpen), isLarge)
     }
 }
 
@@ -94,16 +107,5 @@ extension BSONDocument {
     func value(at path: FieldPath) throws(BSONError) -> BSONValue? {
         guard case .found(let element, let place) = try path.untilElements.lookup(in: view) else { return nil }
         return try place.value(element)
-    }
-}
-
-extension BackfillError {
-    /// Before and after travel in one document, which the server limits to 16 MiB.
-    static func tooLarge(_ namespace: Namespace) -> BackfillError {
-        BackfillError(
-            .schemaMismatch,
-            "a document of \(namespace) of more than about 8 MB stands in the way: this version can neither preview it "
-                + "nor judge its harm; find it by { $expr: { $gt: [{ $bsonSize: \"$$ROOT\" }, 8000000] } }, and change "
-                + "it by hand first")
     }
 }

@@ -1,7 +1,7 @@
 /// What a runner says while it works; the command line shows it.
 package enum RunEvent: Sendable {
-    /// The job goes on after the chunks of earlier runs.
-    case resumed(chunks: Int)
+    /// The job goes on after the chunks of earlier runs, which walked over about so many documents.
+    case resumed(chunks: Int, documents: Int)
     /// Another runner's lease has to end first.
     case waitingForLease(holder: String, seconds: Double)
     /// A chunk was written, or read in a dry run.
@@ -16,6 +16,12 @@ package enum RunEvent: Sendable {
     case waiting([Hold])
     /// No brake holds any more.
     case goingOn(seconds: Double)
+    /// An election came between the writes of a chunk, so that they may be lost: it is run again.
+    case rerun
+    /// A document cannot be written, and was set aside.
+    case setAside(Failure)
+    /// Documents are locked by the sync translator.
+    case waitingForLocks(documents: Int, seconds: Double)
     /// A new pass over documents that arrived or changed meanwhile.
     case pass(number: Int, documents: Int)
 }

@@ -7,10 +7,23 @@ extension RunLoop {
     enum Attempt {
         /// So many documents were changed, and the checkpoint says so.
         case written(Int)
-        /// It took too long: the next attempt is smaller.
-        case tooSlow
+        /// It is to be tried again from the checkpoint on, perhaps smaller.
+        case again
+        /// These chunks are next, to find a document that cannot be written.
+        case next([Chunk])
         /// The run has to stop before it.
         case stopped(BackfillReport.Stop)
+    }
+
+    /// Takes a chunk through all of it, and finds out which document it ended at, should one of them end it.
+    mutating func attempt(_ chunk: Chunk, of documents: Int, _ phase: Phase) throws -> Attempt {
+        walking = documents
+        (terms, unconfirmed) = (ChunkTerms(), nil)
+        do {
+            return try run(chunk, of: phase)
+        } catch let error as MongoError where error.isOfOneDocument {
+            return try narrow(error, in: chunk, of: documents, phase: phase)
+        }
     }
 
     /// Takes a chunk through all of it, or as much of the chunk as the gate allows.
@@ -31,19 +44,17 @@ extension RunLoop {
             early.last = chunk.through
             try renew(setting: StateStore.checkpoint(early))
         }
-        guard let modified = try writeJournaled(chunk, of: phase, only: judged, entries: entries) else {
-            return .tooSlow
+        switch try writeJournaled(chunk, of: phase, only: judged, entries: entries) {
+        case .tooSlow: return .again
+        case .refused(let error): return try standAlone(error, in: chunk, of: phase)
+        case .done(let modified):
+            FaultPoint.afterWrite.reached()
+            let attempt = try checkpoint(through: chunk.through, modified: modified)
+            guard case .written = attempt else { return attempt }
+            inDoubt.subtract(judged?.harmful ?? [])
+            // What was written is read with majority, so behind the checkpoint.
+            try settle(phase)
+            return attempt
         }
-        inDoubt.subtract(judged?.harmful ?? [])
-        try settle(phase)
-        FaultPoint.afterWrite.reached()
-        progress.last = chunk.through
-        progress.chunks += 1
-        progress.walked += size.documents
-        progress.modified += modified
-        try renew(setting: StateStore.checkpoint(progress))
-        FaultPoint.afterCheckpoint.reached()
-        written = (written.chunks + 1, written.documents + modified)
-        return .written(modified)
     }
 }

@@ -3,24 +3,24 @@ import Mongo
 
 /// The journal of one attempt at a chunk: read, written before the chunk, and compared with what the chunk changed.
 extension RunLoop {
-    /// Journals and writes a chunk, of it only the documents that the gate judged; `nil` when it is to be tried anew, and
-    /// smaller.
+    /// Journals and writes a chunk, of it only the documents that the gate judged.
     /// - Parameter entries: what the gate saw for the journal; `nil` reads it.
     mutating func writeJournaled(
         _ chunk: Chunk, of phase: Phase, only judged: Selection?, entries: ChunkJournal?
-    ) throws -> Int? {
+    ) throws -> Writing {
         // What the client writes is journaled batch by batch, as it was read: a compare-and-set changes nothing else.
         guard phase.isServerSide else { return try write(chunk, of: phase, only: judged) }
         let journaled = try keepJournal(of: chunk, phase, entries: entries)
         guard journaled != 0 else {
             // Nothing needs the phase; what arrives meanwhile is found by the next pass.
             defer { uncounted = 0 }
-            return uncounted
+            return .done(uncounted)
         }
         let earlier = uncounted
-        let modified = try write(chunk, of: phase, only: judged)
-        compare(chunk, changed: (modified ?? uncounted) - earlier, journaled: journaled)
-        return modified
+        let writing = try write(chunk, of: phase, only: judged)
+        let changed = if case .done(let modified) = writing { modified } else { uncounted }
+        compare(chunk, changed: changed - earlier, journaled: journaled)
+        return writing
     }
 
     /// Writes the journal of a chunk.
@@ -36,9 +36,22 @@ extension RunLoop {
         let key = StateStore.JournalKey(
             sequence: Int64(holding.lease.token) << 32 | journaled, pass: progress.pass, phase: progress.phase,
             chunk: chunk)
-        try runner.patience.bridging { try store.write(journal, as: key, touched: phase.touched) }
+        let (runner, isFinal) = (runner, !sharesMajority)
+        let replies = try runner.patience.bridging {
+            try store.write(journal, as: key, touched: phase.touched, isFinal: isFinal)
+        }
+        for reply in replies { terms.add(reply) }
+        unconfirmed = isFinal ? nil : (journal, key, phase.touched)
         FaultPoint.afterJournal.reached()
         return journal.count
+    }
+
+    /// Makes sure of a journal that no majority may have: its chunk may have outlived it.
+    mutating func confirmJournal() throws {
+        guard let (journal, key, touched) = unconfirmed else { return }
+        let runner = runner
+        try runner.patience.bridging { _ = try store.write(journal, as: key, touched: touched, isFinal: true) }
+        unconfirmed = nil
     }
 
     private func readJournal(of chunk: Chunk, _ phase: Phase) throws -> ChunkJournal {
@@ -48,9 +61,7 @@ extension RunLoop {
         do {
             return try runner.patience.bridging { try reading.run() }
         } catch let error as MongoError {
-            if error.code == .collectionUUIDMismatch { throw replaced }
-            guard error.isTooLarge else { throw error }
-            throw BackfillError.tooLarge(job.job.namespace)
+            throw error.code == .collectionUUIDMismatch ? replaced : error
         }
     }
 

@@ -9,7 +9,10 @@ extension IDList {
 
 extension Chunk {
     /// A list of `_id`s, which is not empty.
-    init(listing ids: [BSONValue]) { self.init(after: nil, through: ids[ids.count - 1], listed: ids) }
+    init(listing ids: [BSONValue]) {
+        self.init(after: nil, through: ids[ids.count - 1])
+        listed = ids
+    }
 }
 
 /// A run over a list of documents: every phase in fenced chunks of `_id`s, and no walk.
@@ -23,13 +26,13 @@ extension RunLoop {
             var queue = list.chunks
             while let chunk = queue.first {
                 if let stop = try passBrakes() { return stop }
-                switch try run(chunk, of: job.phases[index]) {
+                switch try attempt(chunk, of: chunk.listed?.count ?? 1, job.phases[index]) {
                 case .stopped(let stop): return stop
                 case .written(let modified):
                     queue.removeFirst()
                     runner.events(.chunk(documents: chunk.listed?.count ?? 0, modified: modified))
                 default:
-                    // It took too long: each half by itself.
+                    // It took too long, or a document of it cannot be written: each half by itself.
                     guard let ids = chunk.listed, ids.count > 1 else { continue }
                     let half = ids.count / 2
                     let halves = [Chunk(listing: Array(ids[..<half])), Chunk(listing: Array(ids[half...]))]

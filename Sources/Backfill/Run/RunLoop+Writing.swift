@@ -3,32 +3,45 @@ import Mongo
 
 /// The commands of one chunk, and what becomes of those that fail.
 extension RunLoop {
-    /// Writes one chunk, of it only the documents that the gate judged; `nil` when it is to be tried anew, and smaller.
-    mutating func write(_ chunk: Chunk, of phase: Phase, only judged: Selection?) throws -> Int? {
+    /// How the write of a chunk ended.
+    enum Writing {
+        /// So many documents were changed.
+        case done(Int)
+        /// It is to be tried anew, and smaller.
+        case tooSlow
+        /// A document of it cannot be written.
+        case refused(MongoError)
+    }
+
+    /// The collection's UUID, where the server compares it with every write.
+    var checkedUUID: BSONValue? { plan.checksUUID ? plan.collectionUUID : nil }
+
+    /// Writes one chunk, of it only the documents that the gate judged.
+    mutating func write(_ chunk: Chunk, of phase: Phase, only judged: Selection?) throws -> Writing {
         guard phase.isServerSide else { return try counting { try $0.write(chunk, ofClient: phase, only: judged) } }
-        let writer = ChunkWriter(
-            job: job.job, phase: phase, collectionUUID: plan.checksUUID ? plan.collectionUUID : nil)
+        let writer = ChunkWriter(job: job.job, phase: phase, collectionUUID: checkedUUID)
         return try counting { loop in
             for updates in writer.commands(chunk, only: judged) {
-                let isSent = try loop.send(harm: updates.flatMap(\.harm)) { lease, client throws(MongoError) in
-                    try writer.send(updates, under: lease, on: client)
+                let isFinal = !loop.sharesMajority
+                let ended = try loop.send(harm: updates.flatMap(\.harm)) { lease, client throws(MongoError) in
+                    try writer.send(updates, under: lease, isFinal: isFinal, on: client)
                 }
-                guard isSent else { return false }
+                if let ended { return ended }
             }
-            return true
+            return nil
         }
     }
 
-    /// Writes a chunk and tells how many documents it changed; `nil` when `write` gave up on it.
-    private mutating func counting(_ write: (inout RunLoop) throws -> Bool) throws -> Int? {
+    /// Writes a chunk and tells how many documents it changed, unless `write` gave up on it and tells why.
+    private mutating func counting(_ write: (inout RunLoop) throws -> Writing?) throws -> Writing {
         do {
-            guard try write(&self) else { return nil }
+            if let ended = try write(&self) { return ended }
         } catch {
             saveCount()
             throw error
         }
         defer { uncounted = 0 }
-        return uncounted
+        return .done(uncounted)
     }
 
     /// The run ends within a chunk: what it had changed of it is kept, if the lease and the deployment allow it.
@@ -40,13 +53,13 @@ extension RunLoop {
         _ = try? store.renew(holding.lease, setting: ["modified": .integer(progress.modified)])
     }
 
-    /// Sends one command, which may be repeated; `false` when it took too long.
+    /// Sends one command, which may be repeated; `nil` when it is done.
     /// - Parameters:
     ///   - harm: the documents that it makes unsyncable.
-    ///   - command: gives how many documents it changed.
+    ///   - command: gives the server's reply.
     mutating func send(
-        harm: [BSONValue], _ command: (Lease, borrowing Client) throws(MongoError) -> Int
-    ) throws -> Bool {
+        harm: [BSONValue], _ command: (Lease, borrowing Client) throws(MongoError) -> BSONDocument
+    ) throws -> Writing? {
         while !runner.stop.isRaised {
             if holding.isHalfOver { try renew() }
             let (lease, runner) = (holding.lease, runner)
@@ -58,7 +71,9 @@ extension RunLoop {
                 var timeLimit: MongoError?
                 try runner.patience.bridging {
                     do throws(MongoError) {
-                        uncounted += try command(lease, client)
+                        let reply = try command(lease, client)
+                        uncounted += reply["nModified"]?.integer ?? 0
+                        terms.add(reply)
                     } catch {
                         uncounted += error.modified ?? 0
                         countIsLow = countIsLow || error.modified == nil
@@ -69,38 +84,25 @@ extension RunLoop {
                 }
                 if let timeLimit { throw timeLimit }
                 // A write that came after the fence changed nothing and reads like one that had nothing to change.
-                if holding.isCertain { return true }
+                if holding.isCertain { return nil }
                 try renew()
                 guard size.canShrink else { continue }
                 halve()
-                return false
+                return .tooSlow
             } catch let error as MongoError where error.isTimeLimit && size.canShrink {
                 halve()
-                return false
+                return .tooSlow
             } catch let error as MongoError where error.code == .collectionUUIDMismatch {
                 throw replaced
-            } catch let error as MongoError where error.code == .documentValidationFailure {
-                throw BackfillError(
-                    .schemaMismatch,
-                    "job \"\(job.job.name)\" cannot go on: the validator of \(job.job.namespace) refuses what it writes; "
-                        + "change the validator (collMod) or the job's values, under a new name")
-            } catch let error as MongoError where error.code == .duplicateKey {
-                throw BackfillError(
-                    .schemaMismatch,
-                    "job \"\(job.job.name)\" cannot go on: it writes a value twice into a unique index of "
-                        + "\(job.job.namespace): \(error.message)")
-            } catch let error as MongoError where error.isTooLarge {
-                throw BackfillError(
-                    .schemaMismatch,
-                    "job \"\(job.job.name)\" cannot go on: a document of \(job.job.namespace) would grow beyond what "
-                        + "MongoDB stores: \(error.message)")
+            } catch let error as MongoError where error.isOfOneDocument {
+                return .refused(error)
             } catch let error as MongoError where error.code == .queryPlanKilled {
                 throw BackfillError(
                     .bindingChanged,
                     "job \"\(job.job.name)\" cannot go on: \(job.job.namespace) was dropped or renamed while it ran")
             }
         }
-        return false
+        return .tooSlow
     }
 
     var replaced: BackfillError {
@@ -113,9 +115,4 @@ extension RunLoop {
         size.shrink()
         runner.events(.halved(documents: size.documents))
     }
-}
-
-extension MongoError {
-    /// Whether a document would pass the server's limits: its size, or its depth.
-    var isTooLarge: Bool { [10_334, 17_419, 17_420, 15].contains(code.rawValue) }
 }

@@ -14,6 +14,26 @@ struct RunLoop: ~Copyable {
     var holding: Holding
     var progress: StateStore.Progress
     var size: ChunkSize
+    /// The documents of a chunk while a document that cannot be written is looked for; `nil` at other times.
+    var probe: Int?
+    /// About how many documents the chunk at hand has.
+    var walking = 0
+    /// The terms in which the chunk's writes were acknowledged.
+    var terms = ChunkTerms()
+    /// The journal of the chunk at hand, while no majority is known to have it.
+    var unconfirmed: (journal: ChunkJournal, key: StateStore.JournalKey, touched: [String])?
+    /// Whether the checkpoint's wait for a majority is the only one of a chunk: the server names its term.
+    var sharesMajority = false
+    /// Documents that this run has set aside.
+    var failed: [BSONValue: Failure] = [:]
+    /// Documents that earlier runs had set aside, and that this one tries again.
+    var earlierFailed: Set<BSONValue> = []
+    /// What the last verifying look at the whole collection found.
+    var survey: Survey.Result?
+    /// When locked documents have been waited for long enough; `nil` before the first wait.
+    var lockEnd: ContinuousClock.Instant?
+    /// The locks as they were when the wait began.
+    var locks: [(id: BSONValue, lock: BSONDocument)] = []
     /// The time since the chunk's beginning that was spent waiting, and not on the chunk.
     var waited = Duration.zero
     /// The job's limits, with those that an operator set in their place.
@@ -67,25 +87,30 @@ struct RunLoop: ~Copyable {
     /// Once all phases are through, what arrived or changed meanwhile is looked for in the whole collection, and the
     /// phases that it needs are walked again.
     mutating func run() throws -> BackfillReport.Stop? {
-        if progress.chunks > 0, progress.upper != nil { runner.events(.resumed(chunks: progress.chunks)) }
-        try lookBack()
-        var needing = plan.needing
-        for round in 0..<Self.maximumRounds where needing > 0 || progress.upper != nil {
-            for (index, phase) in job.phases.enumerated() {
-                // A walk that an earlier run began is ended first.
-                if progress.upper != nil, progress.phase != index { continue }
-                let known = job.phases.count == 1 ? needing : nil
-                if let stop = try run(phase, at: index, needing: known, isFirst: round == 0) { return stop }
-            }
-            needing = try count(job.whole)
+        if progress.chunks > 0, progress.upper != nil {
+            runner.events(.resumed(chunks: progress.chunks, documents: progress.walked))
         }
+        try lookBack()
+        let runner = runner
+        sharesMajority = try runner.patience.bridging { try client.hello().topology == .replicaSet }
+        earlierFailed = Set(try runner.patience.bridging { try store.failures() }.map(\.id))
+        var needing = plan.needing
+        repeat {
+            for round in 0..<Self.maximumRounds where needing > 0 || progress.upper != nil {
+                for (index, phase) in job.phases.enumerated() {
+                    // A walk that an earlier run began is ended first.
+                    if progress.upper != nil, progress.phase != index { continue }
+                    let known = job.phases.count == 1 ? needing : nil
+                    if let stop = try run(phase, at: index, needing: known, isFirst: round == 0) { return stop }
+                }
+                needing = try verify()
+            }
+            guard needing == 0, try waitForLocks() else { break }
+            needing = try verify()
+        } while true
+        if runner.stop.isRaised { return .signal }
         try renew(setting: StateStore.ending(isDone: needing == 0))
         return needing > 0 ? .arrivals(needing) : nil
-    }
-
-    private func count(_ phase: Phase) throws -> Int {
-        guard phase.isServerSide else { return try evaluatedCount(phase) }
-        return try runner.patience.bridging { try collection.countDocuments(phase.needs.filter) }
     }
 
     /// Walks a phase once, unless no document needs it.
@@ -94,7 +119,7 @@ struct RunLoop: ~Copyable {
         _ phase: Phase, at index: Int, needing: Int?, isFirst: Bool
     ) throws -> BackfillReport.Stop? {
         if progress.upper == nil {
-            let needing = try needing ?? count(phase)
+            let needing = try needing ?? countOpen(phase)
             guard needing > 0, let upper = try chunker.greatestID() else { return nil }
             let pass = progress.pass + 1
             if !isFirst { runner.events(.pass(number: pass, documents: needing)) }
@@ -113,21 +138,28 @@ struct RunLoop: ~Copyable {
     /// Walks from the checkpoint to the walk's upper bound.
     private mutating func walk() throws -> BackfillReport.Stop? {
         guard let upper = progress.upper else { return nil }
+        var queue: [Chunk] = []
         while !progress.isPassOver {
             // Time waited is not chunk time.
             if let stop = try passBrakes() { return stop }
             let phase = job.phases[progress.phase]
             let started = ContinuousClock.now
-            waited = .zero
-            let (after, documents) = (progress.last, size.documents)
-            let chunk = try runner.patience.bridging {
-                try chunker.chunk(after: after, upper: upper, documents: documents)
-            }
-            switch try run(chunk, of: phase) {
+            waited = .zero - runner.lost.total
+            let (after, documents) = (progress.last, probe ?? size.documents)
+            let queued = queue.isEmpty ? nil : queue.removeFirst()
+            let chunk =
+                try queued
+                ?? runner.patience.bridging {
+                    try chunker.chunk(after: after, upper: upper, documents: documents)
+                }
+            switch try attempt(chunk, of: chunk.isAlone ? 1 : documents, phase) {
             case .stopped(let stop): return stop
-            case .tooSlow: continue
+            case .again: queue = []
+            case .next(let chunks): queue = chunks
             case .written(let modified):
-                learn(from: documents, since: started)
+                waited += runner.lost.total
+                if queued == nil, probe == nil { learn(from: documents, since: started) }
+                probe = probe.flatMap { $0 * 2 < size.documents ? $0 * 2 : nil }
                 runner.events(.chunk(documents: documents, modified: modified))
                 try rest(after: started.duration(to: .now) - waited)
             }
@@ -138,7 +170,7 @@ struct RunLoop: ~Copyable {
     /// Sizes the next chunk by what the last one took.
     private mutating func learn(from documents: Int, since started: ContinuousClock.Instant) {
         let wasStuck = size.isStuck
-        size.learn(from: documents, time: started.duration(to: .now) - waited)
+        size.learn(from: documents, time: max(.zero, started.duration(to: .now) - waited))
         if size.isStuck, !wasStuck { runner.events(.stuckAtOneDocument) }
     }
 

@@ -20,6 +20,12 @@ package struct RunOptions: Sendable {
     package var allowUnsync: Int?
     /// The only documents that the run looks at; `nil` runs over the collection.
     package var only: IDList?
+    /// Documents that may be set aside before the run stops.
+    package var maxErrors = 100
+    /// How long documents that the sync translator holds locked are waited for, in all.
+    package var lockWait: Duration = .seconds(10)
+    /// Whether locks that do not change in that time are taken away.
+    package var unsetsLocks = false
     /// How long a passing failure, such as an election, is bridged.
     package var patience: Duration = .seconds(60)
 

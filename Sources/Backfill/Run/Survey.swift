@@ -21,6 +21,8 @@ struct Survey {
     var only: IDList?
     /// Those of them that one aggregation counts.
     var listed: Chunk?
+    /// Whether it is also told what the job would leave; else ``Result/after`` is ``Result/before``.
+    var looksAhead = true
 
     /// How many `_id`s of a kind are shown.
     static let samples = 5
@@ -43,6 +45,11 @@ struct Survey {
         return result
     }
 
+    /// Whether the job needs what its only step finds.
+    private var hasOneStep: Bool { job.steps.count == 1 }
+
+    private var rounds: Range<Int> { 0..<(looksAhead || !job.isServerSide ? 2 : 1) }
+
     /// The stages in front: without a client-side step the server counts every document.
     private var scope: [BSONDocument] {
         (listed.map { [["$match": .object($0.membership.filter)]] } ?? [])
@@ -50,8 +57,8 @@ struct Survey {
     }
 
     private func serverCounts() throws(MongoError) -> Result {
-        var pipeline: [BSONDocument] = scope + [["$set": [mark(0): ["any": job.whole.needs.bson]]]]
-        for round in 0..<2 {
+        var pipeline: [BSONDocument] = scope + [["$set": [mark(0): ["any": hasOneStep ? false : job.whole.needs.bson]]]]
+        for round in rounds {
             for (index, step) in job.steps.enumerated() {
                 pipeline.append(["$set": ["\(mark(round)).s\(index)": step.finding.bson]])
                 if step.isAboutElements {
@@ -68,7 +75,7 @@ struct Survey {
         var after: [BackfillReport.StepCount] = []
         for (index, step) in job.steps.enumerated() {
             var leftAlone: [BackfillReport.LeftAlone] = []
-            for (code, reason) in step.leftAlone.enumerated() {
+            for (code, reason) in step.reasons.enumerated() {
                 let found = count("r0s\(index)c\(code + 2)")
                 leftAlone.append(
                     BackfillReport.LeftAlone(
@@ -85,9 +92,11 @@ struct Survey {
                     step: step.step.description, needing: count("r0s\(index)c1"), leftAlone: leftAlone))
             after.append(
                 BackfillReport.StepCount(
-                    step: step.step.description, needing: count("r1s\(index)c1"), leftAlone: leftAlone))
+                    step: step.step.description, needing: count("r\(rounds.upperBound - 1)s\(index)c1"),
+                    leftAlone: leftAlone))
         }
-        return Result(before: before, after: after, needing: count("any"), documents: count("documents"))
+        return Result(
+            before: before, after: after, needing: count(hasOneStep ? "r0s0c1" : "any"), documents: count("documents"))
     }
 
     private var totals: BSONDocument {
@@ -95,9 +104,9 @@ struct Survey {
         builder.append("_id", nil)
         builder.append("documents", ["$sum": 1])
         builder.append("any", ["$sum": ["$cond": [.string("$\(mark(0)).any"), 1, 0]]])
-        for round in 0..<2 {
+        for round in rounds {
             for (index, step) in job.steps.enumerated() {
-                for code in 1..<step.leftAlone.count + 2 {
+                for code in 1..<step.reasons.count + 2 {
                     let isCode: BSONValue =
                         code > 1 && step.isAboutElements
                         ? ["$in": [.integer(code), .string("$\(mark(round)).e\(index)")]]
@@ -124,12 +133,17 @@ struct Survey {
 }
 
 extension CompiledStep {
+    /// Why a document is left alone, one that is locked too.
+    var reasons: [(reason: Reason, when: Expression)] {
+        leftAlone + [(.locked, needs && !SyncLock.isFree)]
+    }
+
     /// Whether elements of one document can need the step while others are left alone, each for its reason.
     fileprivate var isAboutElements: Bool { step.target.leadsIntoElements }
 
     /// The numbers of all reasons that hold, from 2 on.
     fileprivate var reasonCodes: Expression {
-        let codes = leftAlone.enumerated().map { index, reason in
+        let codes = reasons.enumerated().map { index, reason in
             Expression.choose(if: reason.when, then: .constant(.integer(index + 2)), else: .constant(0)).bson
         }
         return Expression(.array(of: codes))
@@ -137,8 +151,8 @@ extension CompiledStep {
 
     /// What the step finds in a document, as a number: 0 nothing, 1 that it is needed, from 2 on why it is left alone.
     var finding: Expression {
-        var branches: [BSONValue] = [["case": needs.bson, "then": 1]]
-        for (index, reason) in leftAlone.enumerated() {
+        var branches: [BSONValue] = [["case": (needs && SyncLock.isFree).bson, "then": 1]]
+        for (index, reason) in reasons.enumerated() {
             branches.append(["case": reason.when.bson, "then": .integer(index + 2)])
         }
         return Expression(["$switch": ["branches": .array(of: branches), "default": 0]])

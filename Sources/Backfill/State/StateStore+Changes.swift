@@ -15,7 +15,7 @@ extension StateStore {
     /// The changes that record a chunk as done; the sums are given as they are, so that a repeated write adds nothing.
     static func checkpoint(_ progress: Progress) -> BSONDocument {
         [
-            "last": ["$literal": ["v": progress.last ?? .null]], "chunks": .integer(progress.chunks),
+            "last": progress.last.map { ["$literal": ["v": $0]] } ?? "$$REMOVE", "chunks": .integer(progress.chunks),
             "modified": .integer(progress.modified), "walked": .integer(progress.walked), "active": "$$NOW",
             "recent": recent(walked: progress.walked),
             "unjournaled": progress.unjournaled.isEmpty ? "$$REMOVE" : ["$literal": .array(of: progress.unjournaled)],

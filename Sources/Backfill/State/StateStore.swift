@@ -186,6 +186,20 @@ extension StateStore {
             remaining: .milliseconds(holder?["remaining"]?.integer ?? 0))
     }
 
+    /// Records how far the range is, while the lease is still this runner's; the lease's end stays as it is.
+    /// - Returns: the server's reply; `nil` when the lease is not this runner's any more.
+    func save(_ progress: Progress, under lease: Lease) throws(MongoError) -> BSONDocument? {
+        var builder = BSONBuilder()
+        for (name, value) in (try? Self.checkpoint(progress).elements()) ?? [] { builder.append(name, value) }
+        builder.append("updated", "$$NOW")
+        let reply = try client.update("ranges", owned(lease), [["$set": .object(builder.finish())]])
+        return reply["n"]?.integer == 0 ? nil : reply
+    }
+
+    private func owned(_ lease: Lease) -> BSONDocument {
+        ["_id": range, "lease.owner": .objectID(identity.owner), "lease.token": .integer(lease.token)]
+    }
+
     /// Extends the lease and records what `changes` says, while the lease is still this runner's.
     ///
     /// An ended lease that nobody took is extended too: its token tells.
@@ -196,10 +210,7 @@ extension StateStore {
         for (name, value) in try changes.elements() { builder.append(name, value) }
         builder.append("lease.end", ["$add": ["$$NOW", .long(terms.duration.milliseconds)]])
         builder.append("updated", "$$NOW")
-        let owned: BSONDocument = [
-            "_id": range, "lease.owner": .objectID(identity.owner), "lease.token": .integer(lease.token),
-        ]
-        guard let updated = try client.modify("ranges", owned, [["$set": .object(builder.finish())]]) else {
+        guard let updated = try client.modify("ranges", owned(lease), [["$set": .object(builder.finish())]]) else {
             guard try client.first("ranges", ["_id": range]) != nil else {
                 throw BackfillError(
                     .checkpointUnreadable,
@@ -215,10 +226,7 @@ extension StateStore {
 
     /// Gives the lease back: every write under it was acknowledged, so a successor need not wait.
     func release(_ lease: Lease) throws(MongoError) {
-        let owned: BSONDocument = [
-            "_id": range, "lease.owner": .objectID(identity.owner), "lease.token": .integer(lease.token),
-        ]
-        _ = try client.modify("ranges", owned, [["$set": .object(Self.releasing)]])
+        _ = try client.modify("ranges", owned(lease), [["$set": .object(Self.releasing)]])
     }
 
     private func lease(in document: BSONDocument) -> Lease {

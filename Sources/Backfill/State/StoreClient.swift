@@ -45,6 +45,30 @@ struct StoreClient: ~Copyable {
         return reply["value"]?.document
     }
 
+    /// Updates the documents that fit with a pipeline.
+    /// - Returns: the reply, with `n` and the term of the primary.
+    func update(
+        _ collection: String, _ filter: BSONDocument, _ pipeline: [BSONDocument]
+    ) throws(MongoError) -> BSONDocument {
+        try write(
+            [
+                "update": .string(collection),
+                "updates": [["q": .object(filter), "u": .array(of: pipeline.map { .object($0) })]],
+                "maxTimeMS": Self.limit, "writeConcern": Self.majority,
+            ], on: database)
+    }
+
+    /// Puts a document with the server's time as `at` in the place of the one that is there, if any; idempotent.
+    func put(_ collection: String, id: BSONValue, _ document: BSONDocument) throws(MongoError) {
+        let merged: BSONValue = ["$mergeObjects": [["_id": "$_id", "at": "$$NOW"], ["$literal": .object(document)]]]
+        try write(
+            [
+                "update": .string(collection),
+                "updates": [["q": ["_id": id], "u": [["$replaceWith": merged]], "upsert": true]],
+                "maxTimeMS": Self.limit, "writeConcern": Self.majority,
+            ], on: database)
+    }
+
     /// Creates a document with the server's time as `created`, unless there is one; idempotent.
     func createIfAbsent(_ collection: String, id: BSONValue, _ document: BSONDocument) throws(MongoError) {
         let merged: BSONValue = ["$mergeObjects": [["$literal": .object(document)], ["created": "$$NOW"], "$$ROOT"]]
@@ -61,15 +85,19 @@ struct StoreClient: ~Copyable {
     }
 
     /// Adds a document; one that is there already is this one, of an attempt whose reply was lost.
-    func insert(_ collection: String, _ document: BSONDocument) throws(MongoError) {
+    /// - Parameter isFinal: whether it waits for a majority.
+    /// - Returns: the reply, with the primary's term; of one that was there already it names none.
+    func insert(
+        _ collection: String, _ document: BSONDocument, isFinal: Bool
+    ) throws(MongoError) -> BSONDocument {
         do {
-            try write(
+            return try write(
                 [
                     "insert": .string(collection), "documents": [.object(document)], "maxTimeMS": Self.limit,
-                    "writeConcern": Self.majority,
+                    "writeConcern": isFinal ? Self.majority : ["w": 1],
                 ], on: database)
         } catch  where error.code == .duplicateKey {
-            return
+            return [:]
         }
     }
 

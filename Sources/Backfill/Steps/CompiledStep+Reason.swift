@@ -30,6 +30,8 @@ extension CompiledStep {
         case repeatedName = "a field name stands twice"
         /// A parent of the target is missing or null: it is never created.
         case parentMissing = "parent is missing"
+        /// The sync translator holds the document locked: it is not written while it is.
+        case locked = "locked by the sync translator"
 
         /// Whether such a document remains for the operator to see to; a parent that is absent has nothing to fill.
         package var isTrouble: Bool { self != .parentMissing && self != .targetKept }

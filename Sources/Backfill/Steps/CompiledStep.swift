@@ -9,6 +9,11 @@ package struct CompiledStep: Sendable {
     package let needs: Expression
     /// The update stage: writes where ``needs`` holds, and else leaves each value as it is.
     package let stage: BSONDocument
+    /// The update stage of a write whose filter holds ``needs`` of this step or of one beside it: that no name stands twice
+    /// is not asked again, which costs as much as the update itself.
+    let writeStage: BSONDocument
+    /// The update stage of a write whose filter holds ``needs`` of this step alone: nothing is asked again.
+    let soleStage: BSONDocument
     /// Whether a document is left alone, per reason.
     ///
     /// For a field that is reached through objects alone no two hold for one document, nor one beside ``needs``. Of the
@@ -38,12 +43,18 @@ package struct CompiledStep: Sendable {
             ? (Expression.all([inElement(isReachable), !repeated]), isReachable) : (needs, wanted)
         var writes = Self.lifted(body.writes(to: step.target), if: inElements, through: containers)
         if let marker = step.kind.marker { writes.append((marker, .constant(true))) }
-        var stage: [(String, BSONValue)] = []
-        for (name, value) in Assignment(writes: writes).fields {
-            stage.append(
-                (name, Expression.choose(if: written, then: value, else: .field(FieldPath(trusted: [name]))).bson))
+        let fields = Assignment(writes: writes).fields
+        func stage(if condition: Expression?) -> BSONDocument {
+            let values = fields.map { name, value in
+                let kept = Expression.field(FieldPath(trusted: [name]))
+                return (name, (condition.map { .choose(if: $0, then: value, else: kept) } ?? value).bson)
+            }
+            return ["$set": .object(BSONDocument(values))]
         }
-        self.stage = ["$set": .object(BSONDocument(stage))]
+        self.stage = stage(if: written)
+        let isPlanted = PlantedBug.noNeeds.isPlanted
+        writeStage = stage(if: isPlanted ? written : needed)
+        soleStage = stage(if: isPlanted ? written : nil)
         let unreachable = Self.unreachable(targets: targets, sources: sources, isConcerned: body.isConcerned)
         leftAlone =
             (body.conflicts.map { ($0.reason, isReachable && $0.when) } + unreachable)

@@ -49,6 +49,21 @@ package struct Conversion: Hashable, Sendable {
         }
     }
 
+    /// Of ``sources`` those whose every value has a counterpart, and all of them different ones: nothing has to be tried.
+    var always: [String] {
+        switch target {
+        case .string: ["int", "long", "bool", "objectId"]
+        case .long, .double: ["int"]
+        case .decimal: ["int", "long"]
+        default: []
+        }
+    }
+
+    /// Whether `value`, which is not of the target's type, has a counterpart, which ``result(_:)`` gives as `result`.
+    func converts(_ value: Expression, to result: Expression) -> Expression {
+        always.isEmpty ? !result.isMissingOrNull : value.hasType(among: always) || !result.isMissingOrNull
+    }
+
     /// Whether `value` already has the target's type.
     func isDone(_ value: Expression) -> Expression { value.hasType(target.rawValue) }
 
@@ -66,18 +81,20 @@ package struct Conversion: Hashable, Sendable {
 
     /// The converted value, or `null` where it cannot be converted or not without loss.
     func believed(_ value: Expression) -> Expression {
-        .let(
+        let from = Expression.variable("from")
+        let tried = Expression.choose(
+            if: from.hasType(among: sources),
+            then: .let(
+                ["to": converted(from)],
+                in: .choose(
+                    if: .all([!Expression.variable("to").isMissingOrNull, returns(from, .variable("to"))]),
+                    then: .variable("to"), else: .null)),
+            else: .null)
+        return .let(
             ["from": value],
-            in: .choose(
-                if: .variable("from").hasType(among: sources),
-                then: .let(
-                    ["to": converted(.variable("from"))],
-                    in: .choose(
-                        if: .all([
-                            !Expression.variable("to").isMissingOrNull, returns(.variable("from"), .variable("to")),
-                        ]),
-                        then: .variable("to"), else: .null)),
-                else: .null))
+            in: always.isEmpty
+                ? tried
+                : .choose(if: from.hasType(among: always), then: attempt(from, to: target.rawValue), else: tried))
     }
 
     private func converted(_ value: Expression) -> Expression {

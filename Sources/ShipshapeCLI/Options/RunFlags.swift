@@ -21,7 +21,27 @@ struct RunFlags: ParsableArguments {
             "How long to wait for a job that another, living runner holds.", valueName: "duration"))
     var leaseWait = DurationArgument(.seconds(0))
 
+    @Option(
+        help: ArgumentHelp(
+            "How many documents that cannot be written are set aside before the run stops, with exit code 75.",
+            discussion: "Those that earlier runs set aside count too, until they are written or need the job no more.",
+            valueName: "count"))
+    var maxErrors = 100
+
+    @Option(
+        help: ArgumentHelp(
+            "How long to wait, in all, for documents that the sync translator holds locked; then they are listed.",
+            valueName: "duration"))
+    var lockWait = DurationArgument(.seconds(10))
+
+    @Flag(
+        help: ArgumentHelp(
+            "Take away the sync translator's locks that do not change during --lock-wait, and write those documents too.",
+            discussion: "Undo does not put them back."))
+    var unsetLocks = false
+
     func validate() throws {
+        if maxErrors < 0 { throw ValidationError("--max-errors must not be negative") }
         guard (.seconds(1)...(.seconds(3_600))).contains(leaseTtl.duration) else {
             throw ValidationError("--lease-ttl must be from 1s to 1h: a runner that dies holds the job for that long")
         }
@@ -38,6 +58,9 @@ struct RunFlags: ParsableArguments {
         options.ledger = ledger.location
         options.appID = ledger.appId
         options.allowUnsync = allowUnsync
+        options.maxErrors = maxErrors
+        options.lockWait = lockWait.duration
+        options.unsetsLocks = unsetLocks
         return options
     }
 }

@@ -7,7 +7,9 @@ extension RunEvent {
         switch self {
         case .chunk(let documents, _): progress.add(documents)
         case _ where quiet: break
-        case .resumed(let chunks): progress.note("resuming after \(chunks.counted("chunk")) of earlier runs")
+        case .resumed(let chunks, let documents):
+            progress.add(documents)
+            progress.note("resuming after \(chunks.counted("chunk")) of earlier runs")
         case .waitingForLease(let holder, let seconds):
             progress.note("waiting up to \(Int(seconds.rounded(.up))) s for the lease of \(holder)")
         case .retrying(let reason, let attempt): progress.note("trying again (\(attempt)): \(reason)")
@@ -18,6 +20,14 @@ extension RunEvent {
         case .waiting(let holds):
             progress.note("waiting: \(holds.map(\.description).joined(separator: "; "))")
         case .goingOn(let seconds): progress.note("going on after \(Int(seconds.rounded())) s")
+        case .rerun:
+            progress.note("an election came between the writes of a chunk: it is run again")
+        case .setAside(let failure):
+            progress.note("set aside: _id \(failure.id.shellText), \(failure.name)")
+        case .waitingForLocks(let documents, let seconds):
+            progress.note(
+                "waiting up to \(Int(seconds.rounded(.up))) s for \(documents.documents) that the sync translator holds "
+                    + "locked")
         case .pass(let number, let documents):
             progress.note("pass \(number): \(documents.documents) arrived or changed meanwhile")
         }

@@ -61,7 +61,7 @@ package struct ConvertStep: StepKind {
         let isError = conversion.attempted(source).isMissingOrNull
         let (value, isPossible): (Expression, Expression) =
             switch onError {
-            case .report, .fail: (result, !result.isMissingOrNull)
+            case .report, .fail: (result, conversion.converts(source, to: result))
             case .replace(let other):
                 (
                     .choose(if: isError, then: .constant(other), else: result),

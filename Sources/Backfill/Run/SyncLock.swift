@@ -1,0 +1,17 @@
+import BSON
+
+/// The sync translator's lock on a document: a transaction that is under way, or was left over.
+///
+/// Such a document is never written unless it is unset first: the translator would take what changed for its own.
+enum SyncLock {
+    /// The field that holds it, and its older name.
+    static let fields = ["_id__baas_transaction", "_id_realm_transaction"]
+
+    /// Whether a document is free.
+    static var isFree: Expression { .all(fields.map { Expression(.string("$\($0)")).isMissing }) }
+
+    /// The lock of a document: its fields, as they are.
+    static func held(in document: BSONDocument) -> [(field: String, value: BSONValue)] {
+        fields.compactMap { name in document[name].map { (name, $0) } }
+    }
+}

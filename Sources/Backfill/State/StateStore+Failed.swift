@@ -1,0 +1,31 @@
+import BSON
+import Mongo
+
+/// The documents that the job's runs have set aside.
+extension StateStore {
+    /// Records a document, with majority: before the job passes it over.
+    func setAside(_ failure: Failure) throws(MongoError) {
+        try client.put(
+            "failed", id: failedKey(failure.id),
+            ["code": .integer(failure.code), "name": .string(failure.name), "phase": .integer(failure.phase)])
+    }
+
+    /// All that are recorded.
+    func failures() throws(MongoError) -> [Failure] {
+        try client.all("failed", ["_id.job": .string(job)]).documents().compactMap { document in
+            guard let id = document["_id"]?.document?["id"] else { return nil }
+            return Failure(
+                id: id, code: document["code"]?.integer ?? 0, name: document["name"]?.text ?? "",
+                phase: document["phase"]?.integer ?? 0)
+        }
+    }
+
+    /// Takes the records of these documents away: they need the job no more.
+    func forget(failed ids: [BSONValue]) throws(MongoError) {
+        var keys: [BSONValue] = []
+        for id in ids { keys.append(failedKey(id)) }
+        try client.delete("failed", ids: keys)
+    }
+
+    private func failedKey(_ id: BSONValue) -> BSONValue { ["job": .string(job), "id": id] }
+}

@@ -1,0 +1,147 @@
+import BSON
+import TestSupport
+import Testing
+
+/// Single documents that cannot be written: they are set aside with their code, and all others are written.
+@Suite struct SetAsideTests {
+    private static let documents = 300
+    /// In the midst, side by side, and at both ends.
+    private static let odd = [0, 77, 78, 150, 299]
+
+    private func withPeople(
+        limits: String? = nil, steps: [String] = ["copy: {from: n, to: m}"],
+        _ body: (BackfillCase) async throws -> Void
+    ) async throws {
+        try await Mongod.shared.withBackfill { test in
+            try await test.database.fill("people", count: Self.documents) {
+                ["_id": .integer($0), "n": Self.odd.contains($0) ? -1 : .integer($0)]
+            }
+            try test.job(steps: steps, limits: limits)
+            try await body(test)
+        }
+    }
+
+    private func refuseNegative(_ test: BackfillCase) async throws {
+        try await test.database.run([
+            "collMod": "people", "validator": ["$jsonSchema": ["properties": ["m": ["minimum": 0]]]],
+        ])
+    }
+
+    private func recorded(_ test: BackfillCase) async throws -> [Int] {
+        try await test.state.documents("failed").compactMap { $0["_id"]?.document?["id"]?.integer }
+    }
+
+    private func expectOthersWritten(_ test: BackfillCase) async throws {
+        let without = try await test.database.documents("people", ["m": ["$exists": false]])
+        #expect(without.compactMap { $0["_id"]?.integer } == Self.odd)
+    }
+
+    @Test(arguments: [nil, "{chunk: {documents: 20}}", "{chunk: {documents: 1}}"])
+    func whatAValidatorRefuses(_ limits: String?) async throws {
+        try await withPeople(limits: limits) { test in
+            try await refuseNegative(test)
+            let run = try await test.backfill("job", "--output", "json")
+            #expect(run.exitCode == 1, "\(run.status): \(run.errors)")
+            try await expectOthersWritten(test)
+            #expect(try await recorded(test) == Self.odd)
+            let record = try #require(try await test.state.documents("failed").first)
+            #expect(record["code"]?.integer == 121)
+            #expect(record["name"]?.text == "refused by the collection's validator")
+            let report = try #require(try BSONValue(extendedJSON: run.output).document)
+            let group = try #require(report["failures"]?.document?.values.first?.document)
+            #expect(group["code"]?.integer == 121)
+            #expect(group["documents"]?.integer == Self.odd.count)
+            #expect(try await test.checkpoint()?.state == "done")
+        }
+    }
+
+    @Test func aLaterRunTriesThemAgainAndTakesTheirRecordsAway() async throws {
+        try await withPeople { test in
+            try await refuseNegative(test)
+            #expect(try await test.backfill().exitCode == 1)
+            try await test.database.run(["collMod": "people", "validationAction": "warn"])
+            try await test.database.run(["delete": "people", "deletes": [["q": ["_id": 77], "limit": 1]]])
+            let run = try await test.backfill()
+            #expect(run.exitCode == 0, "\(run.errors)\(run.output)")
+            #expect(try await recorded(test) == [])
+            #expect(try await test.database.count("people", ["m": ["$exists": false]]) == 0)
+        }
+    }
+
+    /// A unique index, where the first of two is written and the second is not.
+    @Test func whatAUniqueIndexRefuses() async throws {
+        try await withPeople { test in
+            try await test.database.run([
+                "createIndexes": "people", "indexes": [["key": ["m": 1], "name": "m", "unique": true, "sparse": true]],
+            ])
+            let run = try await test.backfill()
+            #expect(run.exitCode == 1, "\(run.status): \(run.errors)")
+            #expect(try await recorded(test) == [77, 78, 150, 299])
+            #expect(
+                run.output.contains("set aside, would be twice in a unique index (code 11000): 4, such as _id 77, 78"))
+            #expect(try await test.database.count("people", ["m": ["$exists": true]]) == Self.documents - 4)
+        }
+    }
+
+    @Test func whatGrowsTooLarge() async throws {
+        try await withPeople(steps: ["copy: {from: blob, to: twin}"]) { test in
+            let blob = BSONValue.string(String(repeating: "x", count: 9 << 20))
+            try await test.database.run([
+                "update": "people", "updates": [["q": ["_id": 150], "u": ["$set": ["blob": blob]]]],
+            ])
+            try await test.database.run([
+                "update": "people",
+                "updates": [["q": ["_id": ["$lt": 10]], "u": ["$set": ["blob": "small"]], "multi": true]],
+            ])
+            let run = try await test.backfill()
+            #expect(run.exitCode == 1, "\(run.status): \(run.errors)")
+            #expect(try await recorded(test) == [150])
+            #expect(run.output.contains("too large for MongoDB"), "\(run.output)")
+            #expect(try await test.database.count("people", ["twin": "small"]) == 10)
+        }
+    }
+
+    @Test func moreThanMaxErrorsStopTheRunAndTheNextGoesOn() async throws {
+        try await withPeople(limits: "{chunk: {documents: 20}}") { test in
+            try await refuseNegative(test)
+            let run = try await test.backfill("job", "--max-errors", "2")
+            #expect(run.exitCode == 75, "\(run.status): \(run.errors)")
+            #expect(run.output.contains("3 documents that cannot be written, where --max-errors allows 2"))
+            #expect(try await recorded(test) == [0, 77])
+            #expect(try await test.database.count("people", ["_id": ["$gt": 78], "m": ["$exists": true]]) == 0)
+            #expect(try await test.backfill("job", "--max-errors", "2").exitCode == 75)
+            #expect(try await test.backfill("job", "--max-errors", "5").exitCode == 1)
+            #expect(try await recorded(test) == Self.odd)
+            try await expectOthersWritten(test)
+        }
+    }
+
+    @Test func noValueIsToldOrKept() async throws {
+        try await Mongod.shared.withBackfill { test in
+            try await test.database.fill("people", count: 3) { ["_id": .integer($0), "mail": "secret-word"] }
+            try test.job(steps: ["copy: {from: mail, to: email}"])
+            try await test.database.run([
+                "createIndexes": "people",
+                "indexes": [["key": ["email": 1], "name": "email", "unique": true, "sparse": true]],
+            ])
+            let run = try await test.backfill()
+            #expect(run.exitCode == 1, "\(run.errors)")
+            #expect(!(run.output + run.errors).contains("secret-word"))
+            for document in try await test.state.documents("failed") {
+                #expect(!(try document.extendedJSON()).contains("secret-word"))
+            }
+        }
+    }
+
+    @Test(arguments: ["after-write:3", "before-state-write:8", "after-state-write:8", "after-state-write:9"])
+    func aRunThatDiesBetweenGoesOn(_ fault: String) async throws {
+        try await withPeople(limits: "{chunk: {documents: 50}}") { test in
+            try await refuseNegative(test)
+            #expect(try await test.backfill(fault: fault).wasKilled)
+            let run = try await test.backfill()
+            #expect(run.exitCode == 1, "\(run.status): \(run.errors)")
+            try await expectOthersWritten(test)
+            #expect(try await recorded(test) == Self.odd)
+        }
+    }
+}

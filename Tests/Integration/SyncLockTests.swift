@@ -1,0 +1,77 @@
+import BSON
+import TestSupport
+import Testing
+
+/// Documents that the sync translator holds locked are never written while they are.
+@Suite struct SyncLockTests {
+    private func withPeople(_ body: (BackfillCase) async throws -> Void) async throws {
+        try await Mongod.shared.withBackfill { test in
+            try await test.database.fill("people", count: 100) { number in
+                switch number {
+                case 10: ["_id": 10, "_id__baas_transaction": "t1"]
+                case 20: ["_id": 20, "_id_realm_transaction": ["id": 2]]
+                default: ["_id": .integer(number)]
+                }
+            }
+            try test.job(steps: [#"default: {field: email, value: ""}"#])
+            try await body(test)
+        }
+    }
+
+    private func unwritten(_ test: BackfillCase) async throws -> [Int] {
+        try await test.database.documents("people", ["email": ["$exists": false]]).compactMap { $0["_id"]?.integer }
+    }
+
+    @Test func theyArePassedOverAndListed() async throws {
+        try await withPeople { test in
+            let dryRun = try await test.backfill("job", "--dry-run")
+            #expect(dryRun.output.contains("would change 98 of 100 documents"), "\(dryRun.output)")
+            #expect(dryRun.output.contains("left alone, locked by the sync translator: 2, such as _id 10, 20"))
+            let run = try await test.backfill("job", "--lock-wait", "500ms")
+            #expect(run.exitCode == 1, "\(run.status): \(run.errors)")
+            #expect(run.output.contains("left alone, locked by the sync translator: 2, such as _id 10, 20"))
+            #expect(run.output.contains("set aside, locked by the sync translator: 2"))
+            #expect(try await unwritten(test) == [10, 20])
+        }
+    }
+
+    @Test func oneThatComesFreeIsWritten() async throws {
+        try await withPeople { test in
+            let run = try await test.backfill("job", "--lock-wait", "60s") { _ in
+                try await waitUntil("the others are written") { try await unwritten(test) == [10, 20] }
+                try await test.database.run([
+                    "update": "people",
+                    "updates": [
+                        [
+                            "q": [:], "u": ["$unset": ["_id__baas_transaction": 1, "_id_realm_transaction": 1]],
+                            "multi": true,
+                        ]
+                    ],
+                ])
+            }
+            #expect(run.exitCode == 0, "\(run.status): \(run.errors)")
+            #expect(try await unwritten(test) == [])
+            #expect(try await test.state.count("failed") == 0)
+        }
+    }
+
+    @Test func onlyALockThatDoesNotChangeIsTakenAway() async throws {
+        try await withPeople { test in
+            let run = try await test.backfill("job", "--lock-wait", "3s", "--unset-locks") { _ in
+                try await waitUntil("the others are written") { try await unwritten(test) == [10, 20] }
+                // The pass is over, so the wait has begun: what changes now is a new transaction.
+                try await waitUntil("the locks are waited for") { try await test.checkpoint()?.upper == nil }
+                try await Task.sleep(for: .seconds(1))
+                try await test.database.run([
+                    "update": "people",
+                    "updates": [["q": ["_id": 10], "u": ["$set": ["_id__baas_transaction": "t2"]]]],
+                ])
+            }
+            #expect(run.exitCode == 1, "\(run.status): \(run.errors)")
+            #expect(try await unwritten(test) == [10])
+            #expect(
+                try await test.database.count("people", ["_id": 20, "_id_realm_transaction": ["$exists": true]]) == 0)
+            #expect(try await test.state.count("failed") == 1)
+        }
+    }
+}
