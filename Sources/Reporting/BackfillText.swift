@@ -70,7 +70,7 @@ package enum BackfillReportText {
 
     private static func text(of estimate: RunEstimate) -> [String] {
         let share = estimate.oplogShare.map { share in
-            share < 0.001 ? ", less than 0.1% of what it holds" : ", \(rounded(share * 100))% of what it holds"
+            share < 0.001 ? ", less than 0.1% of what it holds" : ", \((share * 100).inTenths)% of what it holds"
         }
         return [
             "  a run would take about \(duration(estimate.seconds)) (reading as fast as now; "

@@ -56,7 +56,7 @@ extension BackfillRunner {
         let binding = binding(to: plan.collectionUUID)
         try patience.bridging { try store.begin(binding, keepsJournal: keepsJournal) }
         // Between the plan and here another runner may have begun with another file.
-        try patience.bridging { try store.check(binding) }
+        try patience.bridging { try store.check(binding, restarts: options.restarts) }
     }
 
     private func report(

@@ -129,7 +129,7 @@ package struct BackfillRunner: Sendable {
         _ store: borrowing StateStore, binding: StateStore.Binding
     ) throws -> (unfinishedChunks: Int?, control: Control, isReadable: Bool, notes: [String]) {
         do {
-            try store.check(binding)
+            try store.check(binding, restarts: options.restarts)
             return (try store.unfinishedChunks(), try store.control(), true, [])
         } catch let error as MongoError where error.isAuthorization {
             return (

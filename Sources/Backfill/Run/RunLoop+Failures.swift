@@ -8,7 +8,9 @@ extension RunLoop {
     /// The update goes in the order of `_id`, and what it changed before it ended stays: the first document that still
     /// needs the phase is the one. It is tried alone, and set aside only when it is refused then, too.
     mutating func standAlone(_ error: MongoError, in chunk: Chunk, of phase: Phase) throws -> Attempt {
-        guard !chunk.isAlone, chunk.listed?.count != 1 else { return try setAside(chunk.through, error, in: chunk, of: phase) }
+        guard !chunk.isAlone, chunk.listed?.count != 1 else {
+            return try setAside(chunk.through, error, in: chunk, of: phase)
+        }
         // A list is halved by who walks it.
         guard chunk.listed == nil else { return .again }
         // Which of them the client changes only it knows, and it does not write them in their order.
@@ -28,7 +30,9 @@ extension RunLoop {
 
     /// Goes on after a look at a chunk that ended at a document: it does not say at which, so the chunk is halved.
     mutating func narrow(_ error: MongoError, in chunk: Chunk, of documents: Int, phase: Phase) throws -> Attempt {
-        guard !chunk.isAlone, chunk.listed == nil, documents > 1 else { return try standAlone(error, in: chunk, of: phase) }
+        guard !chunk.isAlone, chunk.listed == nil, documents > 1 else {
+            return try standAlone(error, in: chunk, of: phase)
+        }
         probe = documents / 2
         return .again
     }

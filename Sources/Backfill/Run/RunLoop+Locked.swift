@@ -10,7 +10,12 @@ extension RunLoop {
     /// Waits for locked documents, up to `--lock-wait` in all.
     /// - Returns: whether documents came free, and the phases have to be walked again.
     mutating func waitForLocks() throws -> Bool {
-        guard try countLocked() > 0 else { return false }
+        let seen = (survey?.before ?? plan.before).flatMap(\.leftAlone).contains { left in
+            left.reason == CompiledStep.Reason.locked.rawValue && left.count > 0
+        }
+        guard seen else { return false }
+        // What came free since that look was not written.
+        guard try countLocked() > 0 else { return try countOpen(job.whole) > 0 }
         if lockEnd == nil {
             lockEnd = .now + runner.options.lockWait
             if runner.options.unsetsLocks { locks = try readLocks() }
@@ -19,8 +24,9 @@ extension RunLoop {
         while let lockEnd, .now < lockEnd, !runner.stop.isRaised, deadline.map({ .now < $0 }) ?? true {
             Thread.sleep(.milliseconds(250))
             if holding.isHalfOver { try renew() }
+            let isLeft = try countLocked() > 0
             if try countOpen(job.whole) > 0 { return true }
-            if try countLocked() == 0 { return false }
+            if !isLeft { return false }
         }
         guard !runner.stop.isRaised else { return false }
         if runner.options.unsetsLocks, !locks.isEmpty {

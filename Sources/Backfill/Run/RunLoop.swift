@@ -87,6 +87,7 @@ struct RunLoop: ~Copyable {
     /// Once all phases are through, what arrived or changed meanwhile is looked for in the whole collection, and the
     /// phases that it needs are walked again.
     mutating func run() throws -> BackfillReport.Stop? {
+        try checkProgress()
         if progress.chunks > 0, progress.upper != nil {
             runner.events(.resumed(chunks: progress.chunks, documents: progress.walked))
         }

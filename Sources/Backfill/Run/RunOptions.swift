@@ -20,6 +20,8 @@ package struct RunOptions: Sendable {
     package var allowUnsync: Int?
     /// The only documents that the run looks at; `nil` runs over the collection.
     package var only: IDList?
+    /// Whether a job that was stopped starts over, from its first document.
+    package var restarts = false
     /// Documents that may be set aside before the run stops.
     package var maxErrors = 100
     /// How long documents that the sync translator holds locked are waited for, in all.

@@ -10,8 +10,6 @@ enum SyncLock {
     /// Whether a document is free.
     static var isFree: Expression { .all(fields.map { Expression(.string("$\($0)")).isMissing }) }
 
-    /// The lock of a document: its fields, as they are.
-    static func held(in document: BSONDocument) -> [(field: String, value: BSONValue)] {
-        fields.compactMap { name in document[name].map { (name, $0) } }
-    }
+    /// Whether a document, as it was read, carries one.
+    static func isHeld(in document: BSONDocument) -> Bool { fields.contains { document[$0] != nil } }
 }

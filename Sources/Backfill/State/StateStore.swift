@@ -66,7 +66,9 @@ extension StateStore {
 
     /// Refuses a job whose text, schemas or collection are not those that it was started with, and one whose steps
     /// could not tell any more what they did.
-    func check(_ binding: Binding) throws {
+    /// - Parameter restarts: whether the operator wants a job whose range is gone to start over.
+    func check(_ binding: Binding, restarts: Bool = false) throws {
+        let hasRange = try client.first("ranges", ["_id": range]) != nil
         guard let record = try record() else { return }
         try checkVersion(of: record)
         if binding.hasMarkers, record["cleaned"] != nil {
@@ -76,6 +78,13 @@ extension StateStore {
                     + "knowledge of what it did; give the job a new name if its steps are to be done once more")
         }
         if let undo = try undoing() { throw undo.refusal(of: job) }
+        // The range is created before the record: it was there.
+        guard hasRange || restarts else {
+            throw BackfillError(
+                .checkpointUnreadable,
+                "job \"\(job)\" was started, and how far it came is gone from database \"\(client.database)\"; start over "
+                    + "with --restart: only what still needs the job is changed")
+        }
         if let difference = binding.difference(from: record) {
             throw BackfillError(
                 .bindingChanged,
@@ -93,11 +102,11 @@ extension StateStore {
     /// Records the job and its range, unless an earlier run did.
     /// - Parameter keepsJournal: whether this run keeps a journal; once one did not, the job cannot be undone.
     func begin(_ binding: Binding, keepsJournal: Bool) throws(MongoError) {
-        try client.createIfAbsent("jobs", id: .string(job), binding.document)
-        if !keepsJournal { try client.set("jobs", ["_id": .string(job), "journal": true], ["journal": false]) }
         try client.createIfAbsent(
             "ranges", id: range,
             ["version": .integer(Self.version), "pass": 0, "chunks": 0, "modified": 0, "state": "idle"])
+        try client.createIfAbsent("jobs", id: .string(job), binding.document)
+        if !keepsJournal { try client.set("jobs", ["_id": .string(job), "journal": true], ["journal": false]) }
     }
 }
 

@@ -42,7 +42,7 @@ struct Restoring {
     static func statement(_ documents: [Restoring], under lease: Lease) throws(BSONError) -> UpdateStatement? {
         guard let first = documents.first else { return nil }
         let group = first.group
-        var conditions = [lease.fence] + SyncLock.names.map { Expression.field($0).isMissing }
+        var conditions = [lease.fence, SyncLock.isFree]
         let update: BSONDocument
         if group.places != nil {
             conditions.append(.same(.variable("ROOT"), .constant(.object(first.current))))

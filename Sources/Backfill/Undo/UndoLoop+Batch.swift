@@ -86,7 +86,7 @@ extension UndoLoop {
     /// The documents as they are, or of each what matters.
     private func read(_ ids: [BSONValue], of part: JournalPart) throws -> [BSONValue: BSONDocument] {
         let isWhole = gate != nil || part.groups.contains { $0.places != nil }
-        let fields = ["_id"] + part.touched + SyncLock.names.map(\.description)
+        let fields = ["_id"] + part.touched + SyncLock.fields
         let projection = isWhole ? [:] : BSONDocument(fields.map { ($0, 1) })
         return try runner.patience.bridging {
             var documents: [BSONValue: BSONDocument] = [:]

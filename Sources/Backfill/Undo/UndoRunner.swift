@@ -25,7 +25,7 @@ package struct UndoRunner: Sendable {
         self.events = events
     }
 
-    var patience: Patience { Patience(limit: options.patience, stop: stop, events: events) }
+    var patience: Patience { Patience(limit: options.patience, stop: stop, events: events, lost: LostTime()) }
 
     private func store(_ pool: ClientPool) throws(MongoError) -> StateStore {
         StateStore(

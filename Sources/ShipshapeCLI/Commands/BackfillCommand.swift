@@ -36,6 +36,12 @@ struct BackfillCommand: AsyncParsableCommand {
     @Flag(help: "Show the values of a few documents before and after (a dry run).")
     var showValues = false
 
+    @Option(
+        help: ArgumentHelp(
+            "Write every document that is set aside with its code, as JSON lines; the last line is the result.",
+            valueName: "file"))
+    var failures: String?
+
     @OptionGroup(title: "The Run") var runFlags: RunFlags
     @OptionGroup(title: "The App") var app: AppFlags
     @OptionGroup(title: "Ledger") var ledger: LedgerFlags
@@ -72,12 +78,21 @@ struct BackfillCommand: AsyncParsableCommand {
         let quiet = output.quiet
         let progress = ProgressLine(file.name, total: plan.documents, isShown: output.showsProgress)
         defer { progress.finish() }
+        let lines = SetAsideLines(of: file.namespace)
+        let setAside = try failures.map { path throws in try FailuresFile(path) }
+        defer { setAside?.discard() }
+        setAside?.add(lines.header)
         let runner = BackfillRunner(
-            compiled, options: options, stop: stop, events: { $0.show(on: progress, quiet: quiet) })
+            compiled, options: options, stop: stop,
+            events: { event in
+                if case .setAside(let failure) = event { setAside?.add(lines.line(failure)) }
+                event.show(on: progress, quiet: quiet)
+            })
         let report = try await onOwnedThread(name: "backfill") { [dryRun] () throws in
             try dryRun ? runner.dryRun(plan, on: pool) : runner.run(plan, on: pool)
         }
         progress.finish()
+        try setAside?.finish(lines.result(report))
         try show(report)
     }
 

@@ -21,6 +21,11 @@ struct RunFlags: ParsableArguments {
             "How long to wait for a job that another, living runner holds.", valueName: "duration"))
     var leaseWait = DurationArgument(.seconds(0))
 
+    @Flag(
+        help: ArgumentHelp(
+            "Start a job that was stopped over, from its first document; only what still needs it is changed."))
+    var restart = false
+
     @Option(
         help: ArgumentHelp(
             "How many documents that cannot be written are set aside before the run stops, with exit code 75.",
@@ -59,6 +64,7 @@ struct RunFlags: ParsableArguments {
         options.appID = ledger.appId
         options.allowUnsync = allowUnsync
         options.maxErrors = maxErrors
+        options.restarts = restart
         options.lockWait = lockWait.duration
         options.unsetsLocks = unsetLocks
         return options
