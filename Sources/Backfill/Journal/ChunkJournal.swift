@@ -13,7 +13,7 @@ struct ChunkJournal {
 
     /// Documents that the chunk changes.
     private(set) var count = 0
-    /// Bytes of all groups.
+    /// Bytes of all groups: about what the journal takes in the state database, before compression.
     private(set) var bytes = 0
     /// The groups of each document of the journal.
     var parts: [BSONValue] { open.groups.isEmpty ? closed : closed + [open.bson] }

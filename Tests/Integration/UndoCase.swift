@@ -1,0 +1,31 @@
+import BSON
+import Foundation
+import TestSupport
+import Testing
+
+/// What tests of `shipshape undo` share.
+extension BackfillCase {
+    /// Runs `shipshape undo` off a terminal, over a job's name.
+    @discardableResult
+    func undo(
+        _ job: String = "job", flags: [String] = [], yes: Bool = true, fault: String? = nil,
+        meanwhile: (LiveProgram) async throws -> Void = { _ in }
+    ) async throws -> ProgramRun {
+        let lease = flags.contains("--lease-ttl") ? [] : ["--lease-ttl", fault == nil ? "20s" : "3s"]
+        let given = ["undo", job, "--uri", uri, "--state-database", state.name] + flags + lease
+        return try await Program.run(given + (yes ? ["--yes"] : []), fault: fault, meanwhile: meanwhile)
+    }
+
+    /// An undo's report, of the JSON on standard output.
+    func report(_ run: ProgramRun) throws -> BSONDocument {
+        try #require(try BSONValue(extendedJSON: run.output).document, "\(run.errors)")
+    }
+}
+
+extension BSONDocument {
+    /// The `_id`s that an undo's report lists for a reason.
+    func left(_ reason: String) -> [BSONValue] {
+        let found = self["left_alone"]?.document?.values.compactMap(\.document).first { $0["reason"]?.text == reason }
+        return found?["ids"]?.document?.values ?? []
+    }
+}
