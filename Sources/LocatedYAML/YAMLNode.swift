@@ -22,8 +22,12 @@ package struct YAMLNode {
     /// Whether it is a list without an entry.
     package var isEmptyList: Bool { node.sequence?.isEmpty == true }
 
-    /// Whether it is a mapping with that key.
-    package func hasMember(_ key: String) -> Bool { node.mapping?.keys.contains { $0.scalar?.string == key } == true }
+    /// Whether it is a mapping with that key, and that text there if one is given.
+    package func hasMember(_ key: String, _ text: String? = nil) -> Bool {
+        node.mapping?.contains { name, value in
+            name.scalar?.string == key && (text == nil || value.scalar?.string == text)
+        } == true
+    }
 
     /// What is wrong with it.
     package func error(_ message: String) -> LocatedError { LocatedError(message, at: location) }

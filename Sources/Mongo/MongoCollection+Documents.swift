@@ -43,3 +43,19 @@ extension MongoCollection {
         MongoCollection(namespace: namespace, lease: lease)
     }
 }
+
+extension MongoCollection {
+    /// Whether the collection is there; a view is one too.
+    ///
+    /// The corresponding command is `listCollections`.
+    /// - Throws: ``MongoError``.
+    package func exists() throws(MongoError) -> Bool {
+        let reply = try lease.run(
+            .read,
+            [
+                "listCollections": 1, "filter": ["name": .string(namespace.collection)], "nameOnly": true,
+                "authorizedCollections": true,
+            ], on: namespace.database)
+        return reply["cursor"]?.document?["firstBatch"]?.document?.isEmpty == false
+    }
+}

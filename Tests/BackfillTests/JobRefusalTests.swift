@@ -124,8 +124,8 @@ struct JobRefusal: CustomTestStringConvertible, Sendable {
             "3:33: cannot convert to type \"strng\" (did you mean \"string\"?); types: string, int, long, double, decimal, bool, date, objectId"
         ),
         JobRefusal(
-            steps: "[convert: {field: a, to: uuid}]",
-            "3:33: cannot convert to type \"uuid\"; types: string, int, long, double, decimal, bool, date, objectId"),
+            steps: "[convert: {field: a, to: symbol}]",
+            "3:33: cannot convert to type \"symbol\"; types: string, int, long, double, decimal, bool, date, objectId"),
         JobRefusal(steps: "[convert: {field: a}]", "3:18: \"convert\" needs \"to\""),
         JobRefusal(steps: "[convert: {to: int}]", "3:18: \"convert\" needs \"field\""),
         JobRefusal(

@@ -85,7 +85,8 @@ import Testing
         let forth = try await Self.backfill.undisturbed(on: mongod)
         let back = try await Self.undo.undisturbed(on: mongod)
         try await withThrowingTaskGroup(of: Void.self) { group in
-            for point in FaultPoint.allCases {
+            // A job that makes documents in another collection has a test of its own.
+            for point in FaultPoint.allCases where point != .afterCreation {
                 group.addTask {
                     let (walk, expected) = point == .afterRestore ? (Self.undo, back) : (Self.backfill, forth)
                     let death = try await walk.dies(

@@ -64,5 +64,5 @@ import Testing
                     #"{"_id": 2, "age": null, "zip": "D-123"}"#,
                 ], exitCode: 1),
         ]
-        + StepsReadyJobs.cases
+        + StepsReadyJobs.cases + ClientReadyJobs.cases
 }

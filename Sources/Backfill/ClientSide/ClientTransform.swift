@@ -29,8 +29,8 @@ extension ClientTransform {
 
 /// What a transform makes of one document.
 package enum ClientOutcome: Hashable, Sendable {
-    /// The target becomes this value; the document of another collection has to be there first, when there is one.
-    case change(BSONValue, creating: ClientCreation? = nil)
+    /// The target becomes this value; the documents of another collection have to be there first.
+    case change(BSONValue, creating: [ClientCreation] = [])
     /// The step is about the document and cannot do it.
     case leave(CompiledStep.Reason)
     /// The step has nothing to do.

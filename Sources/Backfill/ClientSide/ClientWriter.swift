@@ -61,7 +61,9 @@ struct ClientWriter {
             Expression(.string("$\(name)")).isExactly(change.before[name])
         }
         let condition = Expression.all([fence, step.needs, SyncLock.isFree] + isSame)
-        let assignment = Assignment(writes: [(step.step.target, .constant(change.value))]).specification
+        var writes = [(path: step.step.target, value: Expression.constant(change.value))]
+        if let marker = step.step.kind.marker { writes.append((marker, .constant(true))) }
+        let assignment = Assignment(writes: writes).specification
         let statement: BSONDocument = [
             "q": ["_id": change.id, "$expr": condition.bson], "u": [["$set": .object(assignment)]], "hint": ["_id": 1],
         ]

@@ -35,8 +35,10 @@ extension RunLoop {
                     allowed.map { $0.contains(change.id) } ?? true
                 }
                 try keepJournal(of: part.chunk, phase, changes)
+                let creation = try create(for: changes)
+                if let ended = creation.ended { return ended }
                 var written = 0
-                let ended = try write(changes, by: writer, harmful: judged?.harmful ?? [], matched: &written)
+                let ended = try write(creation.ready, by: writer, harmful: judged?.harmful ?? [], matched: &written)
                 if let ended { return ended }
                 conflicts += changes.count - written
             }
@@ -49,8 +51,37 @@ extension RunLoop {
     private mutating func keepJournal(of chunk: Chunk, _ phase: Phase, _ changes: [ClientWriter.Change]) throws {
         guard runner.keepsJournal, !changes.isEmpty else { return }
         var journal = ChunkJournal(touched: phase.touched)
-        for change in changes { try journal.add(before: change.before, after: change.after) }
+        for change in changes {
+            try journal.add(before: change.before, after: change.after)
+            for creation in change.created { journal.add(creation) }
+        }
         try keepJournal(of: chunk, phase, entries: journal)
+    }
+
+    /// Makes the documents of other collections that changes of a batch need, and gives the changes whose documents are
+    /// there then, unless the writing ended for a reason.
+    private mutating func create(
+        for changes: [ClientWriter.Change]
+    ) throws -> (ready: [ClientWriter.Change], ended: Writing?) {
+        var missing: Set<ClientCreation> = []
+        for namespace in Set(changes.flatMap { $0.created.map(\.namespace) }) {
+            let wanted = Set(changes.flatMap(\.created).filter { $0.namespace == namespace }.map(\.document))
+            for slice in wanted.map({ BSONValue.object($0) }).commandSlices() {
+                let writer = ChildWriter(
+                    job: job.job, namespace: namespace, documents: slice.compactMap(\.document))
+                let ended = try send(harm: []) { lease, client throws(MongoError) in
+                    try writer.send(under: lease, on: client)
+                }
+                if let ended { return ([], ended) }
+                let (runner, context) = (runner, job.context(collection))
+                let present = try runner.patience.bridging { try writer.present(in: context) }
+                for document in writer.documents where !present.contains(document) {
+                    missing.insert(ClientCreation(namespace: namespace, document: document))
+                }
+            }
+        }
+        if changes.contains(where: { !$0.created.isEmpty }) { FaultPoint.afterCreation.reached() }
+        return (changes.filter { missing.isDisjoint(with: $0.created) }, nil)
     }
 
     /// Writes a batch; `nil` when it is done.

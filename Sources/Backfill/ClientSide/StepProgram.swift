@@ -120,7 +120,8 @@ extension StepProgram.Document {
         switch outcome {
         case .change(let value, let creating):
             after = try after.setting(value, at: step.step.target.components)
-            if isFirstRound, let creating { created.append(creating) }
+            if let marker = step.step.kind.marker { after = try after.setting(true, at: marker.components) }
+            if isFirstRound { created += creating }
         case .leave(let reason): findings[slot] = .leftAlone(reason)
         case .nothing: findings[slot] = .nothing
         }

@@ -18,12 +18,23 @@ struct ChunkJournal {
     /// The groups of each document of the journal.
     var parts: [BSONValue] { open.groups.isEmpty ? closed : closed + [open.bson] }
 
+    /// Documents that are made in other collections before the chunk is written.
+    private(set) var created: [BSONValue] = []
+
     private let touched: [String]
     private var closed: [BSONValue] = []
     private var open = Part()
 
     /// - Parameter touched: the names of the touched fields, in the order of their bytes.
     init(touched: [String]) { self.touched = touched }
+
+    /// Adds a document that is made in another collection, with the digest of all of it.
+    mutating func add(_ creation: ClientCreation) {
+        created.append([
+            "ns": .string(creation.namespace.description), "id": creation.document["_id"] ?? .null,
+            "a": JournalDigest(of: creation.document).bson,
+        ])
+    }
 
     /// Adds a document, of which the touched fields at least are given.
     /// - Parameter positions: the places of the touched fields among all fields of the document as it is, where the journal

@@ -21,11 +21,14 @@ extension StateStore {
     func write(_ journal: ChunkJournal, as key: JournalKey, touched: [String], isFinal: Bool) throws -> [BSONDocument] {
         var replies: [BSONDocument] = []
         for (index, groups) in journal.parts.enumerated() {
-            let part: BSONDocument = [
+            var part: BSONDocument = [
                 "_id": ["job": .string(job), "range": 0, "seq": .long(key.sequence), "part": .integer(index)],
                 "pass": .integer(key.pass), "phase": .integer(key.phase), "chunk": .object(key.chunk.bson),
                 "count": .integer(journal.count), "touched": .array(of: touched.map { .string($0) }), "groups": groups,
             ]
+            if index == 0, !journal.created.isEmpty {
+                part = part.appending("created", .array(of: journal.created))
+            }
             do throws(MongoError) {
                 replies.append(try client.insert(Self.collection, part, isFinal: isFinal))
             } catch {

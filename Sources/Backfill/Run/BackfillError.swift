@@ -1,4 +1,5 @@
 package import BSON
+import ServerSchema
 
 /// Why a job cannot run, or cannot go on.
 package struct BackfillError: Error, Hashable, Sendable {
@@ -34,6 +35,10 @@ package struct BackfillError: Error, Hashable, Sendable {
         case undoRefused
         /// The job would make more documents unsyncable than the limit has room for.
         case harmExceedsHeadroom
+        /// What a step would lose or double stands against it, and the job does not accept it.
+        case refusedByData
+        /// A collection that a step reads may not be read.
+        case lookupUnreadable
         /// The ledger of unsynced documents exists and may not be read.
         case ledgerUnreadable
     }
@@ -57,6 +62,19 @@ extension BackfillError {
             .ledgerUnreadable,
             "the ledger \(namespace) may not be read: grant `find` on it and `listCollections` on its database, or say "
                 + "--ledger none if there is none")
+    }
+}
+
+extension BackfillError {
+    /// A collection that a step reads is not there.
+    static func lookupMissing(_ namespace: Namespace) -> BackfillError {
+        BackfillError(.unknownCollection, "there is no collection \(namespace) to read from")
+    }
+
+    /// The error with the place of the step that it is about.
+    func located(at location: SourceLocation?) -> BackfillError {
+        guard let location else { return self }
+        return BackfillError(kind, "\(location.file):\(location.line):\(location.column): \(message)")
     }
 }
 

@@ -29,6 +29,8 @@ package struct BackfillPlan: Sendable {
     package var paused: Control.Mark?
     /// Whether the job was done before this run.
     var wasDone = false
+    /// What stands against the job in the documents themselves, and is not accepted by the job file.
+    package var obstacles: [String] = []
     /// The collection's UUID, where the server gives one.
     let collectionUUID: BSONValue?
     /// Whether the server compares the UUID with every write.

@@ -122,7 +122,7 @@ private struct PreviewCount {
             return
         }
         if try job.next.map({ try $0.check(before.view) == .certain }) ?? false { failingBefore += 1 }
-        modified += 1
+        modified += outcome.changes
         guard !outcome.isOpen else {
             throw BackfillError(
                 .notIdempotent, "job \"\(job.job.name)\" would never end: a document still needs it after it")

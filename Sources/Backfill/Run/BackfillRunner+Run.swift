@@ -9,6 +9,7 @@ extension BackfillRunner {
     ///   stays unreachable. What was checkpointed stays, and the next run goes on from there.
     package func run(_ plan: BackfillPlan, on pool: ClientPool) throws -> BackfillReport {
         let started = ContinuousClock.now
+        try checkObstacles(of: plan)
         let runner = try prepared(on: try pool.client())
         let store = try store(pool)
         try begin(plan, in: store)

@@ -75,6 +75,8 @@ package struct BackfillRunner: Sendable {
         if state.isReadable {
             plan.wasDone = try store.client.first("ranges", ["_id": store.range])?["state"]?.text == "done"
         }
+        // What was found good at the start changes with the job's own work.
+        if try !state.isReadable || store.record() == nil { plan.obstacles = self.job.obstacles(found: survey) }
         plan.paused = state.control.paused
         plan.notes += try brakeNotes(on: pool)
         let job = job.judged(by: state.control)
@@ -139,8 +141,16 @@ package struct BackfillRunner: Sendable {
         }
     }
 
-    /// Refuses a job whose harm the headroom has no room for, unless the operator accepted so much.
+    /// Refuses a job that its documents stand against.
+    func checkObstacles(of plan: BackfillPlan) throws(BackfillError) {
+        guard !plan.obstacles.isEmpty else { return }
+        throw BackfillError(.refusedByData, plan.obstacles.joined(separator: "\n"))
+    }
+
+    /// Refuses a job that its documents stand against, or whose harm the headroom has no room for, unless the operator
+    /// accepted so much.
     package func checkHarm(of plan: BackfillPlan) throws(BackfillError) {
+        try checkObstacles(of: plan)
         guard let headroom = plan.headroom, plan.harm - plan.recordedHarm > headroom.documents,
             plan.harm > options.allowUnsync ?? 0
         else { return }

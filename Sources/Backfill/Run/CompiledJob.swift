@@ -91,12 +91,15 @@ package struct CompiledJob: Sendable {
     }
 
     private static func phases(of steps: [Job.LocatedStep]) -> [[CompiledStep]] {
-        let parts = steps.flatMap { $0.step.kind.parts }
-        let all = parts.map { Step($0) }
-        return parts.reduce(into: [[]]) { phases, part in
+        let parts = steps.flatMap { located in located.step.kind.parts.map { ($0, located.location) } }
+        let all = parts.map { Step($0.0) }
+        return parts.reduce(into: [[]]) { phases, located in
+            let (part, location) = located
             let isClientSide = part.clientTransform != nil || phases.last?.last?.client != nil
             if part.startsPhase || isClientSide, phases.last?.isEmpty == false { phases.append([]) }
-            phases[phases.count - 1].append(CompiledStep(Step(part), among: all))
+            var step = CompiledStep(Step(part), among: all)
+            step.location = location
+            phases[phases.count - 1].append(step)
         }
     }
 

@@ -12,6 +12,8 @@ package enum FaultPoint: String, CaseIterable, Sendable {
     case beforeWrite = "before-write"
     /// The server acknowledged a chunk's write; the checkpoint is not written yet.
     case afterWrite = "after-write"
+    /// The documents of other collections that a batch needs are there; nothing links to them yet.
+    case afterCreation = "after-creation"
     /// The chunk's harm is recorded; the chunk is not written yet.
     case afterHarm = "after-harm"
     /// The chunk's journal is written; the chunk is not.

@@ -1,4 +1,5 @@
 import BSON
+import Mongo
 
 /// A part of a job that one walk over the collection does: steps that one update runs together, or one step that the
 /// client computes.
@@ -14,6 +15,9 @@ struct Phase: Sendable {
     /// The others, which leave every document syncing that does.
     let harmlessSteps: [CompiledStep]
 
+    /// The steps of each walk, by their indexes: one walk, unless several phases are joined.
+    let walks: [Range<Int>]
+
     /// The fields of the document itself that the steps may write or take away, in the order of their bytes.
     let touched: [String]
     /// Whether a field of the document itself may go or move.
@@ -23,6 +27,7 @@ struct Phase: Sendable {
         self.steps = steps
         riskySteps = steps.filter(isRisky)
         harmlessSteps = steps.filter { !isRisky($0) }
+        walks = [steps.indices]
         touched = steps.touchedTopLevel
         removesFields = steps.contains { $0.step.kind.removesFields }
     }
@@ -30,7 +35,15 @@ struct Phase: Sendable {
     /// The phase with what its client-side step has to know before the first document.
     func prepared(in context: ClientContext) throws -> Phase {
         guard var step = steps.first, let client = step.client else { return self }
-        step.client = try client.prepared(in: context)
+        do {
+            step.client = try client.prepared(in: context)
+        } catch let error as BackfillError {
+            throw error.located(at: step.location)
+        } catch let error as MongoError where error.isAuthorization {
+            throw BackfillError(
+                .lookupUnreadable, "\(step.step) reads a collection that may not be read: grant `find` on it (\(error))"
+            ).located(at: step.location)
+        }
         let isRisky = !isHarmless
         return Phase([step]) { _ in isRisky }
     }
@@ -49,6 +62,10 @@ struct Phase: Sendable {
         steps = phases.flatMap(\.steps)
         riskySteps = phases.flatMap(\.riskySteps)
         harmlessSteps = phases.flatMap(\.harmlessSteps)
+        walks = phases.reduce(into: []) { walks, phase in
+            let start = walks.last?.upperBound ?? 0
+            walks.append(start..<start + phase.steps.count)
+        }
         touched = steps.touchedTopLevel
         removesFields = phases.contains(where: \.removesFields)
     }

@@ -13,9 +13,12 @@ struct Preview: ~Copyable {
         var after: BSONDocument
         /// Whether the phase would still be needed after it.
         var isOpen: Bool
+        /// How many walks change the document.
+        var changes: Int
     }
 
     private static let beforeMark = "__shipshape_before"
+    private static let changesMark = "__shipshape_changes"
     private static let openMark = "__shipshape_open"
 
     /// From which size on a document does not travel beside its outcome: both in one have 16 MiB.
@@ -23,6 +26,7 @@ struct Preview: ~Copyable {
 
     private let collection: MongoCollection
     private let onlyNeeding: Bool
+    private let walks: [Range<Int>]
     private var cursor: Cursor?
     /// Takes the place of the cursor where a step is the client's.
     private var evaluation: Evaluation?
@@ -32,6 +36,7 @@ struct Preview: ~Copyable {
     init(_ chunk: Chunk, through phase: Phase, in context: ClientContext, onlyNeeding: Bool) {
         collection = context.collection
         self.onlyNeeding = onlyNeeding
+        walks = phase.walks
         guard phase.isServerSide else {
             evaluation = Evaluation(chunk, through: phase.steps, in: context, onlyNeeding: onlyNeeding)
             return
@@ -42,7 +47,7 @@ struct Preview: ~Copyable {
         let isLarge: BSONValue = ["$gt": [["$bsonSize": "$$ROOT"], .integer(Self.large)]]
         let before: BSONValue = ["$cond": [isLarge, true, "$$ROOT"]]
         pipeline.append(["$set": [Self.beforeMark: ["$cond": [needs.bson, before, "$$REMOVE"]]]])
-        pipeline += phase.pipeline
+        pipeline += Self.stages(of: phase)
         pipeline.append(["$set": [Self.openMark: ["$cond": [needs.bson, true, "$$REMOVE"]]]])
         cursor = context.collection.aggregate(
             pipeline,
@@ -50,6 +55,17 @@ struct Preview: ~Copyable {
                 "hint": ["_id": 1], "comment": "shipshape preview", "readConcern": ["level": "majority"],
                 "allowDiskUse": true,
             ])
+    }
+
+    /// The update of each walk, and in front of it whether it changes the document.
+    private static func stages(of phase: Phase) -> [BSONDocument] {
+        guard phase.walks.count > 1 else { return phase.pipeline }
+        return phase.walks.flatMap { walk in
+            let steps = phase.steps[walk]
+            let change: BSONValue = ["$cond": [Expression.any(steps.map(\.needs)).bson, 1, 0]]
+            let sum: BSONValue = ["$add": [["$ifNull": [.string("$\(changesMark)"), 0]], change]]
+            return [["$set": [changesMark: sum]]] + steps.map(\.stage)
+        }
     }
 
     /// The next document in the order of `_id`; `nil` at the end of the chunk.
@@ -71,7 +87,8 @@ struct Preview: ~Copyable {
         while let outcome = try evaluation?.next() {
             guard outcome.isChanged || !onlyNeeding else { continue }
             return Outcome(
-                before: outcome.isChanged ? outcome.before : nil, after: outcome.after, isOpen: outcome.isOpen)
+                before: outcome.isChanged ? outcome.before : nil, after: outcome.after, isOpen: outcome.isOpen,
+                changes: walks.count { !outcome.findings.isEmpty && outcome.findings[$0].contains(.needed) })
         }
         return nil
     }
@@ -81,6 +98,7 @@ struct Preview: ~Copyable {
         var builder = BSONBuilder()
         var before: BSONDocument?
         var (isOpen, isLarge) = (false, false)
+        var changes: Int?
         var position = view.firstPosition
         while let element = try view.next(&position) {
             let name = view.nameBytes(element)
@@ -92,11 +110,16 @@ struct Preview: ~Copyable {
                 }
             } else if name.isEqual(to: Self.openMark) {
                 isOpen = true
+            } else if name.isEqual(to: Self.changesMark) {
+                changes = try view.value(element).integer
             } else {
                 builder.append(element, of: view)
             }
         }
-        return (Outcome(before: before, after: builder.finish(), isOpen: isOpen), isLarge)
+        let outcome = Outcome(
+            before: before, after: builder.finish(), isOpen: isOpen,
+            changes: changes ?? (before == nil && !isLarge ? 0 : 1))
+        return (outcome, isLarge)
     }
 }
 

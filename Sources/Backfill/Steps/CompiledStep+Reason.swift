@@ -33,6 +33,21 @@ extension CompiledStep {
         /// The sync translator holds the document locked: it is not written while it is.
         case locked = "locked by the sync translator"
 
+        /// A link leads to a document that is not there.
+        case brokenLink = "the linked document is not there"
+        /// A document that is to be embedded has no parent: the words are those of the client's own migration.
+        case noBacklink = "At least one object does not have a backlink (data would get lost)."
+        /// A document that is to be embedded has several parents: the words are those of the client's own migration.
+        case multipleBacklinks = "At least one object does have multiple backlinks."
+        /// The other collection holds another document under the `_id`.
+        case otherDocument = "another document has that _id"
+        /// An `_id` that is to be taken from the object is missing, or none that a link can be.
+        case noID = "the object has no value that can be an _id"
+        /// A link's value is neither among the old values nor among the new ones.
+        case unknownKey = "the lookup does not know the value"
+        /// A link's value stands for several new ones.
+        case ambiguousKey = "the lookup gives several values"
+
         /// Whether such a document remains for the operator to see to; a parent that is absent has nothing to fill.
         package var isTrouble: Bool { self != .parentMissing && self != .targetKept }
     }

@@ -21,6 +21,8 @@ package struct CompiledStep: Sendable {
     package let leftAlone: [(reason: Reason, when: Expression)]
     /// What the client computes of the documents that ``needs`` holds for; `nil` for a step that ``stage`` runs.
     var client: (any ClientTransform)?
+    /// Where the job file says so; `nil` for a step that no file states.
+    var location: SourceLocation?
 
     /// Compiles a step.
     /// - Parameter others: the steps of the job. Each stage gives back what it does not change, and mongod 6.0 does not

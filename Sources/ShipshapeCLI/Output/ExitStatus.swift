@@ -64,8 +64,8 @@ enum ExitStatus: Int32, Error {
         case .notDone: self = .usage
         case .leaseHeld, .leaseLost: self = .held
         case .stopped, .paused, .journalFull: self = .stopped
-        case .harmExceedsHeadroom: self = .findings
-        case .ledgerUnreadable: self = .notPermitted
+        case .harmExceedsHeadroom, .refusedByData: self = .findings
+        case .ledgerUnreadable, .lookupUnreadable: self = .notPermitted
         }
     }
 

@@ -96,9 +96,18 @@ package struct ConvertStep: StepKind {
 }
 
 extension ConvertStep {
+    /// The keys of all ways to convert.
+    static let members = ["field", "to", "from", "into", "legacy", "unit", "onError", "default", "onLoss"]
+
+    package static func read(_ node: YAMLNode) throws(JobError) -> any StepKind {
+        ConvertUUIDStep.reads(node) ? try ConvertUUIDStep(node) : try ConvertStep(node)
+    }
+
     package init(_ node: YAMLNode) throws(JobError) {
-        let members = try node.members(
-            of: "\"convert\"", allowed: ["field", "to", "into", "unit", "onError", "default", "onLoss"])
+        let members = try node.members(of: "\"convert\"", allowed: Self.members)
+        for name in ["from", "legacy"] {
+            if let node = members[name] { throw node.error("\"\(name)\" goes with a uuid alone") }
+        }
         let field = try members.required("field").fieldPath("field")
         let type = try Self.type(try members.required("to"))
         var into: FieldPath?

@@ -82,12 +82,15 @@ package struct DefaultStep: StepKind {
 }
 
 extension DefaultStep {
+    /// The keys of all ways to fill a field.
+    static let members = ["field", "value", "generate", "when"]
+
     package static func read(_ node: YAMLNode) throws(JobError) -> any StepKind {
         node.hasMember("generate") ? try GenerateStep(node) : try DefaultStep(node)
     }
 
     package init(_ node: YAMLNode) throws(JobError) {
-        let members = try node.members(of: "\"default\"", allowed: ["field", "value", "when"])
+        let members = try node.members(of: "\"default\"", allowed: Self.members)
         let field = try members.required("field").fieldPath("field")
         let value = try Self.filling(try members.required("value"))
         let nullsToo = try members.fillsNulls()

@@ -43,11 +43,10 @@ package struct GenerateStep: StepKind {
 
 extension GenerateStep {
     package init(_ node: YAMLNode) throws(JobError) {
-        let members = try node.members(of: "\"default\"", allowed: ["field", "generate", "when"])
+        let members = try node.members(of: "\"default\"", allowed: DefaultStep.members)
+        if let value = members["value"] { throw value.error("a default has either a value or \"generate\"") }
         let field = try members.required("field").fieldPathThroughObjects("field")
-        let kind = try members.required("generate")
-        guard let type = SchemaType(rawValue: try kind.text(of: "\"generate\"")), [.objectId, .uuid].contains(type)
-        else { throw kind.error("\"generate\" must be objectId or uuid") }
+        let type = try members.required("generate").generatedType()
         self.init(field: field, type: type, nullsToo: try members.fillsNulls())
     }
 }

@@ -47,8 +47,18 @@ package struct RemapLinkStep: StepKind {
 }
 
 extension RemapLinkStep {
+    /// The keys of all ways to remap links.
+    static let members = ["field", "map", "unmapped", "lookup", "key", "value", "once"]
+
+    package static func read(_ node: YAMLNode) throws(JobError) -> any StepKind {
+        node.hasMember("lookup") ? try LookupLinkStep(node) : try RemapLinkStep(node)
+    }
+
     package init(_ node: YAMLNode) throws(JobError) {
-        let members = try node.members(of: "\"remap-link\"", allowed: ["field", "map", "unmapped", "once"])
+        let members = try node.members(of: "\"remap-link\"", allowed: Self.members)
+        for name in ["key", "value"] {
+            if let node = members[name] { throw node.error("\"\(name)\" goes with \"lookup\"") }
+        }
         field = try members.required("field").fieldPath("field")
         let place = try members.required("map")
         map = try LinkMap(place)

@@ -1,0 +1,39 @@
+import BSON
+import Mongo
+
+/// Writes the documents that a step makes in another collection, before anything links to them.
+struct ChildWriter {
+    let job: Job
+    let namespace: Namespace
+    let documents: [BSONDocument]
+
+    /// Inserts what is not there yet, and waits for a majority; one that is there is left as it is.
+    ///
+    /// Its source holds the fence: a runner whose lease has ended makes nothing.
+    func send(under lease: Lease, on client: borrowing Client) throws(MongoError) -> BSONDocument {
+        let limit = lease.terms.writeLimit.milliseconds
+        let pipeline: [BSONDocument] = [
+            ["$documents": ["$literal": .array(of: documents.map { .object($0) })]],
+            ["$match": .object(lease.fence.filter)],
+            [
+                "$merge": [
+                    "into": ["db": .string(namespace.database), "coll": .string(namespace.collection)], "on": "_id",
+                    // "keepExisting" would insert the fields in the order of their names.
+                    "whenMatched": [["$replaceWith": "$$ROOT"]], "whenNotMatched": "insert",
+                ]
+            ],
+        ]
+        return try client.runWriteCommand(
+            [
+                "aggregate": 1, "pipeline": .array(of: pipeline.map { .object($0) }), "cursor": [:],
+                "maxTimeMS": .long(limit), "writeConcern": ["w": "majority", "wtimeout": .long(limit)],
+                "comment": .string("shipshape backfill \(job.name)"),
+            ], on: namespace.database)
+    }
+
+    /// Which of the documents are there as they were to be.
+    func present(in context: ClientContext) throws(MongoError) -> Set<BSONDocument> {
+        let found = try Lookup(namespace: namespace).documents(documents.compactMap { $0["_id"] }, in: context)
+        return Set(found.values.flatMap { $0 }).intersection(documents)
+    }
+}

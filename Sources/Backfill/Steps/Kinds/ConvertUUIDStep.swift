@@ -1,0 +1,143 @@
+package import BSON
+package import Checking
+package import LocatedYAML
+package import ServerSchema
+
+/// Converts a field from or to a UUID, which the server's operators cannot: `convert` with `to: uuid` or `from: uuid`.
+package struct ConvertUUIDStep: StepKind {
+    package static let key = "convert"
+
+    let field: FieldPath
+    /// `uuid` or `string`.
+    let type: SchemaType
+    /// The byte order of UUIDs of subtype 3; `nil` leaves those alone, as their order is nowhere to be seen.
+    let legacy: LegacyUUID?
+    /// Whether a text that is not in the canonical form is converted, though its spelling is lost.
+    let allowsLoss: Bool
+    /// The field that takes the converted value; `nil` converts in place.
+    let into: FieldPath?
+
+    package var changesInPlace: Bool { into == nil }
+    package var target: FieldPath { into ?? field }
+    package var source: FieldPath? { into == nil ? nil : field }
+
+    package var description: String {
+        "convert \(field) \(type == .string ? "from uuid " : "")to \(type.rawValue)"
+            + (into.map { " into \($0)" } ?? "") + (legacy.map { ", legacy of \($0.rawValue)" } ?? "")
+    }
+
+    package func fitted(to declared: SchemaType, at location: SourceLocation) throws(JobError) -> Self {
+        guard type == declared || declared == .mixed else {
+            throw JobError(
+                "\"\(target)\" is converted to \(type.rawValue), and the next schema declares \(declared.rawValue)",
+                at: location)
+        }
+        return self
+    }
+
+    package func body() -> StepBody {
+        let source = Expression.field(field)
+        let present = field.isReachable && !source.isMissingOrNull
+        let due = into == nil ? present && !isDone(source) : present
+        let eligible = source.hasType("string", "binData")
+        return StepBody(
+            wanted: due && eligible, value: .null, isConcerned: present,
+            conflicts: [(.notConvertible, due && !eligible)])
+    }
+
+    /// Whether the value is what the step makes. Binary values are ordered by length, subtype and bytes.
+    private func isDone(_ value: Expression) -> Expression {
+        guard type == .uuid else { return value.hasType("string") }
+        let bound = { (byte: UInt8) in
+            Expression.constant(.binary(subtype: 4, bytes: Array(repeating: byte, count: 16)))
+        }
+        return .all([
+            value.hasType("binData"), .call("$gte", value, bound(0x00)), .call("$lte", value, bound(0xFF)),
+        ])
+    }
+
+    package var clientTransform: (any ClientTransform)? { UUIDConversion(step: self) }
+
+    package func leavesSyncing(
+        under schema: SchemaNode, declaring target: SchemaNode, assuming: CheckOptions
+    ) -> Bool {
+        target.types.contains { $0 == type || $0 == .mixed }
+    }
+}
+
+extension ConvertUUIDStep {
+    /// Whether a `convert` of a job file is one of these.
+    static func reads(_ node: YAMLNode) -> Bool {
+        ["to", "from"].contains { node.hasMember($0, SchemaType.uuid.rawValue) }
+    }
+
+    package init(_ node: YAMLNode) throws(JobError) {
+        let members = try node.members(of: "\"convert\"", allowed: ConvertStep.members)
+        let field = try members.required("field").fieldPathThroughObjects("field")
+        let toNode = try members.required("to")
+        guard let type = SchemaType(rawValue: try toNode.text(of: "\"to\"")), [.uuid, .string].contains(type) else {
+            throw toNode.error("a uuid is converted to string alone")
+        }
+        if let from = members["from"], try from.text(of: "\"from\"") != (type == .uuid ? "string" : "uuid"),
+            try from.text(of: "\"from\"") != "uuid"
+        {
+            throw from.error("\"from\" must be \(type == .uuid ? "string or uuid" : "uuid")")
+        }
+        var into: FieldPath?
+        if let node = members["into"] {
+            let target = try node.fieldPathThroughObjects("into")
+            try node.checkApart(field, target)
+            into = target
+        }
+        self.init(
+            field: field, type: type,
+            legacy: try members["legacy"].map { (node) throws(JobError) in
+                try node.choice("legacy") as LegacyUUID
+            },
+            allowsLoss: try members["onLoss"].map { (node) throws(JobError) in
+                try node.choice("onLoss") as OnLoss
+            } == .allow, into: into)
+        for name in ["unit", "default"] {
+            if let node = members[name] { throw node.error("\"\(name)\" does not go with a uuid") }
+        }
+        if let node = members["onError"], try node.text(of: "\"onError\"") != "report" {
+            throw node.error("\"onError\" must be report: what cannot be converted is listed and left alone")
+        }
+    }
+
+    private enum OnLoss: String, CaseIterable { case report, allow }
+}
+
+/// What ``ConvertUUIDStep`` makes of values.
+private struct UUIDConversion: ClientTransform {
+    let step: ConvertUUIDStep
+
+    var reasons: [CompiledStep.Reason] { [.notConvertible] + (step.into == nil ? [] : [.targetDiffers]) }
+
+    func outcomes(of documents: [BSONDocument], in context: ClientContext) throws -> [ClientOutcome] {
+        try documents.map { document in
+            guard let value = try document.value(at: step.field) else { return .nothing }
+            guard let converted = converted(value) else { return .leave(.notConvertible) }
+            guard let into = step.into, let present = try document.value(at: into) else { return .change(converted) }
+            return present.hasSameBytes(as: converted) ? .nothing : .leave(.targetDiffers)
+        }
+    }
+
+    private func converted(_ value: BSONValue) -> BSONValue? {
+        switch (value, step.type) {
+        case (.string(let text), .uuid):
+            guard let bytes = UUIDText.bytes(of: text), step.allowsLoss || UUIDText.canonical(bytes) == text else {
+                return .none
+            }
+            return .binary(subtype: 4, bytes: bytes)
+        case (.string, _): return value
+        case (.binary(4, let bytes), _) where bytes.count == 16: return written(bytes)
+        case (.binary(3, let bytes), _) where bytes.count == 16: return step.legacy.map { written($0.standard(bytes)) }
+        default: return .none
+        }
+    }
+
+    private func written(_ bytes: [UInt8]) -> BSONValue {
+        step.type == .uuid ? .binary(subtype: 4, bytes: bytes) : .string(UUIDText.canonical(bytes))
+    }
+}

@@ -1,0 +1,138 @@
+import BSON
+import Glibc
+import TestSupport
+import Testing
+
+/// Conversions from and to a UUID.
+@Suite struct ClientConvertTests {
+    private static let bytes: [UInt8] = [
+        0x00, 0x11, 0x22, 0x33, 0x44, 0x55, 0x66, 0x77, 0x88, 0x99, 0xAA, 0xBB, 0xCC, 0xDD, 0xEE, 0xFF,
+    ]
+    private static let text = "00112233-4455-6677-8899-aabbccddeeff"
+    private static let uuid = BSONValue.binary(subtype: 4, bytes: bytes)
+
+    /// Runs a step over one document per value; gives what the field holds then.
+    private func run(
+        _ step: String, over values: [BSONValue?], changed: Int, exitCode: Int32 = 0,
+        sourceLocation: SourceLocation = #_sourceLocation
+    ) async throws -> [BSONValue?] {
+        try await Mongod.shared.withBackfill { test in
+            let documents = values.enumerated().map { index, value in
+                BSONDocument([("_id", .integer(index))] + (value.map { [("v", $0)] } ?? []) + [("z", 1)])
+            }
+            try await test.database.fill("people", documents)
+            try test.job(steps: ["convert: \(step)"])
+            let report = try await test.runThreeTimes(exitCode: exitCode, sourceLocation: sourceLocation)
+            #expect(report["changed"]?.integer == changed, sourceLocation: sourceLocation)
+            return try await test.database.documents("people").map { $0["v"] }
+        }
+    }
+
+    @Test func aTextBecomesAUUIDWhereItIsTheCanonicalOne() async throws {
+        let others: [BSONValue?] = [
+            nil, .null, Self.uuid, .string(Self.text.uppercased()), .string("{\(Self.text)}"), "", "x", 5, [], [:],
+            .string(Self.text + "0"), .binary(subtype: 3, bytes: Self.bytes), .binary(subtype: 4, bytes: [1]),
+            .binary(subtype: 0, bytes: Self.bytes),
+        ]
+        let after = try await run(
+            "{field: v, to: uuid}", over: [.string(Self.text)] + others, changed: 1, exitCode: 1)
+        #expect(after == [Self.uuid] + others)
+    }
+
+    @Test(arguments: [
+        text.uppercased(), "{\(text)}", "{\(text.uppercased())}", "urn:uuid:\(text)",
+        text.split(separator: "-").joined(),
+    ])
+    func anotherSpellingIsLostWhereTheJobAllowsIt(_ text: String) async throws {
+        #expect(
+            try await run("{field: v, to: uuid, onLoss: allow}", over: [.string(text)], changed: 1) == [Self.uuid])
+    }
+
+    @Test(
+        arguments: [
+            ("java", [0x77, 0x66, 0x55, 0x44, 0x33, 0x22, 0x11, 0x00, 0xFF, 0xEE, 0xDD, 0xCC, 0xBB, 0xAA, 0x99, 0x88]),
+            (
+                "csharp",
+                [0x33, 0x22, 0x11, 0x00, 0x55, 0x44, 0x77, 0x66, 0x88, 0x99, 0xAA, 0xBB, 0xCC, 0xDD, 0xEE, 0xFF]
+            ),
+            ("python", bytes),
+        ] as [(String, [UInt8])])
+    func aLegacyUUIDIsReadInTheOrderThatTheJobStates(_ driver: String, _ stored: [UInt8]) async throws {
+        let old: [BSONValue?] = [.binary(subtype: 3, bytes: stored), Self.uuid, .string(Self.text)]
+        #expect(
+            try await run("{field: v, to: uuid, legacy: \(driver)}", over: old, changed: 2)
+                == [Self.uuid, Self.uuid, Self.uuid])
+        #expect(
+            try await run("{field: v, from: uuid, to: string, legacy: \(driver)}", over: old, changed: 2)
+                == [.string(Self.text), .string(Self.text), .string(Self.text)])
+    }
+
+    @Test func aUUIDBecomesTheCanonicalText() async throws {
+        let others: [BSONValue?] = [nil, "text", 5, .binary(subtype: 3, bytes: Self.bytes)]
+        #expect(
+            try await run("{field: v, from: uuid, to: string}", over: [Self.uuid] + others, changed: 1, exitCode: 1)
+                == [.string(Self.text)] + others)
+    }
+
+    @Test func aSecondFieldTakesTheValueAndNoOtherIsOverwritten() async throws {
+        try await Mongod.shared.withBackfill { test in
+            try await test.database.fill(
+                "people",
+                [
+                    ["_id": 1, "v": .string(Self.text)], ["_id": 2, "v": .string(Self.text), "w": Self.uuid],
+                    ["_id": 3, "v": .string(Self.text), "w": "other"], ["_id": 4, "v": "no uuid"], ["_id": 5],
+                ])
+            try test.job(steps: ["convert: {field: v, to: uuid, into: w}"])
+            let report = try await test.runThreeTimes(exitCode: 1)
+            #expect(report.leftAlone("target holds another value") == 1)
+            #expect(report.leftAlone("not convertible without loss") == 1)
+            let after = try await test.database.documents("people")
+            #expect(after.map { $0["w"] } == [Self.uuid, Self.uuid, "other", nil, nil])
+        }
+    }
+
+    /// Steps of the server before and behind see each other's values through the client's.
+    @Test func stepsOfBothSidesWorkTogether() async throws {
+        try await Mongod.shared.withBackfill { test in
+            try await test.database.fill("people", count: 1_200) { number in
+                ["_id": .integer(number), "old": number % 3 == 0 ? .string(Self.text) : 5, "o": ["k": 1]]
+            }
+            try test.job(
+                steps: [
+                    "default: {field: o.tag, value: t}", "convert: {field: old, to: uuid, into: o.new}",
+                    "copy: {from: o.new, to: last}", "default: {field: o.id, generate: objectId}",
+                ], limits: "{chunk: {documents: 100}}")
+            let report = try await test.runThreeTimes(exitCode: 1)
+            // Each phase is counted: 1,200 tags, 400 conversions, 400 copies, 1,200 ids.
+            #expect(report["changed"]?.integer == 3_200)
+            #expect(try await test.database.count("people", ["last": Self.uuid, "o.new": Self.uuid]) == 400)
+            #expect(
+                try await test.database.count("people", ["old": 5, "last": ["$exists": false], "o.tag": "t"]) == 800)
+            #expect(try await test.database.count("people", ["o.id": ["$type": "objectId"], "o.k": 1]) == 1_200)
+        }
+    }
+
+    @Test func aValueThatAUserChangesMeanwhileIsConvertedAsTheUserLeftIt() async throws {
+        let other = "ffffffff-ffff-ffff-ffff-ffffffffffff"
+        try await Mongod.shared.withBackfill { test in
+            try await test.database.fill("people", count: 10) { ["_id": .integer($0), "v": .string(Self.text)] }
+            try test.job(steps: ["convert: {field: v, to: uuid}"])
+            let run = try await test.backfill(fault: "before-write:1") { program in
+                try await waitUntil("the runner sleeps") { try program.isStopped }
+                try await test.database.run([
+                    "update": "people",
+                    "updates": [
+                        ["q": ["_id": 1], "u": ["$set": ["v": .string(other)]]],
+                        ["q": ["_id": 2], "u": ["$set": ["v": "the user's"]]],
+                    ],
+                ])
+                program.send(SIGCONT)
+            }
+            #expect(run.exitCode == 1, "\(run.errors)")
+            let after = try await test.database.documents("people").map { $0["v"] }
+            #expect(after[1] == .binary(subtype: 4, bytes: Array(repeating: 0xFF, count: 16)))
+            #expect(after[2] == "the user's")
+            #expect(after.count { $0 == Self.uuid } == 8)
+        }
+    }
+}

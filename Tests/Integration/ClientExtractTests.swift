@@ -1,0 +1,134 @@
+import BSON
+import Glibc
+import TestSupport
+import Testing
+
+/// Embedded objects that become documents of another collection.
+@Suite struct ClientExtractTests {
+    private func extract(_ test: BackfillCase, _ id: String, limits: String? = nil) throws {
+        try test.job(
+            steps: ["extract: {field: home, to: \(test.database.name).homes, \(id)}"], limits: limits)
+    }
+
+    /// What each document links to, as the objects that were there.
+    private func joined(_ test: BackfillCase) async throws -> [BSONValue?] {
+        let homes = Dictionary(
+            uniqueKeysWithValues: try await test.database.documents("homes").map { ($0["_id"] ?? .null, $0) })
+        let object = { (link: BSONValue) throws -> BSONValue in
+            guard let home = homes[link] else { return link }
+            return .object(try home.removing("_id"))
+        }
+        return try await test.database.documents("people").map { person in
+            guard let home = person["home"] else { return .none }
+            guard case .array(let list) = home else { return try object(home) }
+            return .array(of: try list.values.map(object))
+        }
+    }
+
+    @Test(arguments: ["objectId", "uuid"]) func eachObjectBecomesADocumentAndALink(_ type: String) async throws {
+        try await Mongod.shared.withBackfill { test in
+            let homes: [BSONValue?] = [
+                ["city": "Bern"], ["city": "Bern"],
+                [["city": "Ulm"], ["city": "Ulm"], ["city": "Jena", "deep": [1, 2.0]]],
+                nil, .null, [], "text", [:],
+            ]
+            try await test.database.fill(
+                "people",
+                homes.enumerated().map { index, home in
+                    BSONDocument([("_id", .integer(index))] + (home.map { [("home", $0)] } ?? []) + [("z", 1)])
+                })
+            try extract(test, "generate: \(type)")
+            let report = try await test.runThreeTimes()
+            #expect(report["changed"]?.integer == 4)
+            #expect(try await test.database.documents("homes").count == 6)
+            #expect(try await joined(test) == homes)
+            let expected = type == "uuid" ? "binData" : "objectId"
+            #expect(try await test.database.count("people", ["home": ["$type": .string(expected)]]) == 4)
+        }
+    }
+
+    @Test func theIDCanComeFromTheObject() async throws {
+        try await Mongod.shared.withBackfill { test in
+            try await test.database.fill(
+                "homes", [["_id": 7, "city": "a user's"], ["_id": 8, "key": 8, "city": "Ulm"]])
+            try await test.database.fill(
+                "people",
+                [
+                    ["_id": 1, "home": ["key": 1, "city": "Bern"]], ["_id": 2, "home": ["key": 1, "city": "Bern"]],
+                    ["_id": 3, "home": ["key": 2, "city": "Jena"]], ["_id": 4, "home": ["key": 2, "city": "Ulm"]],
+                    ["_id": 5, "home": ["city": "no key"]], ["_id": 6, "home": ["key": [1]]],
+                    ["_id": 7, "home": ["key": 7, "city": "Bonn"]], ["_id": 8, "home": ["key": 8, "city": "Ulm"]],
+                ])
+            try extract(test, "idFrom: key")
+            let report = try await test.runThreeTimes(exitCode: 1)
+            #expect(report["changed"]?.integer == 3)
+            #expect(report.leftAlone("another document has that _id") == 3)
+            #expect(report.leftAlone("the object has no value that can be an _id") == 2)
+            #expect(
+                try await test.database.documents("homes") == [
+                    ["_id": 1, "key": 1, "city": "Bern"], ["_id": 7, "city": "a user's"],
+                    ["_id": 8, "key": 8, "city": "Ulm"],
+                ])
+            #expect(try await test.database.documents("people")[7] == ["_id": 8, "home": 8])
+        }
+    }
+
+    /// Killed when the documents are there and nothing links to them yet.
+    @Test func aRunThatDiesBetweenTheTwoIsEndedWithoutATrace() async throws {
+        try await Mongod.shared.withBackfill { test in
+            try await test.database.fill("people", count: 90) { number in
+                ["_id": .integer(number), "home": ["city": .integer(number)]]
+            }
+            try extract(test, "generate: uuid", limits: "{chunk: {documents: 30}}")
+            for visit in [1, 2] {
+                let killed = try await test.backfill(fault: "after-creation:\(visit)")
+                #expect(killed.wasKilled)
+                #expect(
+                    try await test.database.documents("homes").count
+                        > test.database.count("people", ["home": ["$type": "binData"]]))
+                try await test.waitForLeaseEnd()
+            }
+            let run = try await test.backfill()
+            #expect(run.exitCode == 0, "\(run.errors)")
+            #expect(try await test.database.documents("homes").count == 90)
+            #expect(try await joined(test) == (0..<90).map { ["city": .integer($0)] })
+        }
+    }
+
+    /// A runner that slept past its lease makes no document either.
+    @Test func aFencedOffRunnerMakesNothing() async throws {
+        try await Mongod.shared.withBackfill { test in
+            try await test.database.fill("people", count: 20) { ["_id": .integer($0), "home": ["city": .integer($0)]] }
+            try extract(test, "generate: objectId")
+            let first = try await test.backfill(fault: "before-write:1") { program in
+                try await waitUntil("the runner sleeps") { try program.isStopped }
+                defer { program.send(SIGCONT) }
+                try await test.database.run([
+                    "update": "people", "updates": [["q": [:], "u": ["$set": ["home": "moved"]], "multi": true]],
+                ])
+                let second = try await test.backfill("job", "--lease-wait", "20s", uri: test.mongod.uri)
+                #expect(second.exitCode == 0, "\(second.errors)")
+            }
+            #expect(first.exitCode == 76, "\(first.errors)")
+            #expect(try await test.database.documents("homes").isEmpty)
+            #expect(try await test.database.count("people", ["home": "moved"]) == 20)
+        }
+    }
+
+    @Test func anObjectThatAUserChangesMeanwhileIsExtractedAsTheUserLeftIt() async throws {
+        try await Mongod.shared.withBackfill { test in
+            try await test.database.fill("people", count: 5) { ["_id": .integer($0), "home": ["city": .integer($0)]] }
+            try extract(test, "generate: objectId")
+            let run = try await test.backfill(fault: "before-write:2") { program in
+                try await waitUntil("the runner sleeps") { try program.isStopped }
+                try await test.database.run([
+                    "update": "people", "updates": [["q": ["_id": 2], "u": ["$set": ["home.city": "moved"]]]],
+                ])
+                program.send(SIGCONT)
+            }
+            #expect(run.exitCode == 0, "\(run.errors)")
+            #expect(
+                try await joined(test) == [0, 1, "moved", 3, 4].map { (city: BSONValue) in ["city": city] })
+        }
+    }
+}

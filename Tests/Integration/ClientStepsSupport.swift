@@ -1,0 +1,45 @@
+import BSON
+import TestSupport
+import Testing
+
+extension BackfillCase {
+    /// The report of a run as JSON.
+    func report(_ run: ProgramRun) throws -> BSONDocument {
+        try #require(run.output != "", "\(run.errors)")
+        return try #require(try BSONValue(extendedJSON: run.output).document)
+    }
+
+    /// Runs a job dry, in earnest and once more: the first two count the same and the first writes nothing, and the third
+    /// finds nothing to do.
+    /// - Returns: the report of the run in earnest.
+    @discardableResult
+    func runThreeTimes(
+        _ job: String = "job", exitCode: Int32 = 0, sourceLocation: SourceLocation = #_sourceLocation
+    ) async throws -> BSONDocument {
+        let digest = try await database.run(["dbHash": 1])["md5"]
+        let dry = try await backfill(job, "--dry-run", "--output", "json", yes: false)
+        #expect(dry.exitCode == exitCode, "\(dry.errors)", sourceLocation: sourceLocation)
+        #expect(try await database.run(["dbHash": 1])["md5"] == digest, sourceLocation: sourceLocation)
+        let run = try await backfill(job, "--output", "json")
+        #expect(run.exitCode == exitCode, "\(run.errors)", sourceLocation: sourceLocation)
+        let (told, done) = (try report(dry), try report(run))
+        for name in ["changed", "documents", "steps"] {
+            #expect(told[name] == done[name], "\(name)", sourceLocation: sourceLocation)
+        }
+        let after = try await database.run(["dbHash": 1])["md5"]
+        let again = try await backfill(job, "--output", "json")
+        #expect(again.exitCode == exitCode, "\(again.errors)", sourceLocation: sourceLocation)
+        #expect(try report(again)["changed"] == 0, sourceLocation: sourceLocation)
+        #expect(try await database.run(["dbHash": 1])["md5"] == after, sourceLocation: sourceLocation)
+        return done
+    }
+}
+
+extension BSONDocument {
+    /// How many documents the report's first step leaves alone for this reason.
+    func leftAlone(_ reason: String) -> Int {
+        let step = self["steps"]?.document?.values.first?.document
+        let left = step?["left_alone"]?.document?.values.compactMap(\.document) ?? []
+        return left.filter { $0["reason"]?.text == reason }.compactMap { $0["documents"]?.integer }.reduce(0, +)
+    }
+}
