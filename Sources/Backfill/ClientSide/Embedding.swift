@@ -62,7 +62,9 @@ struct Embedding: ClientTransform {
         return list.values.filter(\.isLink)
     }
 
-    /// The fields that are taken. An embedded object has no primary key, so `_id` goes unless it is asked for.
+    /// The fields that are taken.
+    ///
+    /// An embedded object has no primary key, so `_id` goes unless it is asked for.
     private func fields(of document: BSONDocument) -> BSONDocument {
         var builder = BSONBuilder()
         for (name, value) in (try? document.elements()) ?? [] {

@@ -45,7 +45,9 @@ package struct ConvertUUIDStep: StepKind {
             conflicts: [(.notConvertible, due && !eligible)])
     }
 
-    /// Whether the value is what the step makes. Binary values are ordered by length, subtype and bytes.
+    /// Whether the value is what the step makes.
+    ///
+    /// Binary values are ordered by length, subtype and bytes.
     private func isDone(_ value: Expression) -> Expression {
         guard type == .uuid else { return value.hasType("string") }
         let bound = { (byte: UInt8) in
