@@ -3,12 +3,6 @@ import TestSupport
 import Testing
 
 extension BackfillCase {
-    /// The report of a run as JSON.
-    func report(_ run: ProgramRun) throws -> BSONDocument {
-        try #require(run.output != "", "\(run.errors)")
-        return try #require(try BSONValue(extendedJSON: run.output).document)
-    }
-
     /// Runs a job dry, in earnest and once more: the first two count the same and the first writes nothing, and the third
     /// finds nothing to do.
     /// - Returns: the report of the run in earnest.

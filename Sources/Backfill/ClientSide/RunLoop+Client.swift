@@ -69,7 +69,7 @@ extension RunLoop {
             for slice in wanted.map({ BSONValue.object($0) }).commandSlices() {
                 let writer = ChildWriter(
                     job: job.job, namespace: namespace, documents: slice.compactMap(\.document))
-                let ended = try send(harm: []) { lease, client throws(MongoError) in
+                let ended = try send(harm: [], isConfirmed: true) { lease, client throws(MongoError) in
                     try writer.send(under: lease, on: client)
                 }
                 if let ended { return ([], ended) }

@@ -56,9 +56,10 @@ extension RunLoop {
     /// Sends one command, which may be repeated; `nil` when it is done.
     /// - Parameters:
     ///   - harm: the documents that it makes unsyncable.
+    ///   - isConfirmed: whether the command itself waits for a majority, and its reply names no term.
     ///   - command: gives the server's reply.
     mutating func send(
-        harm: [BSONValue], _ command: (Lease, borrowing Client) throws(MongoError) -> BSONDocument
+        harm: [BSONValue], isConfirmed: Bool = false, _ command: (Lease, borrowing Client) throws(MongoError) -> BSONDocument
     ) throws -> Writing? {
         while !runner.stop.isRaised {
             if holding.isHalfOver { try renew() }
@@ -73,7 +74,7 @@ extension RunLoop {
                     do throws(MongoError) {
                         let reply = try command(lease, client)
                         uncounted += reply["nModified"]?.integer ?? 0
-                        terms.add(reply)
+                        if !isConfirmed { terms.add(reply) }
                     } catch {
                         uncounted += error.modified ?? 0
                         countIsLow = countIsLow || error.modified == nil
