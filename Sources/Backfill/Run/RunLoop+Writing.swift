@@ -59,7 +59,8 @@ extension RunLoop {
     ///   - isConfirmed: whether the command itself waits for a majority, and its reply names no term.
     ///   - command: gives the server's reply.
     mutating func send(
-        harm: [BSONValue], isConfirmed: Bool = false, _ command: (Lease, borrowing Client) throws(MongoError) -> BSONDocument
+        harm: [BSONValue], isConfirmed: Bool = false,
+        _ command: (Lease, borrowing Client) throws(MongoError) -> BSONDocument
     ) throws -> Writing? {
         while !runner.stop.isRaised {
             if holding.isHalfOver { try renew() }
