@@ -1,5 +1,5 @@
 /// One BSON value, copied out of its document.
-public indirect enum BSONValue: Hashable, Sendable {
+public indirect enum BSONValue: Sendable {
     /// A 64-bit IEEE 754 number.
     case double(Double)
     /// Text.

@@ -21,6 +21,18 @@ struct ChunkJournal {
     /// Documents that are made in other collections before the chunk is written.
     private(set) var created: [BSONValue] = []
 
+    /// The groups of all parts.
+    /// - Throws: ``BSONError``, which would be a bug.
+    func groups() throws(BSONError) -> [JournalGroup] {
+        var groups: [JournalGroup] = []
+        for case .array(let part) in parts {
+            for case .object(let document) in part.values {
+                if let group = try JournalGroup(document) { groups.append(group) }
+            }
+        }
+        return groups
+    }
+
     private let touched: [String]
     private var closed: [BSONValue] = []
     private var open = Part()

@@ -11,12 +11,12 @@ struct ChunkWriter {
     /// One update over many documents.
     struct Update {
         /// What the documents have to be like, without the fence.
-        fileprivate var condition: Expression
+        var condition: Expression
         /// The only documents that may be written; `nil` for all of the chunk.
-        fileprivate var ids: BSONValue?
+        var ids: BSONValue?
         /// Those of them that sync and will not.
-        fileprivate(set) var harm: [BSONValue] = []
-        fileprivate var pipeline: [BSONDocument]
+        var harm: [BSONValue] = []
+        var pipeline: [BSONDocument]
     }
 
     /// What is to be sent for a chunk, the updates of one command together.
@@ -47,12 +47,12 @@ struct ChunkWriter {
     }
 
     /// The update of documents that need one of the steps.
-    private func stages(of steps: [CompiledStep]) -> [BSONDocument] {
+    func stages(of steps: [CompiledStep]) -> [BSONDocument] {
         steps.count == 1 ? [steps[0].soleStage] : steps.map(\.writeStage)
     }
 
     /// Whether a document needs one of the steps.
-    private func need(of steps: [CompiledStep]) -> Expression {
+    func need(of steps: [CompiledStep]) -> Expression {
         PlantedBug.noNeeds.isPlanted ? .constant(true) : .any(steps.map(\.needs)) && SyncLock.isFree
     }
 

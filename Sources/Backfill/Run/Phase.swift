@@ -70,6 +70,9 @@ struct Phase: Sendable {
         removesFields = phases.contains(where: \.removesFields)
     }
 
+    /// Whether what the phase writes tells what stood there before; see ``StepKind/tellsWhatWas``.
+    var tellsWhatWas: Bool { steps.allSatisfy(\.step.kind.tellsWhatWas) }
+
     /// Whether no step can do harm; else each chunk is judged before it is written.
     var isHarmless: Bool { riskySteps.isEmpty }
 

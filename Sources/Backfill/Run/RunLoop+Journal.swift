@@ -9,27 +9,26 @@ extension RunLoop {
         _ chunk: Chunk, of phase: Phase, only judged: Selection?, entries: ChunkJournal?
     ) throws -> Writing {
         // What the client writes is journaled batch by batch, as it was read: a compare-and-set changes nothing else.
-        guard phase.isServerSide else { return try write(chunk, of: phase, only: judged) }
-        let journaled = try keepJournal(of: chunk, phase, entries: entries)
+        guard phase.isServerSide else { return try write(chunk, of: phase, only: judged, as: nil) }
+        let journal = runner.keepsJournal ? try entries ?? readJournal(of: chunk, phase) : nil
+        let journaled = try keepJournal(of: chunk, phase, entries: journal)
         guard journaled != 0 else {
             // Nothing needs the phase; what arrives meanwhile is found by the next pass.
             defer { uncounted = 0 }
             return .done(uncounted)
         }
         let earlier = uncounted
-        let writing = try write(chunk, of: phase, only: judged)
+        let writing = try write(chunk, of: phase, only: judged, as: phase.tellsWhatWas ? nil : journal)
         let changed = if case .done(let modified) = writing { modified } else { uncounted }
         compare(chunk, changed: changed - earlier, journaled: journaled)
         return writing
     }
 
     /// Writes the journal of a chunk.
-    /// - Parameter entries: what the gate saw; `nil` reads it.
     /// - Returns: how many documents it holds: none needs the phase when there are none. `nil` when no journal is kept.
     @discardableResult
-    mutating func keepJournal(of chunk: Chunk, _ phase: Phase, entries: ChunkJournal?) throws -> Int? {
-        guard runner.keepsJournal else { return nil }
-        let journal = try entries ?? readJournal(of: chunk, phase)
+    mutating func keepJournal(of chunk: Chunk, _ phase: Phase, entries journal: ChunkJournal?) throws -> Int? {
+        guard let journal else { return nil }
         guard journal.count > 0 else { return 0 }
         if holding.isHalfOver { try renew() }
         journaled += 1

@@ -17,11 +17,16 @@ extension RunLoop {
     var checkedUUID: BSONValue? { plan.checksUUID ? plan.collectionUUID : nil }
 
     /// Writes one chunk, of it only the documents that the gate judged.
-    mutating func write(_ chunk: Chunk, of phase: Phase, only judged: Selection?) throws -> Writing {
+    /// - Parameter journal: what the documents have to be like still; `nil` when undo would see that they were not.
+    mutating func write(
+        _ chunk: Chunk, of phase: Phase, only judged: Selection?, as journal: ChunkJournal?
+    ) throws -> Writing {
         guard phase.isServerSide else { return try counting { try $0.write(chunk, ofClient: phase, only: judged) } }
         let writer = ChunkWriter(job: job.job, phase: phase, collectionUUID: checkedUUID)
+        let commands =
+            try journal.map { try writer.commands(as: $0, only: judged) } ?? writer.commands(chunk, only: judged)
         return try counting { loop in
-            for updates in writer.commands(chunk, only: judged) {
+            for updates in commands {
                 let isFinal = !loop.sharesMajority
                 let ended = try loop.send(harm: updates.flatMap(\.harm)) { lease, client throws(MongoError) in
                     try writer.send(updates, under: lease, isFinal: isFinal, on: client)

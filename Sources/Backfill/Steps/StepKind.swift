@@ -68,6 +68,9 @@ package protocol StepKind: Hashable, Sendable, CustomStringConvertible {
     ///
     /// The body then says which documents are handed to it, and its value is not looked at.
     var clientTransform: (any ClientTransform)? { get }
+    /// Whether what the step writes tells what stood there before, so that undo sees when it was another value than the
+    /// journaled one; else a document is written only while it is as it was journaled.
+    var tellsWhatWas: Bool { get }
     /// Whether the step needs a walk of its own over the collection, after the steps before it are done everywhere.
     var startsPhase: Bool { get }
 }
@@ -94,4 +97,5 @@ extension StepKind {
     package var parts: [any StepKind] { [self] }
     package var clientTransform: (any ClientTransform)? { nil }
     package var startsPhase: Bool { false }
+    package var tellsWhatWas: Bool { loss == nil }
 }

@@ -44,6 +44,12 @@ package struct ConvertStep: StepKind {
         return lost.joined(separator: ", ")
     }
 
+    /// The way back gives the value; only its type is not told.
+    package var tellsWhatWas: Bool {
+        if case .replace = onError { return false }
+        return !conversion.allowsLoss
+    }
+
     package func fitted(to declared: SchemaType, at location: SourceLocation) throws(JobError) -> Self {
         guard type == declared || declared == .mixed else {
             throw JobError(

@@ -34,6 +34,8 @@ package struct RemapLinkStep: StepKind {
             : "which of several old targets that become one a link of \"\(field)\" had"
     }
 
+    package var tellsWhatWas: Bool { map.isOneToOne }
+
     package func body() -> StepBody {
         let link = Expression.field(field)
         let present = !link.isMissingOrNull

@@ -20,6 +20,8 @@ package struct UnwrapStep: StepKind {
         "which values of \"\(field)\" stood in \(from == nil ? "a list" : "an object"), and which alone already"
     }
 
+    package var tellsWhatWas: Bool { from == nil }
+
     package func fitted(to type: SchemaType, at location: SourceLocation) throws(JobError) -> Self {
         guard from != nil || type != .array else {
             throw JobError(
