@@ -74,8 +74,8 @@ package struct JobStatusText {
     private func state(_ job: JobStatus) -> String {
         let name = job.state.rawValue
         switch job.state {
-        case .running, .done: return paint.green(name)
-        case .waiting, .paused, .stopped: return paint.yellow(name)
+        case .running, .done, .undoing, .undone: return paint.green(name)
+        case .waiting, .paused, .stopped, .undoStopped: return paint.yellow(name)
         case .stalled:
             let silence = job.heard.map { ", nothing was heard of it for \(Self.duration(job.now.seconds(since: $0)))" }
             return paint.red(name) + (silence ?? "")

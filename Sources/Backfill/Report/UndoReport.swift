@@ -39,9 +39,9 @@ package struct UndoReport: Sendable {
 
     /// A chunk in which more documents were changed than the journal holds.
     package struct Gap: Sendable {
-        /// The chunk: behind this `_id`, …
+        /// The `_id` that the chunk begins behind.
         package var after: BSONValue?
-        /// … up to and with this one.
+        /// The chunk's last `_id`.
         package var through: BSONValue
         /// Documents that were changed and are not in the journal, at least.
         package var missing: Int

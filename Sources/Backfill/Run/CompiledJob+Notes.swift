@@ -13,6 +13,11 @@ extension CompiledJob {
         }
         let losses = job.steps.compactMap { $0.step.kind.loss }
         notes += losses.map { keepsJournal ? "lost without undo: \($0)" : "irreversible: \($0)" }
+        for case let extract as ExtractStep in job.steps.map(\.step.kind) {
+            notes.append(
+                "not taken back by undo: the documents that \"\(extract.field)\" becomes in \(extract.to); undo gives the "
+                    + "objects back to their parents")
+        }
         if !keepsJournal { notes.append("no journal is kept: the job cannot be undone") }
         if active == nil {
             notes.append("the job names no active schema: whether it harms documents that sync is not judged")

@@ -35,6 +35,11 @@ extension JobStatus {
     private func state(of stored: String, isHeld: Bool, patience: Duration) -> State {
         switch stored {
         case "done": return .done
+        case "undone": return .undone
+        case "undoing":
+            if control.paused != nil { return .paused }
+            guard isHeld else { return .undoStopped }
+            return waiting.isEmpty ? .undoing : .waiting
         case "running":
             if control.paused != nil { return .paused }
             guard isHeld else { return .stalled }

@@ -16,6 +16,12 @@ package struct JobStatus: Sendable {
         case stopped
         /// Nothing is left to do.
         case done
+        /// What it did is being taken back.
+        case undoing
+        /// Taking back what it did has stopped, and the next undo goes on from there.
+        case undoStopped = "undo stopped"
+        /// What it did was taken back.
+        case undone
         /// It should be running, and nothing has been heard of its runner for too long.
         case stalled
     }

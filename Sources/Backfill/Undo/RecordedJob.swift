@@ -6,7 +6,9 @@ internal import SystemPackage
 
 /// A job as its record holds it: the text of its file and of the schemas that it was started with.
 enum RecordedJob {
-    /// Compiles it. A job whose next schema was deployed since is judged by that.
+    /// Compiles it.
+    ///
+    /// A job whose next schema was deployed since is judged by that.
     static func compile(_ record: BSONDocument, assuming assumptions: CheckOptions) throws -> CompiledJob {
         let name = record["_id"]?.text ?? ""
         let job = try JobFile.parse(record["text"]?.text ?? "", path: "\(name).yml")

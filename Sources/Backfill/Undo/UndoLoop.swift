@@ -9,6 +9,8 @@ struct UndoLoop: ~Copyable {
     let store: StateStore
     /// `nil` when what the documents become is not judged.
     let gate: Gate?
+    /// `nil` in a dry run, and for a job whose text cannot be read any more.
+    let brakes: Brakes?
     let deadline: ContinuousClock.Instant?
     /// `nil` in a dry run, which writes nothing.
     var holding: Holding?
@@ -43,6 +45,7 @@ struct UndoLoop: ~Copyable {
             while done < part.entries.count {
                 if runner.stop.isRaised { return .signal }
                 if let deadline, .now >= deadline { return .timeBudget }
+                if let stop = try passBrakes() { return stop }
                 let started = ContinuousClock.now
                 let entries = part.entries[done..<min(done + batch, part.entries.count)]
                 switch try undo(entries, of: part) {
@@ -65,6 +68,19 @@ struct UndoLoop: ~Copyable {
 
     private func nextPart(upTo position: JournalPosition?, orAt isIncluded: Bool) throws -> JournalPart? {
         try runner.patience.bridging { try store.journalPart(upTo: position, orAt: isIncluded) }
+    }
+
+    /// Waits until no brake holds.
+    /// - Returns: the reason to stop when there is one.
+    private mutating func passBrakes() throws -> BackfillReport.Stop? {
+        guard let brakes else { return nil }
+        var recorded: [Brake] = []
+        let runner = runner
+        return try brakes.wait(stop: runner.stop, deadline: deadline, events: runner.events) { holds in
+            guard recorded != holds.map(\.brake) || holding?.isHalfOver == true else { return }
+            try renew(setting: StateStore.waiting(for: holds))
+            recorded = holds.map(\.brake)
+        }
     }
 
     private mutating func checkpoint(_ position: JournalPosition) throws {

@@ -63,7 +63,7 @@ package struct UndoRunner: Sendable {
             report.leftAlone = Self.grouped(left)
             return report
         }
-        var loop = try loop(subject, store, on: pool, left: left, deadline: nil)
+        var loop = try loop(subject, store, on: pool, left: left, deadline: nil, isDry: true)
         loop.overlay = UndoOverlay(passes)
         if let stopped = try loop.run(from: loop.retried == nil ? subject.undoing?.position : nil) {
             report.outcome = .stopped(stopped)
@@ -157,17 +157,20 @@ extension UndoRunner {
 
     private func loop(
         _ subject: UndoSubject, _ store: consuming StateStore, on pool: ClientPool,
-        left: [(id: BSONValue, left: UndoReport.LeftDocument)], deadline: ContinuousClock.Instant?
+        left: [(id: BSONValue, left: UndoReport.LeftDocument)], deadline: ContinuousClock.Instant?,
+        isDry: Bool = false
     ) throws -> UndoLoop {
         let client = try pool.client()
         let isOver = subject.undoing?.ended != nil
         let passing = Set(left.filter { $0.left.reason.isPassing }.map(\.id))
         let byBytes = subject.averageSize.map { max(1, (16 << 20) / max(1, $0)) } ?? UndoLoop.batch
         let gate = try gate(subject, on: client, pool)
+        let brakes: Brakes? =
+            if let job = subject.job?.job, !isDry { Brakes(job, store: try self.store(pool)) } else { nil }
         let gaps = try patience.bridging { try UndoGaps(subject, in: client.collection(subject.namespace)) }
         return UndoLoop(
             runner: self, subject: subject, client: client, store: store, gate: gate,
-            deadline: deadline, earlier: subject.undoing?.restored ?? 0,
+            brakes: brakes, deadline: deadline, earlier: subject.undoing?.restored ?? 0,
             retried: isOver && !passing.isEmpty ? passing : nil,
             leftBefore: Set(left.map(\.id)).subtracting(isOver ? passing : []),
             gaps: gaps, batch: min(UndoLoop.batch, byBytes))
