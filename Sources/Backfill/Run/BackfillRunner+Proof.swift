@@ -3,8 +3,9 @@ import BSON
 extension BackfillRunner {
     /// Refuses a job that would not end, by what the survey found, and one with a step that may leave nothing alone and
     /// would.
-    func checkEnds(_ survey: Survey.Result) throws(BackfillError) {
-        let open = survey.after.filter { $0.needing > 0 }.map { "\"\($0.step)\"" }
+    /// - Parameter isProof: whether the survey looked ahead.
+    func checkEnds(_ survey: Survey.Result, isProof: Bool) throws(BackfillError) {
+        let open = !isProof ? [] : survey.after.filter { $0.needing > 0 }.map { "\"\($0.step)\"" }
         guard open.isEmpty else {
             let remedy =
                 job.steps.contains { $0.step.kind.isFreeForm && $0.step.kind.marker == nil }

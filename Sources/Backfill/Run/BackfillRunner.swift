@@ -53,20 +53,25 @@ package struct BackfillRunner: Sendable {
     }
 
     /// Looks at the collection, the state and the ledger, and counts; nothing is written.
+    /// - Parameter isDry: whether it is for a dry run, which also tells of every document that the job would not end with.
     /// - Throws: ``BackfillError`` when the job cannot run; ``MongoError``.
-    package func plan(on pool: ClientPool) throws -> BackfillPlan {
+    package func plan(on pool: ClientPool, isDry: Bool = false) throws -> BackfillPlan {
         let client = try pool.client()
         let target = try Target.find(job.job.namespace, on: client)
-        return try prepared(on: client).plan(target, on: client, pool)
+        return try prepared(on: client).plan(target, on: client, pool, isProof: isDry || !job.endsByConstruction)
     }
 
-    private func plan(_ target: Target, on client: borrowing Client, _ pool: ClientPool) throws -> BackfillPlan {
+    private func plan(
+        _ target: Target, on client: borrowing Client, _ pool: ClientPool, isProof: Bool
+    ) throws -> BackfillPlan {
         let store = try store(pool)
         let state = try readState(store, binding: binding(to: target.uuid))
         let collection = client.collection(job.job.namespace)
-        let survey = try Survey(job: job, collection: collection, only: options.only).run()
+        let survey = try Survey(
+            job: job, collection: collection, only: options.only, looksAhead: isProof
+        ).run()
         if options.only != nil, state.unfinishedChunks != nil { throw BackfillError.unfinished(job.job.name) }
-        try checkEnds(survey)
+        try checkEnds(survey, isProof: isProof)
         var plan = BackfillPlan(
             job: job.job.name, namespace: job.job.namespace, documents: survey.documents, needing: survey.needing,
             before: survey.before, after: survey.after, resumesAfter: state.unfinishedChunks, headroom: nil, harm: 0,

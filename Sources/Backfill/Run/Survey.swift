@@ -64,7 +64,9 @@ struct Survey {
                 if step.isAboutElements {
                     pipeline.append(["$set": ["\(mark(round)).e\(index)": step.reasonCodes.bson]])
                 }
-                if step.client == nil { pipeline.append(step.stage) }
+                // What the last step writes nothing looks at.
+                let isLast = round == rounds.last && index == job.steps.count - 1
+                if step.client == nil, !isLast { pipeline.append(step.stage) }
             }
         }
         pipeline.append(["$group": .object(totals)])

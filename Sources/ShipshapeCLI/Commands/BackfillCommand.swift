@@ -71,7 +71,7 @@ struct BackfillCommand: AsyncParsableCommand {
         defer { signals.cancel() }
 
         let planner = BackfillRunner(compiled, options: options, stop: stop, events: { _ in })
-        let plan = try await onOwnedThread(name: "plan") { () throws in try planner.plan(on: pool) }
+        let plan = try await onOwnedThread(name: "plan") { () throws in try planner.plan(on: pool, isDry: dryRun) }
         if !dryRun { try confirm(plan, planner) }
         interruption.beginWork()
 

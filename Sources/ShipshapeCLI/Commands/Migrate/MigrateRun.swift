@@ -58,7 +58,7 @@ struct MigrateRun {
     {
         let (pool, book, isDryRun, quiet) = (pool, book, isDryRun, output.quiet)
         let planner = BackfillRunner(entry.job, options: options, stop: stop, events: { _ in })
-        let plan = try await onOwnedThread(name: "plan") { () throws in try planner.plan(on: pool) }
+        let plan = try await onOwnedThread(name: "plan") { () throws in try planner.plan(on: pool, isDry: isDryRun) }
         if !isDryRun {
             try planner.checkPause(of: plan)
             try planner.checkHarm(of: plan)

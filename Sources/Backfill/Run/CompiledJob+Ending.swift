@@ -1,0 +1,17 @@
+import BSON
+
+extension CompiledJob {
+    /// Whether the steps' own forms prove that no document needs the job after it, so that no document has to be asked:
+    /// none states its change freely, and none reads or writes what another one writes.
+    var endsByConstruction: Bool {
+        let kinds = job.steps.map(\.step.kind)
+        guard isServerSide, !kinds.contains(where: \.isFreeForm) else { return false }
+        return kinds.indices.allSatisfy { index in
+            let written = Set(kinds[index].touched.map { $0.components[0] })
+            return kinds.indices.allSatisfy { other in
+                other == index
+                    || written.isDisjoint(with: (kinds[other].touched + kinds[other].sources).map { $0.components[0] })
+            }
+        }
+    }
+}
