@@ -1,11 +1,12 @@
 extension BSONValue: Hashable {
     /// Whether two values are of one type and equal.
     ///
-    /// A NaN is a NaN, as it is to the server, which lets it stand once as an `_id`: a set of `_id`s has to find it.
+    /// A NaN is a NaN, as it is to the server, which lets it stand once as an `_id`: a set of `_id`s has to find it. Texts
+    /// are compared by their bytes, as the server does: two spellings of é are two `_id`s.
     public static func == (left: BSONValue, right: BSONValue) -> Bool {
         switch (left, right) {
         case (.double(let one), .double(let two)): one == two || (one.isNaN && two.isNaN)
-        case (.string(let one), .string(let two)): one == two
+        case (.string(let one), .string(let two)): one.hasSameBytes(as: two)
         case (.object(let one), .object(let two)): one == two
         case (.array(let one), .array(let two)): one == two
         case (.binary(let one, let bytes), .binary(let two, let others)): one == two && bytes == others
@@ -14,8 +15,8 @@ extension BSONValue: Hashable {
         case (.date(let one), .date(let two)): one == two
         case (.regex(let one, let options), .regex(let two, let others)): one == two && options == others
         case (.dbPointer(let one, let id), .dbPointer(let two, let other)): one == two && id == other
-        case (.javascript(let one), .javascript(let two)): one == two
-        case (.symbol(let one), .symbol(let two)): one == two
+        case (.javascript(let one), .javascript(let two)): one.hasSameBytes(as: two)
+        case (.symbol(let one), .symbol(let two)): one.hasSameBytes(as: two)
         case (.javascriptWithScope(let one, let scope), .javascriptWithScope(let two, let other)):
             one == two && scope == other
         case (.int(let one), .int(let two)): one == two
@@ -34,7 +35,7 @@ extension BSONValue: Hashable {
         case .double(let number): hasher.combine(number.isNaN ? .nan : number)
         case .string(let text), .javascript(let text), .symbol(let text), .regex(let text, _), .dbPointer(let text, _),
             .javascriptWithScope(let text, _):
-            hasher.combine(text)
+            for byte in text.utf8 { hasher.combine(byte) }
         case .object(let document), .array(let document): hasher.combine(document)
         case .binary(_, let bytes): hasher.combine(bytes)
         case .objectID(let id): hasher.combine(id)
@@ -46,4 +47,8 @@ extension BSONValue: Hashable {
         case .undefined, .null, .minKey, .maxKey: break
         }
     }
+}
+
+extension String {
+    fileprivate func hasSameBytes(as other: String) -> Bool { utf8.elementsEqual(other.utf8) }
 }

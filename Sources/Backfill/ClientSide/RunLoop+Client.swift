@@ -122,7 +122,8 @@ private struct ChunkReader: ~Copyable {
     mutating func next() throws -> (chunk: Chunk, outcomes: [Evaluation.Outcome])? {
         if evaluation == nil {
             evaluation = Evaluation(
-                chunk.isAlone ? chunk : Chunk(after: last, through: chunk.through), through: [step], in: context,
+                chunk.isAlone || chunk.listed != nil ? chunk : Chunk(after: last, through: chunk.through),
+                through: [step], in: context,
                 onlyNeeding: true)
         }
         do {

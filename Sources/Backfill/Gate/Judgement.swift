@@ -24,7 +24,7 @@ enum Judgement: Hashable {
             self = .harmless
             return
         }
-        let isTouched = try phase.riskySteps.flatMap(\.step.targets).contains { target in
+        let isTouched = try phase.riskySteps.flatMap(\.step.kind.touched).contains { target in
             let (old, new) = (try before.value(at: target), try outcome.after.value(at: target))
             return if let old, let new { !old.hasSameBytes(as: new) } else { old != new }
         }

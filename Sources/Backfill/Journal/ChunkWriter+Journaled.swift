@@ -28,7 +28,8 @@ extension ChunkWriter {
             ] where !steps.isEmpty {
                 for slice in ids.commandSlices() {
                     let update = Update(
-                        condition: .all([need(of: steps)] + isSame), ids: .array(of: slice),
+                        condition: .all([need(of: steps)] + isSame + group.othersAreDone(among: steps)),
+                        ids: .array(of: slice),
                         harm: slice.filter { judged?.harmful.contains($0) ?? false }, pipeline: stages(of: steps))
                     let added = update.byteCount
                     if !current.isEmpty, current.count == Self.most.updates || size + added > Self.most.bytes {
@@ -57,5 +58,12 @@ extension JournalGroup {
     fileprivate func isStillSo() throws(BSONError) -> [Expression] {
         try before.elements().map { Expression.isExactly($0.value, at: [$0.name]) }
             + added.map { Expression.isExactly(nil, at: [$0]) }
+    }
+
+    /// Whether no step has become due that was not when the journal was read: the update runs them all.
+    fileprivate func othersAreDone(among steps: [CompiledStep]) -> [Expression] {
+        let changed = Set(names)
+        return steps.filter { step in changed.isDisjoint(with: step.step.kind.touched.map { $0.components[0] }) }
+            .map { !$0.needs }
     }
 }

@@ -82,6 +82,7 @@ package struct CompiledJob: Sendable {
         guard all != steps.map(\.step) else { return self }
         var settled = self
         settled.phases = phases.map { $0.settled(at: now, among: all) }
+        settled.deployed?.phases = deployed?.phases.map { $0.settled(at: now, among: all) } ?? []
         return settled
     }
 

@@ -31,7 +31,7 @@ extension RunLoop {
             runner.events(.rerun)
             return .again
         }
-        unconfirmed = nil
+        unconfirmed = []
         FaultPoint.afterCheckpoint.reached()
         written = (written.chunks + 1, written.documents + modified)
         return .written(modified)

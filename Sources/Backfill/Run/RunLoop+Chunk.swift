@@ -18,11 +18,18 @@ extension RunLoop {
     /// Takes a chunk through all of it, and finds out which document it ended at, should one of them end it.
     mutating func attempt(_ chunk: Chunk, of documents: Int, _ phase: Phase) throws -> Attempt {
         walking = documents
-        (terms, unconfirmed) = (ChunkTerms(), nil)
+        terms = ChunkTerms()
         do {
-            return try run(chunk, of: phase)
+            let attempt = try run(chunk, of: phase)
+            // Whatever was written of a chunk that is not checkpointed, its journal has to stay.
+            try confirmJournal()
+            return attempt
         } catch let error as MongoError where error.isOfOneDocument {
+            try confirmJournal()
             return try narrow(error, in: chunk, of: documents, phase: phase)
+        } catch {
+            try? confirmJournal()
+            throw error
         }
     }
 

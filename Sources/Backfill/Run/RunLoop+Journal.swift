@@ -40,17 +40,18 @@ extension RunLoop {
             try store.write(journal, as: key, touched: phase.touched, isFinal: isFinal)
         }
         for reply in replies { terms.add(reply) }
-        unconfirmed = isFinal ? nil : (journal, key, phase.touched)
+        if !isFinal { unconfirmed.append((journal, key, phase.touched)) }
         FaultPoint.afterJournal.reached()
         return journal.count
     }
 
-    /// Makes sure of a journal that no majority may have: its chunk may have outlived it.
+    /// Makes sure of a chunk's journals that no majority may have: what they tell of may have outlived them.
     mutating func confirmJournal() throws {
-        guard let (journal, key, touched) = unconfirmed else { return }
         let runner = runner
-        try runner.patience.bridging { _ = try store.write(journal, as: key, touched: touched, isFinal: true) }
-        unconfirmed = nil
+        for (journal, key, touched) in unconfirmed {
+            try runner.patience.bridging { _ = try store.write(journal, as: key, touched: touched, isFinal: true) }
+        }
+        unconfirmed = []
     }
 
     private func readJournal(of chunk: Chunk, _ phase: Phase) throws -> ChunkJournal {

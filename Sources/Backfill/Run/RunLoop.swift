@@ -21,7 +21,7 @@ struct RunLoop: ~Copyable {
     /// The terms in which the chunk's writes were acknowledged.
     var terms = ChunkTerms()
     /// The journal of the chunk at hand, while no majority is known to have it.
-    var unconfirmed: (journal: ChunkJournal, key: StateStore.JournalKey, touched: [String])?
+    var unconfirmed: [(journal: ChunkJournal, key: StateStore.JournalKey, touched: [String])] = []
     /// Whether the checkpoint's wait for a majority is the only one of a chunk: the server names its term.
     var sharesMajority = false
     /// Documents that this run has set aside.
@@ -126,6 +126,8 @@ struct RunLoop: ~Copyable {
             if !isFirst { runner.events(.pass(number: pass, documents: needing)) }
             try renew(setting: StateStore.starting(pass: pass, phase: index, of: job.phases.count, upper: upper))
             (progress.pass, progress.phase, progress.upper, progress.walked) = (pass, index, upper, 0)
+            // A run over a list leaves the last _id that it had done.
+            progress.last = nil
         }
         if let stop = try walk() {
             saveCount()

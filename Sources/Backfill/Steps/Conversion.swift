@@ -108,7 +108,9 @@ package struct Conversion: Hashable, Sendable {
                     if: allowsLoss ? looksLikeADate(value) : hasISOPunctuation(value),
                     then: attempt(value, to: "date"), else: .null),
                 else: unit == .seconds
-                    ? date(ofSeconds: value)
+                    ? .choose(
+                        if: value.hasType("int", "long", "double", "decimal"), then: date(ofSeconds: value),
+                        else: attempt(value, to: "date"))
                     : .choose(
                         if: value.hasType("int"), then: attempt(attempt(value, to: "long"), to: "date"),
                         else: attempt(value, to: "date")))

@@ -14,6 +14,14 @@ enum StepOrder {
         let (step, before) = (located.step, earlier.step)
         let line = earlier.location.line
         func refusal(_ message: String) -> JobError { JobError(message, at: located.location) }
+        if let marker = step.kind.marker, before.kind.touched.contains(where: { $0.overlaps(marker) }) {
+            throw refusal(
+                "the field \"\(marker)\" belongs to the step in line \(line): \"once\" needs one that no other step writes"
+            )
+        }
+        if let marker = before.kind.marker, step.kind.touched.contains(where: { $0.overlaps(marker) }) {
+            throw refusal("\"\(marker)\" says that the step in line \(line) is done: no other step may write it")
+        }
         for removed in before.kind.removed {
             if let read = step.reads.first(where: { $0.isOrStandsIn(removed) }) {
                 throw refusal("\"\(read)\" is read after the step in line \(line) has removed it: put this step first")

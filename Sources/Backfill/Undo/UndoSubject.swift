@@ -36,7 +36,7 @@ struct UndoSubject {
         }
         let range = try store.client.first("ranges", ["_id": store.range]) ?? [:]
         let progress = StateStore.Progress(range)
-        guard try progress.modified == 0 || store.hasJournal() else {
+        guard try progress.modified == 0 || (record["cleaned"] == nil && store.hasJournal()) else {
             throw BackfillError(.undoRefused, "job \"\(name)\" cannot be undone: its journal was dropped")
         }
         if let later = try store.laterWriter(of: record) {
