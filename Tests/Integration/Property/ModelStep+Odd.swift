@@ -9,8 +9,9 @@ extension ModelStep {
     static func unmodelled(using random: inout Randomness) -> ModelStep {
         let field = random.pick(fields)
         let free = random.pick(["f1", "f2", "e.f3"])
+        let list = random.pick(["l", "a", "b"])
         let choices = [
-            asked("dedupe: {field: \(random.pick(["l", "a", "b"]))}", "l"),
+            asked("dedupe: {field: \(list)}", list),
             asked("combine: {into: \(free), template: \"{a}-{b}\"}", free, "a", "b"),
             asked("split: {field: a, by: \"-\", into: [\(free), f4]}", free, "a", "f4"),
             asked("unwrap: {field: \(field)}", field),
