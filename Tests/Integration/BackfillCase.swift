@@ -155,3 +155,11 @@ extension Mongod {
         }
     }
 }
+
+extension BackfillCase {
+    /// A run's report, of the JSON on standard output.
+    func report(_ run: ProgramRun) throws -> BSONDocument {
+        try #require(run.output != "", "\(run.errors)")
+        return try #require(try BSONValue(extendedJSON: run.output).document, "\(run.errors)")
+    }
+}

@@ -30,11 +30,6 @@ import Testing
         }
     }
 
-    private func report(_ run: ProgramRun) throws -> BSONDocument {
-        try #require(run.output != "", "\(run.errors)")
-        return try #require(try BSONValue(extendedJSON: run.output).document)
-    }
-
     /// The database's own digest of its collections.
     private func digest(_ test: BackfillCase) async throws -> BSONValue? {
         try await test.database.run(["dbHash": 1])["md5"]
@@ -49,11 +44,11 @@ import Testing
             #expect(try await !test.hasState())
             let real = try await test.backfill("job", "--output", "json")
             #expect(real.exitCode == 1)
-            let (told, done) = (try report(dry), try report(real))
+            let (told, done) = (try test.report(dry), try test.report(real))
             for name in ["changed", "chunks", "documents"] { #expect(told[name] == done[name], "\(name)") }
             #expect(told["changed"]?.integer == 496)
             #expect(told["steps"] == done["steps"])
-            let again = try report(try await test.backfill("job", "--dry-run", "--output", "json"))
+            let again = try test.report(try await test.backfill("job", "--dry-run", "--output", "json"))
             #expect(again["changed"] == 0)
         }
     }
@@ -65,7 +60,7 @@ import Testing
             let before = try await digest(test)
             let dry = try await test.backfill("job", "--dry-run", "--output", "json", uri: user, yes: false)
             #expect(dry.exitCode == 1, "\(dry.errors)")
-            #expect(try report(dry)["changed"]?.integer == 496)
+            #expect(try test.report(dry)["changed"]?.integer == 496)
             #expect(dry.output.contains("may not be read"))
             #expect(try await digest(test) == before)
             #expect(try await !test.hasState())
@@ -84,7 +79,7 @@ import Testing
                 "harm-\(test.database.name)", roles: [["role": "read", "db": .string(test.database.name)]])
             let dry = try await test.backfill(
                 "harming", "--dry-run", "--output", "json", "--ledger", "\(test.database.name).ledger", uri: user)
-            #expect(try report(dry)["harm"] == 100, "\(dry.errors)")
+            #expect(try test.report(dry)["harm"] == 100, "\(dry.errors)")
             #expect(try await !test.hasState())
         }
     }
@@ -114,11 +109,11 @@ import Testing
             let ids = ["a", "B", "c", "D", "e", "F", "Zed", "a1", "b1", "c1", "d1", "e1"]
             try await test.database.fill("people", ids.map { ["_id": .string($0)] })
             try test.job(steps: [#"default: {field: email, value: ""}"#], limits: "{chunk: {documents: 2}}")
-            let dry = try report(try await test.backfill("job", "--dry-run", "--output", "json"))
+            let dry = try test.report(try await test.backfill("job", "--dry-run", "--output", "json"))
             #expect(dry["changed"]?.integer == ids.count)
             let run = try await test.backfill("job", "--output", "json", "--max-runtime", "60s")
             #expect(run.exitCode == 0, "\(run.errors)")
-            #expect(try report(run)["chunks"] == dry["chunks"])
+            #expect(try test.report(run)["chunks"] == dry["chunks"])
             #expect(try await test.database.count("people", ["email": ""]) == ids.count)
         }
     }
@@ -139,7 +134,7 @@ import Testing
             try await test.database.fill("people", [["_id": id]])
             try test.job(steps: [#"default: {field: email, value: ""}"#])
             let dry = try await test.backfill("job", "--dry-run", "--output", "json")
-            #expect(try report(dry)["changed"] == 1)
+            #expect(try test.report(dry)["changed"] == 1)
             let run = try await test.backfill("job", "--max-runtime", "5s")
             #expect(run.exitCode == 0, "\(run.errors)")
             #expect(try await test.database.count("people", ["email": ""]) == 1)

@@ -18,22 +18,17 @@ import Testing
         }
     }
 
-    private func report(_ run: ProgramRun) throws -> BSONDocument {
-        try #require(run.output != "", "\(run.errors)")
-        return try #require(try BSONValue(extendedJSON: run.output).document)
-    }
-
     @Test(arguments: ["uuid", "objectId"]) func everyDocumentGetsAnIDOfItsOwn(_ type: String) async throws {
         try await withPeople { test in
             try test.job(
                 steps: ["default: {field: key, generate: \(type), when: missingOrNull}"],
                 limits: "{chunk: {documents: 50}}")
             let before = try await test.database.documents("people")
-            let dry = try report(try await test.backfill("job", "--dry-run", "--output", "json"))
+            let dry = try test.report(try await test.backfill("job", "--dry-run", "--output", "json"))
             #expect(try await test.database.documents("people") == before)
             let run = try await test.backfill("job", "--output", "json")
             #expect(run.exitCode == 0, "\(run.errors)")
-            let done = try report(run)
+            let done = try test.report(run)
             for name in ["changed", "chunks", "documents", "steps"] { #expect(dry[name] == done[name], "\(name)") }
             #expect(done["changed"]?.integer == 105)
             let after = try await test.database.documents("people")
@@ -50,7 +45,7 @@ import Testing
             }
             let again = try await test.backfill("job", "--output", "json")
             #expect(again.exitCode == 0, "\(again.errors)")
-            #expect(try report(again)["changed"] == 0)
+            #expect(try test.report(again)["changed"] == 0)
             #expect(try await test.database.documents("people") == after)
         }
     }

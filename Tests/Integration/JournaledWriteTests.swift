@@ -22,11 +22,6 @@ import Testing
         }
     }
 
-    private func undo(_ test: BackfillCase) async throws -> ProgramRun {
-        try await Program.run(
-            ["undo", test.path(), "--uri", test.uri, "--state-database", test.state.name, "--yes"])
-    }
-
     @Test(
         arguments: [
             "unset: {field: a}", "copy: {from: b, to: a, whenPresent: replace}",
@@ -35,7 +30,7 @@ import Testing
     func undoGivesBackTheUsersValue(_ step: String) async throws {
         try await run(step, user: ["$set": ["a": "mine"]]) { test in
             #expect(try await test.database.count("people", ["a": "mine"]) == 0, "the job did its work on it too")
-            let undone = try await undo(test)
+            let undone = try await test.undo()
             // What the first journal held is not what the user left: that is said.
             #expect(undone.exitCode == 1, "\(undone.errors)")
             #expect(undone.output.contains("changed since"), "\(undone.output)")
@@ -51,7 +46,7 @@ import Testing
             "default: {field: c, value: 0, when: missingOrNull}", user: ["$set": ["c": nil]]
         ) { test in
             #expect(try await test.database.count("people", ["c": 0]) == 10)
-            let undone = try await undo(test)
+            let undone = try await test.undo()
             // What the first journal held is not what the user left: that is said.
             #expect(undone.exitCode == 1, "\(undone.errors)")
             #expect(undone.output.contains("changed since"), "\(undone.output)")

@@ -12,11 +12,6 @@ import Testing
         "remap-link: {field: v, map: {1: 2, 2: 36}, once: _done}", "expression: {field: w, value: {$type: $v}}",
     ]
 
-    private func report(_ run: ProgramRun) throws -> BSONDocument {
-        try #require(run.output != "", "\(run.errors)")
-        return try #require(try BSONValue(extendedJSON: run.output).document)
-    }
-
     @Test(arguments: forms) func theDryRunCountsWhatTheRunDoes(_ form: String) async throws {
         try await Mongod.shared.withBackfill { test in
             // The plain command: the driver's own insert refuses names that are empty or hold a dot.
@@ -24,12 +19,12 @@ import Testing
                 "insert": "people", "documents": .array(of: StepsEveryKindTests.documents.map { .object($0) }),
             ])
             try test.job(steps: [form])
-            let told = try report(try await test.backfill("job", "--dry-run", "--output", "json", yes: false))
-            let done = try report(try await test.backfill("job", "--output", "json"))
+            let told = try test.report(try await test.backfill("job", "--dry-run", "--output", "json", yes: false))
+            let done = try test.report(try await test.backfill("job", "--output", "json"))
             #expect(told["steps"] == done["steps"])
             // A rename changes a document in two walks.
             if !form.hasPrefix("rename") { #expect(told["changed"] == done["changed"]) }
-            let again = try report(try await test.backfill("job", "--output", "json"))
+            let again = try test.report(try await test.backfill("job", "--output", "json"))
             #expect(again["changed"] == 0)
             #expect(told["changed"] != 0)
         }

@@ -15,11 +15,6 @@ extension BackfillCase {
         let given = ["undo", job, "--uri", uri, "--state-database", state.name] + flags + lease
         return try await Program.run(given + (yes ? ["--yes"] : []), fault: fault, meanwhile: meanwhile)
     }
-
-    /// An undo's report, of the JSON on standard output.
-    func report(_ run: ProgramRun) throws -> BSONDocument {
-        try #require(try BSONValue(extendedJSON: run.output).document, "\(run.errors)")
-    }
 }
 
 extension BSONDocument {

@@ -29,6 +29,17 @@ enum StepFitting {
         return step
     }
 
+    /// Refuses a conversion to another type than the next schema declares.
+    static func check(
+        _ target: FieldPath, convertedTo type: SchemaType, _ declared: SchemaType, at location: SourceLocation
+    ) throws(JobError) {
+        guard type == declared || declared == .mixed else {
+            throw JobError(
+                "\"\(target)\" is converted to \(type.rawValue), and the next schema declares \(declared.rawValue)",
+                at: location)
+        }
+    }
+
     /// The value as the declared type, where that is exact: the 0 of a job file serves every numeric type.
     static func fit(_ value: BSONValue, to type: SchemaType) -> BSONValue? {
         switch (type, value) {

@@ -103,13 +103,9 @@ struct BackfillCommand: AsyncParsableCommand {
         guard plan.needing > 0 || plan.resumesAfter != nil else { return }
         if !(yes && output.quiet) { Console.error(BackfillPlanText.render(plan)) }
         guard !yes else { return }
-        guard Console.isInputTerminal, Console.isInteractive else {
-            throw UsageError("nothing was written: off a terminal, backfill needs --yes")
-        }
-        guard Console.confirms("Write to \(plan.namespace)?") else {
-            Console.error("shipshape: nothing was written")
-            throw ExitStatus.stopped
-        }
+        try Console.confirm(
+            "Write to \(plan.namespace)?", orElse: "nothing was written",
+            offTerminal: "backfill needs --yes")
     }
 
     private func show(_ report: BackfillReport) throws {

@@ -68,13 +68,9 @@ struct UndoCommand: AsyncParsableCommand {
     private func confirm(_ plan: UndoReport) throws {
         if !(yes && output.quiet) { Console.error(UndoText.render(plan, color: false)) }
         guard !yes else { return }
-        guard Console.isInputTerminal, Console.isInteractive else {
-            throw UsageError("nothing was written: off a terminal, undo needs --yes")
-        }
-        guard Console.confirms("Write to \(plan.namespace)?") else {
-            Console.error("shipshape: nothing was written")
-            throw ExitStatus.stopped
-        }
+        try Console.confirm(
+            "Write to \(plan.namespace)?", orElse: "nothing was written",
+            offTerminal: "undo needs --yes")
     }
 
     private func show(_ report: UndoReport) throws {

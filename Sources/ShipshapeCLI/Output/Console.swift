@@ -51,8 +51,21 @@ enum Console {
     /// Writes to standard error as it is; a closed stream is no reason to stop a job.
     static func write(_ text: String) { _ = try? FileDescriptor.standardError.writeAll(text.utf8) }
 
+    /// Goes on only when somebody at the terminal says yes.
+    /// - Parameters:
+    ///   - nothing: what is said when nobody does, as "nothing was written".
+    ///   - need: what to do where nobody can be asked, as "backfill needs --yes".
+    /// - Throws: ``UsageError`` off a terminal; ``ExitStatus/stopped`` after any other answer.
+    static func confirm(_ question: String, orElse nothing: String, offTerminal need: String) throws {
+        guard isInputTerminal, isInteractive else { throw UsageError("\(nothing): off a terminal, \(need)") }
+        guard confirms(question) else {
+            error("shipshape: \(nothing)")
+            throw ExitStatus.stopped
+        }
+    }
+
     /// Asks a question that is answered by `yes`; anything else is a no.
-    static func confirms(_ question: String) -> Bool {
+    private static func confirms(_ question: String) -> Bool {
         write(question + " [yes/no] ")
         guard let answer = readLine() else {
             // The end of the input leaves the line open.

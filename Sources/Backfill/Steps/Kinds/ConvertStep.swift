@@ -51,11 +51,7 @@ package struct ConvertStep: StepKind {
     }
 
     package func fitted(to declared: SchemaType, at location: SourceLocation) throws(JobError) -> Self {
-        guard type == declared || declared == .mixed else {
-            throw JobError(
-                "\"\(target)\" is converted to \(type.rawValue), and the next schema declares \(declared.rawValue)",
-                at: location)
-        }
+        try StepFitting.check(target, convertedTo: type, declared, at: location)
         return self
     }
 

@@ -88,14 +88,9 @@ struct MigrateCommand: AsyncParsableCommand {
             Console.error((["\(pending.count.counted("job")) to run:"] + lines).joined(separator: "\n"))
         }
         guard !yes else { return }
-        guard Console.isInputTerminal, Console.isInteractive else {
-            throw UsageError(
-                "nothing was written: off a terminal, migrate needs --yes (--dry-run shows what it would do)")
-        }
-        guard Console.confirms("Run \(pending.count == 1 ? "it" : "them")?") else {
-            Console.error("shipshape: nothing was written")
-            throw ExitStatus.stopped
-        }
+        try Console.confirm(
+            "Run \(pending.count == 1 ? "it" : "them")?", orElse: "nothing was written",
+            offTerminal: "migrate needs --yes (--dry-run shows what it would do)")
     }
 
     private func show(_ report: MigrationReport) throws {

@@ -28,13 +28,9 @@ struct CleanupCommand: AsyncParsableCommand {
         guard !plan.isEmpty else { return try Console.result(CleanupText.nothing(plan)) }
         if !yes {
             Console.error(CleanupText.plan(plan))
-            guard Console.isInputTerminal, Console.isInteractive else {
-                throw UsageError("nothing was dropped: off a terminal, cleanup needs --yes")
-            }
-            guard Console.confirms("Drop it?") else {
-                Console.error("shipshape: nothing was dropped")
-                throw ExitStatus.stopped
-            }
+            try Console.confirm(
+                "Drop it?", orElse: "nothing was dropped",
+                offTerminal: "cleanup needs --yes")
         }
         try await onOwnedThread(name: "state") { () throws in try book.cleanUp(plan) }
         try Console.result(CleanupText.done(plan))

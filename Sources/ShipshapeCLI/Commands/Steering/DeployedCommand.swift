@@ -48,13 +48,9 @@ struct DeployedCommand: AsyncParsableCommand {
     private func confirm(_ evidence: DeployEvidence) throws {
         guard case .word(let reason) = evidence, !yes else { return }
         Console.error("it cannot be verified: \(reason)")
-        guard Console.isInputTerminal, Console.isInteractive else {
-            throw UsageError("nothing was recorded: off a terminal, deployed needs --yes where it goes by your word")
-        }
-        guard Console.confirms("Do clients sync under the next schema now?") else {
-            Console.error("shipshape: nothing was recorded")
-            throw ExitStatus.stopped
-        }
+        try Console.confirm(
+            "Do clients sync under the next schema now?", orElse: "nothing was recorded",
+            offTerminal: "deployed needs --yes where it goes by your word")
     }
 
     private static func text(_ evidence: DeployEvidence) -> String {
