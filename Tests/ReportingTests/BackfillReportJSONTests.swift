@@ -31,6 +31,8 @@ import Testing
                     "documents": 88697
                   },
                   "refusal": null,
+                  "estimate": null,
+                  "failures": [],
                   "steps": [
                     {
                       "step": "convert age to int",
