@@ -4,58 +4,78 @@ import ServerSchema
 /// The fields of an object.
 extension Comparison {
     /// Compares the fields of two objects: first those that go, then the others in their new order.
-    mutating func compareFields(_ old: SchemaNode, _ new: SchemaNode, at path: SchemaPath) {
+    mutating func compareFields(_ old: SchemaNode, _ new: SchemaNode, at spot: Spot) {
         let (before, after) = (old.fields, new.fields)
         let names = Set(after.map(\.name))
-        for field in before where !names.contains(field.name) {
-            let place = path.appending(.field(field.name))
-            note(.propertyRemoved, at: place, from: field.node, to: nil, "\(place) is removed")
+        var known: [String: (field: Field, spot: Spot)] = [:]
+        for field in before {
+            let name = newName(of: field, at: spot)
+            let place = spot.appending(.field(field.name), .field(name))
+            if names.contains(name) {
+                known[name] = (field, place)
+            } else {
+                note(.propertyRemoved, at: place, from: field, to: nil, "\(place.old) is removed")
+            }
         }
-        let known = Dictionary(before.map { ($0.name, $0) }, uniquingKeysWith: { first, _ in first })
         for field in after {
-            let place = path.appending(.field(field.name))
-            if let old = known[field.name] { compare(old, field, at: place) } else { add(field, at: place) }
+            if let (old, place) = known[field.name] {
+                compare(old, field, at: place)
+            } else {
+                add(field, at: spot.appending(.field(field.name)))
+            }
         }
     }
 
-    private mutating func add(_ field: Field, at path: SchemaPath) {
+    private func newName(of field: Field, at spot: Spot) -> String {
+        guard let namespace = old?.namespace else { return field.name }
+        return map.newName(of: spot.old.appending(.field(field.name)), in: namespace) ?? field.name
+    }
+
+    private mutating func add(_ field: Field, at spot: Spot) {
         let type = field.node.types.isEmpty ? "field of any type" : field.node.expectation()
         let rest = field.defaultValue == nil ? "" : ", with a default"
-        if field.isRequired {
-            note(.requiredAdded, at: path, from: nil, to: field.node, "\(path) is added as a required \(type)\(rest)")
-        } else {
-            note(.optionalAdded, at: path, from: nil, to: field.node, "\(path) is added as an optional \(type)\(rest)")
+        let kind = field.isRequired ? ChangeKind.requiredAdded : .optionalAdded
+        let duty = field.isRequired ? "a required" : "an optional"
+        note(kind, at: spot, from: nil, to: field, "\(spot.new) is added as \(duty) \(type)\(rest)")
+    }
+
+    private mutating func compare(_ old: Field, _ new: Field, at spot: Spot) {
+        if old.name != new.name {
+            note(.propertyRenamed, at: spot, from: old, to: new, "\(spot.old) is renamed to \(new.name)")
         }
+        let change = change(old, new, at: spot)
+        if let change { note(change, at: spot, from: old, to: new, "\(spot.new): \(words(old.node, new.node))") }
+        if change?.code != .embeddingChanged { compareLinks(old, new, at: spot) }
+        compareDuty(old, new, at: spot)
+        compareDefaults(old, new, at: spot, isSameType: change == nil)
+        if change == nil || change?.code == .listSetChanged { compareInside(old.node, new.node, at: spot) }
     }
 
-    private mutating func compare(_ old: Field, _ new: Field, at path: SchemaPath) {
+    private func change(_ old: Field, _ new: Field, at spot: Spot) -> ChangeKind? {
         let (before, after) = (Shape(old.node), Shape(new.node))
-        let isID = path.steps == [.field("_id")]
-        let change = isID ? before.idChange(to: after) : before.change(to: after)
-        if let change { note(change, at: path, from: old.node, to: new.node, "\(path): \(words(old.node, new.node))") }
-        compareDuty(old, new, at: path)
-        compareDefaults(old, new, at: path, isSameType: change == nil)
-        if change == nil || change?.code == .listSetChanged { compareInside(old.node, new.node, at: path) }
+        if spot.old.steps == [.field("_id")] { return before.idChange(to: after) }
+        let change = before.change(to: after)
+        return change != nil && isEmbedding(old.node, new.node, at: spot) ? .embeddingChanged : change
     }
 
-    private mutating func compareDuty(_ old: Field, _ new: Field, at path: SchemaPath) {
+    private mutating func compareDuty(_ old: Field, _ new: Field, at spot: Spot) {
         guard old.isRequired != new.isRequired else { return }
         if new.isRequired {
-            note(.optionalToRequired, at: path, from: old.node, to: new.node, "\(path) becomes required")
+            note(.optionalToRequired, at: spot, from: old, to: new, "\(spot.new) becomes required")
         } else {
-            note(.requiredToOptional, at: path, from: old.node, to: new.node, "\(path) becomes optional")
+            note(.requiredToOptional, at: spot, from: old, to: new, "\(spot.new) becomes optional")
         }
     }
 
-    private mutating func compareDefaults(_ old: Field, _ new: Field, at path: SchemaPath, isSameType: Bool) {
+    private mutating func compareDefaults(_ old: Field, _ new: Field, at spot: Spot, isSameType: Bool) {
         switch (old.defaultValue, new.defaultValue) {
-        case (nil, _?): note(.defaultAdded, at: path, from: old.node, to: new.node, "\(path) gets a default")
-        case (_?, nil): note(.defaultRemoved, at: path, from: old.node, to: new.node, "\(path) loses its default")
+        case (nil, _?): note(.defaultAdded, at: spot, from: old, to: new, "\(spot.new) gets a default")
+        case (_?, nil): note(.defaultRemoved, at: spot, from: old, to: new, "\(spot.new) loses its default")
         case (let before?, let after?):
             // A number takes the declared type: where that changes, 0 is still the same default.
             let isSame = before.compared(to: after) == .equal && (!isSameType || before.type == after.type)
             if !isSame {
-                note(.defaultChanged, at: path, from: old.node, to: new.node, "\(path) gets another default")
+                note(.defaultChanged, at: spot, from: old, to: new, "\(spot.new) gets another default")
             }
         default: break
         }

@@ -1,3 +1,4 @@
+internal import BSON
 import ServerSchema
 
 /// Object types, which clients know by their titles.
@@ -12,7 +13,7 @@ extension Comparison {
             note(.typeRenamed, from: old, to: new, "type \(before) is renamed to \(after)")
         default: break
         }
-        compareFields(old, new, at: SchemaPath())
+        compareFields(old, new, at: Spot())
     }
 
     /// Notes that clients learn of a type; `old` is the schema that had no title.
@@ -26,7 +27,7 @@ extension Comparison {
     }
 
     /// Compares the titles of an embedded object; one without a title has a generated name.
-    mutating func compareTitles(_ old: SchemaNode, _ new: SchemaNode, at path: SchemaPath) {
+    mutating func compareTitles(_ old: SchemaNode, _ new: SchemaNode, at spot: Spot) {
         guard old.typeName != new.typeName else { return }
         let summary =
             switch (old.typeName, new.typeName) {
@@ -34,10 +35,10 @@ extension Comparison {
             case (let before?, nil): "type \(before) loses its title"
             case (nil, let after): "the type without a title is named \(after ?? "")"
             }
-        note(.typeRenamed, at: path, from: old, to: new, "\(path): \(summary)")
+        note(.typeRenamed, at: spot, from: old, to: new, "\(spot.new): \(summary)")
     }
 
     private func name(of root: SchemaNode) -> String {
-        root.typeName.map { "type \($0)" } ?? "the type of \(namespace)"
+        root.typeName.map { "type \($0)" } ?? (new ?? old).map { "the type of \($0.namespace)" } ?? "a type"
     }
 }

@@ -14,12 +14,16 @@ extension SchemaChange {
         public static let typeRemoved = Self(rawValue: "type-removed")
         /// The type of a collection or of an embedded object has another title.
         public static let typeRenamed = Self(rawValue: "type-renamed")
+        /// The documents of a type have moved to another collection.
+        public static let collectionMoved = Self(rawValue: "collection-moved")
         /// A property is new, and documents must have it.
         public static let requiredAdded = Self(rawValue: "required-added")
         /// A property is new, and documents may have it.
         public static let optionalAdded = Self(rawValue: "optional-added")
-        /// A property is gone; a renamed one is gone and new.
+        /// A property is gone; so is one that was renamed, unless the operator says that it was.
         public static let propertyRemoved = Self(rawValue: "property-removed")
+        /// A property has another name, as the operator says.
+        public static let propertyRenamed = Self(rawValue: "property-renamed")
         /// A property has another type.
         public static let propertyTypeChanged = Self(rawValue: "property-type-changed")
         /// A property that documents may have is one that they must have.
@@ -32,6 +36,16 @@ extension SchemaChange {
         public static let listSetChanged = Self(rawValue: "list-set-changed")
         /// The elements of a list or a set, or the values of a dictionary, have another type.
         public static let elementTypeChanged = Self(rawValue: "element-type-changed")
+        /// The elements of a list or a set, or the values of a dictionary, may be null now, or may no longer.
+        public static let elementNullabilityChanged = Self(rawValue: "element-nullability-changed")
+        /// An embedded object has become a link to an object, or a link an embedded object.
+        public static let embeddingChanged = Self(rawValue: "embedding-changed")
+        /// A property has become a link.
+        public static let linkAdded = Self(rawValue: "link-added")
+        /// A property is a link no longer.
+        public static let linkRemoved = Self(rawValue: "link-removed")
+        /// A link leads to another type.
+        public static let linkRetargeted = Self(rawValue: "link-retargeted")
         /// The primary key has another type.
         public static let idTypeChanged = Self(rawValue: "id-type-changed")
         /// A property has a default that had none.

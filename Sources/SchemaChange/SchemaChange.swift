@@ -5,20 +5,18 @@ public import ServerSchema
 ///
 /// The verdicts hold for a collection that syncs; whether it does, the sync configuration says.
 public struct SchemaChange: Hashable, Sendable {
-    /// The collection, as the newer schema names it.
-    public var namespace: Namespace
-    /// The place in the documents; the root when the change is one of the type itself.
+    /// What kind of change it is, with its verdicts.
+    public var kind: ChangeKind
+    /// The collection, as the newer schema names it, and the older where the newer has none; `nil` for a change of the
+    /// app as a whole.
+    public var namespace: Namespace?
+    /// The place in the documents, as the newer schema names it, and the older where the newer has none; the root when
+    /// the change is one of the type itself.
     public var path: SchemaPath
-    /// The kind of change.
-    public var code: Code
-    /// Whether the server can apply it in place.
-    public var server: Verdict
-    /// Whether clients in the field go on working with it.
-    public var client: Verdict
-    /// Where the older schema has what changes; `nil` when it has nothing there.
-    public var old: SourceLocation?
-    /// Where the newer schema has what changed; `nil` when it has nothing there.
-    public var new: SourceLocation?
+    /// What the older schema has there; `nil` when it has nothing.
+    public var old: Side?
+    /// What the newer schema has there; `nil` when it has nothing.
+    public var new: Side?
     /// What changes, as one clause that names fields and types, never a value: `email becomes required`.
     public var description: String
 
@@ -32,18 +30,22 @@ public struct SchemaChange: Hashable, Sendable {
 
     /// Joins the parts.
     public init(
-        namespace: Namespace, path: SchemaPath, code: Code, server: Verdict, client: Verdict, old: SourceLocation?,
-        new: SourceLocation?, description: String
+        kind: ChangeKind, namespace: Namespace?, path: SchemaPath, old: Side?, new: Side?, description: String
     ) {
+        self.kind = kind
         self.namespace = namespace
         self.path = path
-        self.code = code
-        self.server = server
-        self.client = client
         self.old = old
         self.new = new
         self.description = description
     }
+
+    /// The kind's stable name.
+    public var code: Code { kind.code }
+    /// Whether the server can apply it in place.
+    public var server: Verdict { kind.server }
+    /// Whether clients in the field go on working with it.
+    public var client: Verdict { kind.client }
 }
 
 extension SchemaChange: CustomStringConvertible {}

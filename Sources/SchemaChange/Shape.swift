@@ -35,7 +35,7 @@ enum Shape: Hashable {
     }
 
     /// What it is when a property of this shape takes another; `nil` when that is the same shape.
-    func change(to other: Shape) -> Classification? {
+    func change(to other: Shape) -> ChangeKind? {
         switch (self, other) {
         case _ where self == other: nil
         case (.list, .set), (.set, .list): .listSetChanged
@@ -48,11 +48,16 @@ enum Shape: Hashable {
     }
 
     /// What it is when the primary key takes another shape.
-    func idChange(to other: Shape) -> Classification? { self == other ? nil : .idTypeChanged }
+    func idChange(to other: Shape) -> ChangeKind? { self == other ? nil : .idTypeChanged }
 
     /// What it is when the elements of a list or a set, or the values of a dictionary, take another shape.
-    func elementChange(to other: Shape) -> Classification? {
-        switch change(to: other)?.code {
+    func elementChange(to other: Shape) -> ChangeKind? {
+        if case .single(let before) = self, case .single(let after) = other, before != after,
+            before.subtracting([.null]) == after.subtracting([.null])
+        {
+            return .elementNullabilityChanged
+        }
+        return switch change(to: other)?.code {
         case nil: nil
         case .listSetChanged: .listSetChanged
         default: .elementTypeChanged

@@ -113,7 +113,7 @@ import Testing
             .elementTypeChanged, .breaking, .breaking, from: x(dictionary(int)), to: x(dictionary(string)),
             says: "x{}: int → string"),
         Row(
-            .elementTypeChanged, .breaking, .breaking, from: x(list(string)),
+            .elementNullabilityChanged, .breaking, .breaking, from: x(list(string)),
             to: x(list(#"{"bsonType": ["string", "null"]}"#)),
             says: "x[]: string → string or null"),
     ]

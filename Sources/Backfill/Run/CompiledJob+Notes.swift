@@ -7,7 +7,7 @@ extension CompiledJob {
     /// - Parameter keepsJournal: whether the job can be undone.
     func notes(keepsJournal: Bool) -> [String] {
         var notes = changes.map { change in
-            let place = change.path.isRoot ? change.namespace.description : change.path.description
+            let place = change.path.isRoot ? change.namespace.map { "\($0)" } ?? "the app" : change.path.description
             return "active → next: \(change.code) \(place) "
                 + "(server: \(change.server.rawValue), client: \(change.client.rawValue))"
         }

@@ -63,8 +63,8 @@ struct LintPlace {
 }
 
 extension SchemaNode {
-    /// The schema at a place.
-    func node(at path: SchemaPath) -> SchemaNode? {
+    /// The schema at a place; `nil` when nothing describes it.
+    package func node(at path: SchemaPath) -> SchemaNode? {
         node(
             at: path.steps.map { step in
                 switch step {

@@ -1,0 +1,49 @@
+internal import BSON
+import ServerSchema
+
+/// Links between collections.
+extension Comparison {
+    /// Whether an embedded object becomes a link, or a link an embedded object.
+    func isEmbedding(_ old: SchemaNode, _ new: SchemaNode, at spot: Spot) -> Bool {
+        let (before, after) = (self.old?.link(at: spot.old), self.new?.link(at: spot.new))
+        return old.isEmbedded && before == nil && after != nil && !new.isEmbedded
+            || new.isEmbedded && after == nil && before != nil && !old.isEmbedded
+    }
+
+    /// Compares where two versions of a field, an element or a value lead to.
+    mutating func compareLinks(_ old: SchemaNode, _ new: SchemaNode, at spot: Spot) {
+        compareLinks(
+            Field(name: "", node: old, isRequired: false), Field(name: "", node: new, isRequired: false), at: spot)
+    }
+
+    /// Compares where two versions of a field lead to.
+    mutating func compareLinks(_ old: Field, _ new: Field, at spot: Spot) {
+        switch (self.old?.link(at: spot.old), self.new?.link(at: spot.new)) {
+        case (nil, let link?):
+            note(.linkAdded, at: spot, from: old, to: new, "\(spot.new) becomes a link to \(link.target)")
+        case (let link?, nil):
+            note(.linkRemoved, at: spot, from: old, to: new, "\(spot.new) is no link to \(link.target) any more")
+        case (let before?, let after?) where !isSame(before, after):
+            note(
+                .linkRetargeted, at: spot, from: old, to: new,
+                "\(spot.new) links to \(words(after)) instead of \(words(before))")
+        default: break
+        }
+    }
+
+    /// A link to a collection that was moved still leads to the same type.
+    private func isSame(_ old: Relationship, _ new: Relationship) -> Bool {
+        map.newName(of: old.target) == new.target
+            && (old.foreignKey == new.foreignKey
+                || map.newName(of: SchemaPath([.field(old.foreignKey)]), in: old.target) == new.foreignKey)
+    }
+
+    private func words(_ link: Relationship) -> String {
+        link.foreignKey == "_id" ? "\(link.target)" : "\(link.target) by \(link.foreignKey)"
+    }
+}
+
+extension CollectionSchema {
+    /// The link that starts from a place: from a field, or from the elements or values of one.
+    func link(at path: SchemaPath) -> Relationship? { relationships.first { $0.source == path } }
+}
