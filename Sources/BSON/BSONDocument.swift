@@ -39,6 +39,11 @@ public struct BSONDocument: Hashable, Sendable {
         }
     }
 
+    /// Hashes the bytes as one piece: the synthesized way takes them one by one.
+    public func hash(into hasher: inout Hasher) {
+        unsafe bytes.withUnsafeBytes { unsafe hasher.combine(bytes: $0) }
+    }
+
     /// Whether the document holds no element.
     public var isEmpty: Bool { bytes.count == 5 }
 

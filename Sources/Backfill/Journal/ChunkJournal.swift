@@ -34,11 +34,16 @@ struct ChunkJournal {
     }
 
     private let touched: [String]
+    /// Under which names the parts of a change stand for each of ``touched``.
+    private let keys: [(before: String, after: String, place: String)]
     private var closed: [BSONValue] = []
     private var open = Part()
 
     /// - Parameter touched: the names of the touched fields, in the order of their bytes.
-    init(touched: [String]) { self.touched = touched }
+    init(touched: [String]) {
+        self.touched = touched
+        keys = touched.indices.map { ("b\($0)", "a\($0)", "p\($0)") }
+    }
 
     /// Adds a document that is made in another collection, with the digest of all of it.
     mutating func add(_ creation: ClientCreation) {
@@ -62,19 +67,58 @@ struct ChunkJournal {
         _ element: BSONElement, of view: borrowing BSONView, before: borrowing BSONView, after: borrowing BSONView,
         positions: [Int]? = nil
     ) throws(BSONError) {
+        guard let change = try change(before: before, after: after, positions: positions) else { return }
+        var head = open.hasGroup(change) ? nil : try head(before: before, after: after, positions: positions)
+        let size = element.valueLength + Self.overhead + (head.map { $0.bytes.count + Self.overhead } ?? 0)
+        if !open.groups.isEmpty, open.size + size > Self.partSize {
+            closed.append(open.bson)
+            open = Part()
+            if head == nil { head = try self.head(before: before, after: after, positions: positions) }
+        }
+        open.append(element, of: view, to: change, head: head, size: size)
+        count += 1
+        bytes += size
+    }
+
+    /// What tells the group of a document: its changed fields before and after; `nil` when none of the touched fields
+    /// changes.
+    ///
+    /// Most documents find a group that is there, so its head, and the digest in it, is made for the others alone.
+    private func change(
+        before: borrowing BSONView, after: borrowing BSONView, positions: [Int]?
+    ) throws(BSONError) -> BSONDocument? {
+        var change = BSONBuilder()
+        var isEmpty = true
+        for (index, name) in touched.enumerated() {
+            let (was, willBe) = (try before.find(name), try after.find(name))
+            guard Self.differs(was, of: before, willBe, of: after) else { continue }
+            isEmpty = false
+            if let was {
+                change.append(keys[index].before, was, of: before)
+                if let positions { change.append(keys[index].place, .integer(positions[index])) }
+            }
+            if let willBe { change.append(keys[index].after, willBe, of: after) }
+        }
+        return isEmpty ? nil : change.finish()
+    }
+
+    private static func differs(
+        _ was: BSONElement?, of before: borrowing BSONView, _ willBe: BSONElement?, of after: borrowing BSONView
+    ) -> Bool {
+        guard let was, let willBe else { return was != nil || willBe != nil }
+        return was.type != willBe.type || !before.valueBytes(was).isEqual(to: after.valueBytes(willBe))
+    }
+
+    /// What a group holds besides its `_id`s.
+    private func head(
+        before: borrowing BSONView, after: borrowing BSONView, positions: [Int]?
+    ) throws(BSONError) -> BSONDocument {
         var (old, new) = (BSONBuilder(), BSONBuilder())
         var added: [BSONValue] = []
         var places: [BSONValue] = []
-        var changes = false
         for (index, name) in touched.enumerated() {
             let (was, willBe) = (try before.find(name), try after.find(name))
-            if let was, let willBe, was.type == willBe.type,
-                before.valueBytes(was).isEqual(to: after.valueBytes(willBe))
-            {
-                continue
-            }
-            if was == nil, willBe == nil { continue }
-            changes = true
+            guard Self.differs(was, of: before, willBe, of: after) else { continue }
             if let was {
                 old.append(was, of: before)
                 if let positions { places.append(.integer(positions[index])) }
@@ -83,24 +127,12 @@ struct ChunkJournal {
             }
             if let willBe { new.append(willBe, of: after) }
         }
-        guard changes else { return }
         var head = BSONBuilder()
         head.append(JournalGroup.before, .object(old.finish()))
         if !added.isEmpty { head.append(JournalGroup.added, .array(of: added)) }
         if !places.isEmpty { head.append(JournalGroup.places, .array(of: places)) }
         head.append(JournalGroup.after, JournalDigest(of: new.finish()).bson)
-        append(element, of: view, to: head.finish())
-    }
-
-    private mutating func append(_ id: BSONElement, of view: borrowing BSONView, to head: BSONDocument) {
-        let size = id.valueLength + Self.overhead + (open.hasGroup(head) ? 0 : head.bytes.count + Self.overhead)
-        if !open.groups.isEmpty, open.size + size > Self.partSize {
-            closed.append(open.bson)
-            open = Part()
-        }
-        open.append(id, of: view, to: head, size: size)
-        count += 1
-        bytes += size
+        return head.finish()
     }
 
     /// The groups of one document of the journal.
@@ -109,13 +141,16 @@ struct ChunkJournal {
         private var indexes: [BSONDocument: Int] = [:]
         private(set) var size = 0
 
-        func hasGroup(_ head: BSONDocument) -> Bool { indexes[head] != nil }
+        func hasGroup(_ change: BSONDocument) -> Bool { indexes[change] != nil }
 
-        mutating func append(_ id: BSONElement, of view: borrowing BSONView, to head: BSONDocument, size: Int) {
-            let index = indexes[head] ?? groups.count
+        /// - Parameter head: the head of a new group; not looked at where the group is there.
+        mutating func append(
+            _ id: BSONElement, of view: borrowing BSONView, to change: BSONDocument, head: BSONDocument?, size: Int
+        ) {
+            let index = indexes[change] ?? groups.count
             if index == groups.count {
-                indexes[head] = index
-                groups.append((head, BSONBuilder(), 0))
+                indexes[change] = index
+                groups.append((head ?? [:], BSONBuilder(), 0))
             }
             groups[index].ids.append(String(groups[index].count), id, of: view)
             groups[index].count += 1

@@ -30,7 +30,7 @@ extension ChunkWriter {
                     let update = Update(
                         condition: .all([need(of: steps)] + isSame + group.othersAreDone(among: steps)),
                         ids: .array(of: slice),
-                        harm: slice.filter { judged?.harmful.contains($0) ?? false }, pipeline: stages(of: steps))
+                        harm: slice.filter { judged?.harmful.contains($0) ?? false }, pipeline: steps.updateOfNeeding)
                     let added = update.byteCount
                     if !current.isEmpty, current.count == Self.most.updates || size + added > Self.most.bytes {
                         commands.append(current)

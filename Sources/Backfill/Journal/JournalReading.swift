@@ -41,7 +41,7 @@ struct JournalReading {
         let kept = ["_id"] + marks.map(\.0)
         let entry = kept.map { ($0, BSONValue.string("$\($0)")) } + [(Self.afterName, .object(fields))]
         return [["$match": .object((chunk.membership && phase.needs).filter)], ["$set": .object(BSONDocument(marks))]]
-            + phase.pipeline + [["$replaceWith": .object(BSONDocument(entry))]]
+            + phase.neededPipeline + [["$replaceWith": .object(BSONDocument(entry))]]
     }
 
     /// Where the fields stand among all fields of the document.

@@ -27,7 +27,7 @@ struct ChunkWriter {
                 [
                     Update(
                         condition: chunk.membership && need(of: phase.steps), ids: nil,
-                        pipeline: stages(of: phase.steps))
+                        pipeline: phase.steps.updateOfNeeding)
                 ]
             ]
         }
@@ -39,16 +39,11 @@ struct ChunkWriter {
                 : ids.commandSlices().map { slice in
                     Update(
                         condition: condition, ids: .array(of: slice), harm: slice.filter(judged.harmful.contains),
-                        pipeline: stages(of: steps))
+                        pipeline: steps.updateOfNeeding)
                 }
         }
         // Two fit into one command, which takes 48 MB; more are sent one by one, so that none takes long.
         return updates.count <= 2 ? (updates.isEmpty ? [] : [updates]) : updates.map { [$0] }
-    }
-
-    /// The update of documents that need one of the steps.
-    func stages(of steps: [CompiledStep]) -> [BSONDocument] {
-        steps.count == 1 ? [steps[0].soleStage] : steps.map(\.writeStage)
     }
 
     /// Whether a document needs one of the steps.

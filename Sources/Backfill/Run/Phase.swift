@@ -84,11 +84,17 @@ struct Phase: Sendable {
     /// The update that runs all steps of the server.
     var pipeline: [BSONDocument] { steps.filter { $0.client == nil }.map(\.stage) }
 
+    /// The same update for documents of which ``needs`` is known: it asks less again, which costs as much as the update.
+    var neededPipeline: [BSONDocument] { steps.updateOfNeeding }
+
     /// Whether the server alone tells what the steps make of a document.
     var isServerSide: Bool { steps.allSatisfy { $0.client == nil } }
 }
 
 extension [CompiledStep] {
+    /// The update of documents that need one of the steps.
+    var updateOfNeeding: [BSONDocument] { count == 1 ? [self[0].soleStage] : map(\.writeStage) }
+
     /// The names of the fields of the document itself that the steps touch, in the order of their bytes, each once.
     fileprivate var touchedTopLevel: [String] {
         Set(flatMap { $0.step.kind.touched.map { $0.components[0] } }).sorted {

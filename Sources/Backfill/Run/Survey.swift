@@ -57,19 +57,8 @@ struct Survey {
     }
 
     private func serverCounts() throws(MongoError) -> Result {
-        var pipeline: [BSONDocument] = scope + [["$set": [mark(0): ["any": hasOneStep ? false : job.whole.needs.bson]]]]
-        for round in rounds {
-            for (index, step) in job.steps.enumerated() {
-                pipeline.append(["$set": ["\(mark(round)).s\(index)": step.finding.bson]])
-                if step.isAboutElements {
-                    pipeline.append(["$set": ["\(mark(round)).e\(index)": step.reasonCodes.bson]])
-                }
-                // What the last step writes nothing looks at.
-                let isLast = round == rounds.last && index == job.steps.count - 1
-                if step.client == nil, !isLast { pipeline.append(step.stage) }
-            }
-        }
-        pipeline.append(["$group": .object(totals)])
+        let findings = looksAtOnce ? [findingsAtOnce] : findingsInTurn
+        let pipeline = scope + findings + [["$group": .object(totals)]]
         var cursor = collection.aggregate(pipeline, options: Self.options)
         let reply = try cursor.nextDocument() ?? [:]
         func count(_ name: String) -> Int { reply[name]?.integer ?? 0 }
@@ -99,6 +88,38 @@ struct Survey {
         }
         return Result(
             before: before, after: after, needing: count(hasOneStep ? "r0s0c1" : "any"), documents: count("documents"))
+    }
+
+    /// Whether every step finds in a document what it would find after the steps before it, so that all look at the
+    /// document as it is: several times cheaper than to carry it from step to step.
+    private var looksAtOnce: Bool { rounds.count == 1 && job.endsByConstruction }
+
+    /// What each step finds, and nothing else.
+    private var findingsAtOnce: BSONDocument {
+        var builder = BSONBuilder()
+        for (index, step) in job.steps.enumerated() {
+            builder.append("s\(index)", step.finding.bson)
+            if step.isAboutElements { builder.append("e\(index)", step.reasonCodes.bson) }
+        }
+        if !hasOneStep { builder.append("any", job.whole.needs.bson) }
+        return ["$replaceWith": .object(BSONDocument([(mark(0), .object(builder.finish()))]))]
+    }
+
+    /// What each step finds after the steps before it, beside the document.
+    private var findingsInTurn: [BSONDocument] {
+        var pipeline: [BSONDocument] = [["$set": [mark(0): ["any": hasOneStep ? false : job.whole.needs.bson]]]]
+        for round in rounds {
+            for (index, step) in job.steps.enumerated() {
+                pipeline.append(["$set": ["\(mark(round)).s\(index)": step.finding.bson]])
+                if step.isAboutElements {
+                    pipeline.append(["$set": ["\(mark(round)).e\(index)": step.reasonCodes.bson]])
+                }
+                // What the last step writes nothing looks at.
+                let isLast = round == rounds.last && index == job.steps.count - 1
+                if step.client == nil, !isLast { pipeline.append(step.stage) }
+            }
+        }
+        return pipeline
     }
 
     private var totals: BSONDocument {
