@@ -1,43 +1,98 @@
 /// A kind of change with its verdicts: the rows of `semantics.md`, section 6, of the project's reference.
+///
+/// Several kinds may share a code where only circumstances differ: a removal has one code, whether the property was
+/// required or not.
 public struct ChangeKind: Hashable, Sendable {
-    /// The stable name; several kinds may share one, where only circumstances differ.
+    /// The stable name.
     public let code: SchemaChange.Code
     /// Whether the server can apply it in place.
     public let server: SchemaChange.Verdict
     /// Whether clients in the field go on working with it.
     public let client: SchemaChange.Verdict
+    /// What follows, the heaviest first.
+    public let consequences: [Consequence]
+    /// What to do, in one or two sentences.
+    public let advice: String
+    /// Where the verdicts come from.
+    public let source: Source
 
-    private init(_ code: SchemaChange.Code, _ server: SchemaChange.Verdict, _ client: SchemaChange.Verdict) {
+    init(
+        _ code: SchemaChange.Code, server: SchemaChange.Verdict, client: SchemaChange.Verdict,
+        then consequences: [Consequence], _ source: Source, do advice: String
+    ) {
         self.code = code
         self.server = server
         self.client = client
+        self.consequences = consequences
+        self.advice = advice
+        self.source = source
     }
 
-    static let typeAdded = Self(.typeAdded, .nonBreaking, .nonBreaking)
-    static let typeRemoved = Self(.typeRemoved, .breaking, .nonBreaking)
-    static let typeRenamed = Self(.typeRenamed, .breaking, .breaking)
-    static let collectionMoved = Self(.collectionMoved, .breaking, .nonBreaking)
-    static let requiredAdded = Self(.requiredAdded, .nonBreaking, .nonBreaking)
-    static let optionalAdded = Self(.optionalAdded, .nonBreaking, .nonBreaking)
-    static let propertyRemoved = Self(.propertyRemoved, .breaking, .nonBreaking)
-    static let propertyRenamed = Self(.propertyRenamed, .breaking, .breaking)
-    static let propertyTypeChanged = Self(.propertyTypeChanged, .breaking, .breaking)
-    /// Between `int` and `long`: to clients both are the same 64-bit integer.
-    ///
-    /// Of properties alone. Nothing says so of elements or of the primary key, so the severer verdict holds there.
-    static let integerWidthChanged = Self(.propertyTypeChanged, .breaking, .nonBreaking)
-    static let optionalToRequired = Self(.optionalToRequired, .breaking, .breaking)
-    static let requiredToOptional = Self(.requiredToOptional, .breaking, .breaking)
-    static let cardinalityChanged = Self(.cardinalityChanged, .breaking, .breaking)
-    static let listSetChanged = Self(.listSetChanged, .breaking, .breaking)
-    static let elementTypeChanged = Self(.elementTypeChanged, .breaking, .breaking)
-    static let elementNullabilityChanged = Self(.elementNullabilityChanged, .breaking, .breaking)
-    static let embeddingChanged = Self(.embeddingChanged, .breaking, .breaking)
-    static let linkAdded = Self(.linkAdded, .breaking, .breaking)
-    static let linkRemoved = Self(.linkRemoved, .breaking, .breaking)
-    static let linkRetargeted = Self(.linkRetargeted, .breaking, .breaking)
-    static let idTypeChanged = Self(.idTypeChanged, .breaking, .breaking)
-    static let defaultAdded = Self(.defaultAdded, .nonBreaking, .nonBreaking)
-    static let defaultChanged = Self(.defaultChanged, .nonBreaking, .nonBreaking)
-    static let defaultRemoved = Self(.defaultRemoved, .nonBreaking, .nonBreaking)
+    /// The worse of the two verdicts.
+    public var verdict: SchemaChange.Verdict { max(server, client) }
+
+    /// What a change leads to.
+    public enum Consequence: String, Hashable, Sendable, CaseIterable {
+        /// Sync is terminated and enabled again.
+        case terminate
+        /// Every client starts over, and loses what it had not uploaded.
+        case clientReset = "client-reset"
+        /// Clients that use what changes start over.
+        case someClientsReset = "some-clients-reset"
+        /// The server reads the collection again; changes halt meanwhile.
+        case resync
+        /// The server may read the collection again.
+        case mayResync = "may-resync"
+        /// Documents that do not conform stop syncing.
+        case unsyncedDocuments = "unsynced-documents"
+        /// The server refuses writes of documents that do not conform.
+        case refusedWrites = "refused-writes"
+        /// Clients that hold a local file raise their schema version or migrate it.
+        case clientMigration = "client-migration"
+        /// Devices catch up with history to that point.
+        case catchUp = "catch-up"
+        /// Functions, rules and the Data API validate by it; sync does not.
+        case dataAccess = "data-access"
+    }
+
+    /// Where verdicts come from.
+    public struct Source: Hashable, Sendable {
+        /// How sure they are.
+        public enum Basis: String, Hashable, Sendable {
+            /// A page of the documentation says so.
+            case documented
+            /// The documentation has it in part; the rest follows from it.
+            case partly = "partly-documented"
+            /// It follows from what is documented elsewhere; the severer reading holds.
+            case inferred
+        }
+
+        /// How sure they are.
+        public let basis: Basis
+        /// The page, or what they follow from.
+        public let text: String
+        /// The row of the quick reference on "Update Your Schema", where there is one.
+        public let quickReference: String?
+
+        static func quickReference(_ row: String) -> Self {
+            Self(basis: .documented, text: "App Services: Update Your Schema", quickReference: row)
+        }
+
+        static func documented(_ text: String) -> Self { Self(basis: .documented, text: text, quickReference: nil) }
+        static func partly(_ text: String) -> Self { Self(basis: .partly, text: text, quickReference: nil) }
+        static func inferred(_ text: String) -> Self { Self(basis: .inferred, text: text, quickReference: nil) }
+    }
+}
+
+extension SchemaChange.Verdict: Comparable {
+    private var rank: Int {
+        switch self {
+        case .nonBreaking: 0
+        case .versioned: 1
+        case .breaking: 2
+        }
+    }
+
+    /// By severity.
+    public static func < (left: Self, right: Self) -> Bool { left.rank < right.rank }
 }

@@ -14,7 +14,8 @@ extension Comparison {
             if names.contains(name) {
                 known[name] = (field, place)
             } else {
-                note(.propertyRemoved, at: place, from: field, to: nil, "\(place.old) is removed")
+                let kind = field.isRequired ? ChangeKind.requiredRemoved : .optionalRemoved
+                note(kind, at: place, from: field, to: nil, losing: new, "\(place.old) is removed")
             }
         }
         for field in after {
@@ -48,6 +49,7 @@ extension Comparison {
         if change?.code != .embeddingChanged { compareLinks(old, new, at: spot) }
         compareDuty(old, new, at: spot)
         compareDefaults(old, new, at: spot, isSameType: change == nil)
+        if change == nil { compareConstraints(old.node, new.node, at: spot) }
         if change == nil || change?.code == .listSetChanged { compareInside(old.node, new.node, at: spot) }
     }
 

@@ -5,7 +5,7 @@ import ServerSchema
 extension Comparison {
     /// Compares two versions of what a collection's documents must be.
     mutating func compareRoots(_ old: SchemaNode, _ new: SchemaNode) {
-        switch (old.typeName, new.typeName) {
+        switch isOfValidators ? (nil, nil) : (old.typeName, new.typeName) {
         // Without a title the collection has no type that clients know.
         case (nil, _?): add(type: new, insteadOf: old)
         case (_?, nil): remove(type: old, leaving: new)
@@ -14,6 +14,8 @@ extension Comparison {
         default: break
         }
         compareFields(old, new, at: Spot())
+        compareAdditionalProperties(old, new, at: Spot())
+        compareConstraints(old, new, at: Spot())
     }
 
     /// Notes that clients learn of a type; `old` is the schema that had no title.
@@ -35,7 +37,7 @@ extension Comparison {
             case (let before?, nil): "type \(before) loses its title"
             case (nil, let after): "the type without a title is named \(after ?? "")"
             }
-        note(.typeRenamed, at: spot, from: old, to: new, "\(spot.new): \(summary)")
+        note(.embeddedTypeRenamed, at: spot, from: old, to: new, "\(spot.new): \(summary)")
     }
 
     private func name(of root: SchemaNode) -> String {

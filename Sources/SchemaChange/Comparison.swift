@@ -12,6 +12,9 @@ struct Comparison {
         (self.old, self.new, self.map) = (old, new, map)
     }
 
+    /// Whether both are validators, to which titles say nothing.
+    var isOfValidators: Bool { [old, new].allSatisfy { $0?.dialect ?? .jsonSchema == .jsonSchema } }
+
     /// A place in both versions, which renames may call differently.
     struct Spot {
         var old = SchemaPath()
@@ -32,14 +35,18 @@ struct Comparison {
     }
 
     mutating func note(
-        _ kind: ChangeKind, at spot: Spot, from old: Field?, to new: Field?, _ description: String
+        _ kind: ChangeKind, at spot: Spot, from old: Field?, to new: Field?, losing holder: SchemaNode? = nil,
+        _ description: String
     ) {
         let before = old.map { side($0, of: self.old, at: spot.old) }
         let after = new.map { side($0, of: self.new, at: spot.new) }
-        changes.append(
+        var change =
             SchemaChange(
                 kind: kind, namespace: (self.new ?? self.old)?.namespace, path: new == nil ? spot.old : spot.new,
-                old: before, new: after, description: description))
+                oldNamespace: (self.old ?? self.new)?.namespace, oldPath: spot.old, old: before, new: after,
+                place: holder?.location, description: description)
+        change.newHolder = holder
+        changes.append(change)
     }
 
     private func side(_ field: Field, of collection: CollectionSchema?, at path: SchemaPath) -> SchemaChange.Side {
@@ -53,8 +60,9 @@ struct Comparison {
         if old.holdsValues, new.holdsValues {
             compareElement(old.values, new.values, at: spot.appending(.values))
         } else if old.admits(.object), new.admits(.object) {
-            if old.isEmbedded, new.isEmbedded { compareTitles(old, new, at: spot) }
+            if old.isEmbedded, new.isEmbedded, !isOfValidators { compareTitles(old, new, at: spot) }
             compareFields(old, new, at: spot)
+            compareAdditionalProperties(old, new, at: spot)
         }
         if old.admits(.array), new.admits(.array) { compareElements(old, new, at: spot.appending(.elements)) }
     }
@@ -73,6 +81,7 @@ struct Comparison {
         let change = elementChange(old, new, at: spot)
         if let change { note(change, at: spot, from: old, to: new, "\(spot.new): \(words(old, new))") }
         if change?.code != .embeddingChanged { compareLinks(old, new, at: spot) }
+        if change == nil { compareConstraints(old, new, at: spot) }
         if change == nil || change?.code == .listSetChanged { compareInside(old, new, at: spot) }
     }
 

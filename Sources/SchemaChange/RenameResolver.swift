@@ -134,6 +134,9 @@ extension RenameResolver {
         guard case .field(let oldName)? = place.path.steps.last,
             let before = old[place.namespace]?.root.node(at: parent)
         else { return }
+        guard place.path.steps != [.field("_id")], !parent.isRoot || name != "_id" else {
+            throw rename.error("the primary key is always _id, and can be called nothing else")
+        }
         let namespace = map.newName(of: place.namespace)
         guard let after = new[namespace]?.root.node(at: map.newPath(of: parent, in: place.namespace)) else {
             throw rename.error("the newer schema has nothing at \(parent) of \(namespace)")

@@ -48,6 +48,26 @@ extension SchemaChange {
         public static let linkRetargeted = Self(rawValue: "link-retargeted")
         /// The primary key has another type.
         public static let idTypeChanged = Self(rawValue: "id-type-changed")
+        /// A constraint refuses values that it let in.
+        public static let constraintTightened = Self(rawValue: "constraint-tightened")
+        /// A constraint lets in values that it refused.
+        public static let constraintLoosened = Self(rawValue: "constraint-loosened")
+        /// An object may have other fields than the declared ones, or may no longer.
+        public static let additionalPropertiesChanged = Self(rawValue: "additional-properties-changed")
+        /// Documents are divided by another field, or by one of another type.
+        public static let partitionKeyChanged = Self(rawValue: "partition-key-changed")
+        /// Clients may query by a field.
+        public static let queryableAdded = Self(rawValue: "queryable-added")
+        /// Clients may no longer query by a field.
+        public static let queryableRemoved = Self(rawValue: "queryable-removed")
+        /// Another queryable field is indexed, or none.
+        public static let indexedQueryableChanged = Self(rawValue: "indexed-queryable-changed")
+        /// Clients choose their documents by queries in place of partitions, or the reverse.
+        public static let syncModeChanged = Self(rawValue: "sync-mode-changed")
+        /// A collection, or sync as a whole, belongs to another data source.
+        public static let dataSourceChanged = Self(rawValue: "data-source-changed")
+        /// Clients only write to a collection, or do so no longer.
+        public static let asymmetricChanged = Self(rawValue: "asymmetric-changed")
         /// A property has a default that had none.
         public static let defaultAdded = Self(rawValue: "default-added")
         /// A property has another default.

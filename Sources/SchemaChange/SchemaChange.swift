@@ -13,10 +13,18 @@ public struct SchemaChange: Hashable, Sendable {
     /// The place in the documents, as the newer schema names it, and the older where the newer has none; the root when
     /// the change is one of the type itself.
     public var path: SchemaPath
+    /// The collection that holds the documents before the deploy: the older name of one that moved.
+    public var oldNamespace: Namespace?
+    /// The place in the documents before the deploy: with the older names of what was renamed.
+    public var oldPath: SchemaPath
     /// What the older schema has there; `nil` when it has nothing.
     public var old: Side?
     /// What the newer schema has there; `nil` when it has nothing.
     public var new: Side?
+    /// Where to look in the newer schema: what changed, or the object that lost it; `nil` when it has neither.
+    public var place: SourceLocation?
+    /// The object of the newer schema that lost what went; `nil` for any other change.
+    var newHolder: SchemaNode?
     /// What changes, as one clause that names fields and types, never a value: `email becomes required`.
     public var description: String
 
@@ -26,17 +34,23 @@ public struct SchemaChange: Hashable, Sendable {
         case breaking
         /// The change is additive.
         case nonBreaking = "non-breaking"
+        /// Additive where schemas are versioned, breaking elsewhere.
+        case versioned
     }
 
     /// Joins the parts.
     public init(
-        kind: ChangeKind, namespace: Namespace?, path: SchemaPath, old: Side?, new: Side?, description: String
+        kind: ChangeKind, namespace: Namespace?, path: SchemaPath, oldNamespace: Namespace?, oldPath: SchemaPath,
+        old: Side?, new: Side?, place: SourceLocation? = nil, description: String
     ) {
         self.kind = kind
         self.namespace = namespace
         self.path = path
+        self.oldNamespace = oldNamespace
+        self.oldPath = oldPath
         self.old = old
         self.new = new
+        self.place = place ?? new?.location
         self.description = description
     }
 
@@ -46,6 +60,24 @@ public struct SchemaChange: Hashable, Sendable {
     public var server: Verdict { kind.server }
     /// Whether clients in the field go on working with it.
     public var client: Verdict { kind.client }
+}
+
+/// The object that lost something is known by where it stands.
+extension SchemaChange {
+    /// Whether both are the same change of the same places.
+    public static func == (left: Self, right: Self) -> Bool {
+        left.kind == right.kind && left.namespace == right.namespace && left.path == right.path
+            && left.oldNamespace == right.oldNamespace && left.oldPath == right.oldPath && left.old == right.old
+            && left.new == right.new && left.place == right.place && left.description == right.description
+    }
+
+    /// By kind and place.
+    public func hash(into hasher: inout Hasher) {
+        hasher.combine(kind.code)
+        hasher.combine(namespace)
+        hasher.combine(path)
+        hasher.combine(place)
+    }
 }
 
 extension SchemaChange: CustomStringConvertible {}

@@ -13,23 +13,32 @@ public enum SchemaDiff {
         changes(from: old, to: new, RenameMap())
     }
 
-    /// The changes of all collections, by namespace.
+    /// The changes of all collections, by namespace, after those of the app as a whole.
     public static func changes(from old: ServerSchema, to new: ServerSchema) -> [SchemaChange] {
         changes(from: old, to: new, RenameMap())
     }
 
-    /// The changes of all collections, by namespace, where the operator states renames.
+    /// The changes of all collections where the operator states renames.
+    /// - Parameter isVersioned: whether the app has versioned schemas, so that old clients outlive some changes.
     /// - Throws: ``RenameError`` for a rename that names nothing, several things, or what was not renamed.
     public static func changes(
-        from old: ServerSchema, to new: ServerSchema, renames: [Rename]
+        from old: ServerSchema, to new: ServerSchema, renames: [Rename], isVersioned: Bool = false
     ) throws(RenameError) -> [SchemaChange] {
-        changes(from: old, to: new, try RenameResolver.resolve(renames, from: old, to: new))
+        let changes = changes(from: old, to: new, try RenameResolver.resolve(renames, from: old, to: new))
+        return isVersioned ? changes.map { $0.with($0.kind.versioned) } : changes
     }
 
     private static func changes(from old: ServerSchema, to new: ServerSchema, _ map: RenameMap) -> [SchemaChange] {
         let before = Dictionary(old.collections.map { (map.newName(of: $0.namespace), $0) }) { first, _ in first }
         let namespaces = Set(before.keys).union(new.collections.map(\.namespace)).sorted()
-        return namespaces.flatMap { changes(from: before[$0], to: new[$0], map) }
+        let app = SyncComparison(from: old, to: new, renames: map)
+        return app.ofApp
+            + namespaces.flatMap { namespace in
+                let (earlier, later) = (before[namespace], new[namespace])
+                let all = changes(from: earlier, to: later, map) + app.ofCollection(from: earlier, to: later)
+                let syncs = earlier.map(old.mayJudge) == true || later.map(new.mayJudge) == true
+                return syncs ? all : all.map { $0.with($0.kind.outsideSync) }
+            }
     }
 
     private static func changes(
@@ -47,6 +56,28 @@ public enum SchemaDiff {
         case (nil, let new?): comparison.add(type: new.root)
         case (nil, nil): break
         }
-        return comparison.changes
+        guard comparison.isOfValidators else { return comparison.changes }
+        return comparison.changes.map {
+            $0.with($0.kind.ofValidator(refusesMore: ValidatorVerdict.refusesMore($0)))
+        }
+    }
+}
+
+extension SchemaChange {
+    fileprivate func with(_ kind: ChangeKind) -> SchemaChange {
+        var change = self
+        change.kind = kind
+        return change
+    }
+}
+
+extension ServerSchema {
+    /// Whether a collection's changes are judged as sync does: one that does not sync has no clients to break.
+    ///
+    /// Of a validator that is another question, which has been answered already.
+    fileprivate func mayJudge(_ collection: CollectionSchema) -> Bool {
+        if collection.dialect == .jsonSchema { return true }
+        return scope(of: collection) != .outside && collection.root.typeName != nil
+            && collection.root.property("_id") != nil
     }
 }

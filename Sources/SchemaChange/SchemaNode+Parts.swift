@@ -56,6 +56,11 @@ extension SchemaNode {
     /// Whether the schema lets a value of the type in.
     func admits(_ type: SchemaType) -> Bool { types.isEmpty || types.contains(type) }
 
+    /// The fields with their types in words.
+    var fieldWords: [String: String] {
+        Dictionary(fields.map { ($0.name, $0.node.expectation()) }) { first, _ in first }
+    }
+
     /// The title, unless it is empty.
     var typeName: String? { title.flatMap { $0.isEmpty ? nil : $0 } }
 }

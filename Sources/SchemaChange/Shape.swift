@@ -27,6 +27,12 @@ enum Shape: Hashable {
         }
     }
 
+    private static func isWidening(_ old: Set<SchemaType>, _ new: Set<SchemaType>) -> Bool {
+        guard let from = old.first, let to = new.first, old.count == 1, new.count == 1 else { return false }
+        return [.int, .long, .double].contains(from) && from != to
+            && (to == .decimal || to == .double)
+    }
+
     private var isCollection: Bool {
         switch self {
         case .single, .embedded: false
@@ -40,6 +46,7 @@ enum Shape: Hashable {
         case _ where self == other: nil
         case (.list, .set), (.set, .list): .listSetChanged
         case (.single([.int]), .single([.long])), (.single([.long]), .single([.int])): .integerWidthChanged
+        case (.single(let before), .single(let after)) where Self.isWidening(before, after): .numberWidened
         // Both are objects in the documents: there is nothing to wrap.
         case (.embedded, .dictionary), (.dictionary, .embedded): .propertyTypeChanged
         case _ where isCollection != other.isCollection: .cardinalityChanged

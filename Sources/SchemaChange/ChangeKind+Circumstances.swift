@@ -1,0 +1,38 @@
+/// The same changes where other rules hold.
+extension ChangeKind {
+    /// In a collection that does not sync: functions, rules and the Data API alone see the schema.
+    var outsideSync: ChangeKind {
+        guard verdict != .nonBreaking else { return self }
+        return ChangeKind(
+            code, server: .nonBreaking, client: .nonBreaking, then: [.dataAccess],
+            .inferred("breaking changes concern collections that sync"),
+            do: "Nothing for sync: the collection does not sync. Check what functions and rules read and write.")
+    }
+
+    /// Under versioned schemas, where removals and changes between optional and required keep old clients going.
+    ///
+    /// Seen in SDK releases and server notes of 2024; never documented.
+    var versioned: ChangeKind {
+        let codes: Set<SchemaChange.Code> = [.typeRemoved, .propertyRemoved, .optionalToRequired, .requiredToOptional]
+        guard codes.contains(code), verdict == .breaking else { return self }
+        let rest = consequences.filter { $0 != .terminate && $0 != .clientReset }
+        return ChangeKind(
+            code, server: .versioned, client: client == .breaking ? .versioned : client, then: rest,
+            .inferred("schema versioning, seen in SDK releases of 2024 and never documented"),
+            do: "Deploy it as a new schema version: clients keep the version that they were built with. Not with "
+                + "development mode.")
+    }
+
+    /// In a `$jsonSchema` validator, which refuses writes and knows no sync.
+    /// - Parameter refusesMore: whether documents that fitted may not fit any more.
+    func ofValidator(refusesMore: Bool) -> ChangeKind {
+        let verdict = refusesMore ? SchemaChange.Verdict.breaking : .nonBreaking
+        return ChangeKind(
+            code, server: verdict, client: verdict, then: refusesMore ? [.refusedWrites] : [],
+            .inferred("MongoDB manual, $jsonSchema: what is written must conform"),
+            do: refusesMore
+                ? "Make the documents fit first. Deploy with validationAction warn, and change to error when no warning "
+                    + "comes any more."
+                : "Nothing: what conformed before still does.")
+    }
+}

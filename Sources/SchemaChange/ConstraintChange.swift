@@ -1,0 +1,83 @@
+internal import BSON
+import ServerSchema
+
+/// Which constraint keywords of a value let in less than before, and which more.
+struct ConstraintChange {
+    private(set) var tightened: [String] = []
+    private(set) var loosened: [String] = []
+
+    init(from old: SchemaNode, to new: SchemaNode) {
+        let (before, after) = (old.constraints, new.constraints)
+        bound(
+            "minimum", before.minimum, before.isMinimumExclusive, after.minimum, after.isMinimumExclusive, least: true)
+        bound(
+            "maximum", before.maximum, before.isMaximumExclusive, after.maximum, after.isMaximumExclusive, least: false)
+        length("minLength", before.minLength, after.minLength, least: true)
+        length("maxLength", before.maxLength, after.maxLength, least: false)
+        length("minItems", before.minItems, after.minItems, least: true)
+        length("maxItems", before.maxItems, after.maxItems, least: false)
+        length("minProperties", before.minProperties, after.minProperties, least: true)
+        length("maxProperties", before.maxProperties, after.maxProperties, least: false)
+        values(before.allowedValues, after.allowedValues)
+        others(before, after, at: old.location)
+    }
+
+    private mutating func note(_ keyword: String, letsInLess: Bool) {
+        if letsInLess { tightened.append(keyword) } else { loosened.append(keyword) }
+    }
+
+    /// A bound that comes, or moves inwards, lets in less.
+    private mutating func bound(
+        _ keyword: String, _ old: BSONValue?, _ wasExclusive: Bool, _ new: BSONValue?, _ isExclusive: Bool, least: Bool
+    ) {
+        switch (old, new) {
+        case (nil, nil): break
+        case (nil, _?): note(keyword, letsInLess: true)
+        case (_?, nil): note(keyword, letsInLess: false)
+        case (let old?, let new?):
+            switch new.compared(to: old) {
+            case .equal: if wasExclusive != isExclusive { note(keyword, letsInLess: isExclusive) }
+            case .greater: note(keyword, letsInLess: least)
+            case .less: note(keyword, letsInLess: !least)
+            }
+        }
+    }
+
+    private mutating func length(_ keyword: String, _ old: Int64?, _ new: Int64?, least: Bool) {
+        bound(keyword, old.map { .long($0) }, false, new.map { .long($0) }, false, least: least)
+    }
+
+    private mutating func values(_ old: [BSONValue]?, _ new: [BSONValue]?) {
+        guard let new else { return old == nil ? () : note("enum", letsInLess: false) }
+        guard let old else { return note("enum", letsInLess: true) }
+        let (gone, come) = (old.contains { !new.contains($0) }, new.contains { !old.contains($0) })
+        if gone { note("enum", letsInLess: true) } else if come { note("enum", letsInLess: false) }
+    }
+
+    /// The keywords of which it cannot be told whether another value lets in more: then it may let in less.
+    private mutating func others(_ old: Constraints, _ new: Constraints, at place: SourceLocation) {
+        let (before, after) = (old.otherKeywords(at: place), new.otherKeywords(at: place))
+        for (name, value) in before where after[name] == nil || after[name] != value {
+            note(name, letsInLess: after[name] != nil)
+        }
+        for (name, _) in after where before[name] == nil { note(name, letsInLess: true) }
+        tightened.sort()
+        loosened.sort()
+    }
+}
+
+extension Constraints {
+    /// The keywords without an order of their values, by name.
+    fileprivate func otherKeywords(at place: SourceLocation) -> [String: BSONValue] {
+        var node = SchemaNode(location: place)
+        node.constraints = self
+        let ordered: Set<String> = [
+            "minimum", "maximum", "exclusiveMinimum", "exclusiveMaximum", "minLength", "maxLength", "minItems",
+            "maxItems", "minProperties", "maxProperties", "enum",
+        ]
+        let elements = (try? node.jsonSchema.elements()) ?? []
+        return Dictionary(elements.filter { !ordered.contains($0.name) }.map { ($0.name, $0.value) }) { first, _ in
+            first
+        }
+    }
+}

@@ -1,0 +1,73 @@
+internal import BSON
+internal import ServerSchema
+
+/// A removal and an addition that look like a rename: the operator decides.
+public struct RenameHint: Hashable, Sendable {
+    /// What goes.
+    public let removed: SchemaChange
+    /// What comes.
+    public let added: SchemaChange
+    /// The rename to state, if it is one.
+    public let rename: String
+    /// Why it looks so.
+    public let reason: String
+}
+
+extension SchemaDiff {
+    /// The removals and additions that look like renames: of the same type, and without another candidate on either side.
+    public static func hints(in changes: [SchemaChange]) -> [RenameHint] {
+        properties(in: changes) + collections(in: changes)
+    }
+
+    private static func properties(in changes: [SchemaChange]) -> [RenameHint] {
+        struct Slot: Hashable {
+            let holder: String
+            let type: String
+        }
+        func slot(_ change: SchemaChange, _ side: SchemaChange.Side?) -> Slot? {
+            guard let node = side?.node, change.path.steps != [.field("_id")] else { return nil }
+            let holder = "\(change.namespace.map { "\($0)" } ?? "") \(change.oldPath.steps.dropLast())"
+            return Slot(holder: holder, type: node.isEmbedded ? "embedded object" : node.expectation())
+        }
+        let removed = Dictionary(
+            grouping: changes.filter { $0.code == .propertyRemoved }, by: { slot($0, $0.old) })
+        let added = Dictionary(
+            grouping: changes.filter { $0.code == .requiredAdded || $0.code == .optionalAdded },
+            by: { slot($0, $0.new) })
+        return changes.compactMap { change in
+            guard change.code == .propertyRemoved, let slot = slot(change, change.old), removed[slot]?.count == 1,
+                let candidates = added[slot], candidates.count == 1, let namespace = change.oldNamespace,
+                case .field(let name)? = candidates[0].path.steps.last
+            else { return nil }
+            let (from, to) = (change.oldPath, "\(SchemaPath([.field(name)]))")
+            return RenameHint(
+                removed: change, added: candidates[0], rename: "\(namespace).\(from)=\(to)",
+                reason: "the only \(slot.type) that goes there, and \(to) the only one that comes")
+        }
+    }
+
+    private static func collections(in changes: [SchemaChange]) -> [RenameHint] {
+        let removed = changes.filter { $0.code == .typeRemoved && $0.new == nil }
+        let added = changes.filter { $0.code == .typeAdded && $0.old == nil }
+        return removed.compactMap { change in
+            guard let root = change.old?.node else { return nil }
+            let title = root.typeName
+            let sameTitle = added.filter { title != nil && $0.new?.node?.typeName == title }
+            let alike = added.filter { $0.new?.node.map { $0.fieldWords == root.fieldWords } == true }
+            let rivals = removed.filter { $0.old?.node.map { $0.fieldWords == root.fieldWords } == true }
+            let other: SchemaChange
+            let reason: String
+            if sameTitle.count == 1 {
+                (other, reason) = (sameTitle[0], "both have the type \(title ?? "")")
+            } else if alike.count == 1, rivals.count == 1 {
+                (other, reason) = (
+                    alike[0], "both have the same properties, and no other collection that comes has them"
+                )
+            } else {
+                return nil
+            }
+            guard let from = change.namespace, let to = other.namespace else { return nil }
+            return RenameHint(removed: change, added: other, rename: "\(from)=\(to)", reason: reason)
+        }
+    }
+}

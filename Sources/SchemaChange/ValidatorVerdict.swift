@@ -1,0 +1,31 @@
+import ServerSchema
+
+/// Whether a validator refuses documents after a change that it let in before.
+enum ValidatorVerdict {
+    static func refusesMore(_ change: SchemaChange) -> Bool {
+        switch change.code {
+        case .requiredAdded, .optionalToRequired, .constraintTightened: true
+        case .propertyRemoved: forbidsFurther(change)
+        case .propertyTypeChanged, .idTypeChanged, .elementTypeChanged, .elementNullabilityChanged,
+            .cardinalityChanged:
+            !widens(change)
+        case .listSetChanged: change.new?.node?.uniqueItems == true
+        case .additionalPropertiesChanged: change.new?.node?.furtherFields != .any
+        default: false
+        }
+    }
+
+    /// Whether an object that lost a property refuses what it does not declare.
+    private static func forbidsFurther(_ change: SchemaChange) -> Bool { change.newHolder?.furtherFields != .any }
+
+    /// Whether every type that was let in still is.
+    private static func widens(_ change: SchemaChange) -> Bool {
+        guard let old = change.old?.node, let new = change.new?.node else { return false }
+        if new.types.isEmpty { return true }
+        if old.types.isEmpty { return false }
+        let numbers: Set<SchemaType> = [.int, .long, .double, .decimal]
+        return old.types.allSatisfy { type in
+            new.types.contains(type) || new.types.contains(.number) && numbers.contains(type)
+        } && !(old.admits(.array) && old.elementWords != new.elementWords)
+    }
+}
