@@ -45,6 +45,88 @@ import Testing
         }
     }
 
+    private func list(_ ids: some Sequence<Int>, in test: BackfillCase) throws -> String {
+        try test.write("ids.jsonl", ids.map(String.init).joined(separator: "\n"))
+        return test.folder.appending("ids.jsonl").string
+    }
+
+    @Test func itsChunksAreAsLargeAsTimeAndLimitsAllow() async throws {
+        try await withPeople { test in
+            try await test.database.fill("people", count: 5_000) { ["_id": .integer(10_000 + $0)] }
+            let file = try list(10_000..<15_000, in: test)
+            let run = try await test.backfill("job", "--ids", file)
+            #expect(run.exitCode == 0, "\(run.errors)")
+            #expect(run.output.contains("changed 5,000 of 5,000 documents in 3 chunks"), "\(run.output)")
+        }
+    }
+
+    @Test func aRunThatDiesInTheMidstIsGivenTheListAgain() async throws {
+        try await withPeople { test in
+            try test.job(steps: [#"default: {field: email, value: ""}"#], limits: "{chunk: {documents: 50}}")
+            let file = try list(stride(from: 0, to: 900, by: 2), in: test)
+            #expect(try await test.backfill("job", "--ids", file, fault: "after-write:3").wasKilled)
+            #expect(try await changed(test).count == 150)
+            // As if no range had been walked.
+            let checkpoint = try #require(try await test.checkpoint())
+            #expect(checkpoint.chunks == 2)
+            #expect(checkpoint.last == nil)
+            #expect(checkpoint.upper == nil)
+            let run = try await test.backfill("job", "--ids", file)
+            #expect(run.exitCode == 0, "\(run.errors)")
+            #expect(try await changed(test).count == 450)
+            #expect(try await test.backfill().exitCode == 0)
+            #expect(try await changed(test).count == 1_000)
+        }
+    }
+
+    @Test func nearTheThresholdItStopsAndGoesOnWithTheSameList() async throws {
+        try await GateCase.withTasks { test in
+            let ids = (0..<150).map { 199 - $0 }
+            let flags = ["--ids", try list(ids, in: test), "--ledger", "none", "--allow-unsync", "200"]
+            let stopped = try await test.backfill(flags: flags)
+            #expect(stopped.exitCode == 75, "\(stopped.errors)")
+            #expect(stopped.output.contains("no ledger + 99 pending"), "\(stopped.output)")
+            #expect(try await GateCase.harmed(test).sorted() == Array(50..<149))
+            let tuned = try await Program.run([
+                "tune", "job", "unsynced=1000", "--uri", test.uri, "--state-database", test.state.name,
+            ])
+            #expect(tuned.exitCode == 0, "\(tuned.errors)")
+            let run = try await test.backfill(flags: flags)
+            #expect(run.exitCode == 0, "\(run.errors)")
+            #expect(try await GateCase.harmed(test).sorted() == Array(50..<200))
+        }
+    }
+
+    @Test func everyPhaseRunsOverIt() async throws {
+        try await Mongod.shared.withBackfill { test in
+            let text = { (number: Int) in "00112233-4455-6677-8899-\(100_000_000_000 + number)" }
+            let make = { (number: Int) -> BSONDocument in ["_id": .integer(number), "ref": .string(text(number))] }
+            try await test.database.fill("people", count: 500, make)
+            try await test.database.fill("people", [["_id": 900, "ref": "none"]])
+            try test.job(steps: ["convert: {field: ref, to: uuid}", "rename: {from: ref, to: id}"])
+            let ids = stride(from: 0, to: 500, by: 2)
+            let run = try await test.backfill("job", "--ids", try list(Array(ids) + [900], in: test))
+            #expect(run.exitCode == 0, "\(run.errors)")
+            let done: BSONDocument = ["ref": ["$exists": false], "id": ["$type": "binData"]]
+            #expect(try await test.database.documents("people", done).map { $0["_id"]?.integer } == Array(ids))
+            #expect(try await test.database.documents("people", ["_id": 900]) == [["_id": 900, "id": "none"]])
+            #expect(Set(try await test.state.documents("journal").map { $0["phase"]?.integer }) == [0, 1, 2])
+            let undone = try await Program.run([
+                "undo", "job", "--uri", test.uri, "--state-database", test.state.name, "--yes",
+            ])
+            #expect(undone.exitCode == 0, "\(undone.errors)")
+            #expect(try await test.database.documents("people", ["_id": ["$lt": 500]]) == (0..<500).map(make))
+        }
+    }
+
+    @Test func withADryRunItIsWrongUsage() async throws {
+        try await withPeople { test in
+            let run = try await test.backfill("job", "--dry-run", "--ids", try list([1], in: test))
+            #expect(run.exitCode == 64)
+            #expect(run.errors.contains("--ids does not go with --dry-run"))
+        }
+    }
+
     @Test func aListOfAnotherFormIsRefusedWithItsLine() async throws {
         try await withPeople { test in
             try test.write("ids.jsonl", "1\nid 2\n")

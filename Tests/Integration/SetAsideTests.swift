@@ -55,6 +55,28 @@ import Testing
         }
     }
 
+    /// Two updates of one command, of documents at risk and of others: the first that still needs the job is none of those
+    /// that are refused.
+    @Test func amongDocumentsAtRiskAndOthersTheyAreFoundByHalves() async throws {
+        try await Mongod.shared.withBackfill { test in
+            try await test.database.fill("tasks", count: 800) { number in
+                ["_id": .integer(number), "p": number % 2 == 0 ? "1" : "high"]
+            }
+            try GateCase.writeSchemas(retyping: "p", requiring: "q", in: test)
+            try test.job(
+                on: "tasks", steps: [#"default: {field: q, value: ""}"#, "convert: {field: p, to: int}"],
+                more: "schema: {active: active.json, next: next.json}")
+            let isRefused: BSONValue = ["$and": [["$eq": ["$_id", 600]], ["$eq": [["$type": "$p"], "int"]]]]
+            try await test.database.run(["collMod": "tasks", "validator": ["$expr": ["$not": [isRefused]]]])
+            let run = try await test.backfill(flags: ["--ledger", "none"])
+            #expect(run.exitCode == 1, "\(run.errors)")
+            #expect(try await recorded(test) == [600])
+            #expect(try await test.database.count("tasks", ["q": ""]) == 799)
+            #expect(try await test.database.count("tasks", ["p": 1]) == 399)
+            #expect(try await test.state.count("journal") < 40)
+        }
+    }
+
     @Test func aLaterRunTriesThemAgainAndTakesTheirRecordsAway() async throws {
         try await withPeople { test in
             try await refuseNegative(test)

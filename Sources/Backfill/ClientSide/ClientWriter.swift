@@ -4,7 +4,7 @@ import Mongo
 /// Writes what the client computed: a compare-and-set per document, many in a command.
 struct ClientWriter {
     let job: Job
-    let step: CompiledStep
+    let phase: Phase
     /// The collection that the job was planned on: should it be replaced meanwhile, the server refuses the write.
     let collectionUUID: BSONValue?
 
@@ -60,7 +60,8 @@ struct ClientWriter {
         let isSame = change.compared.map { name in
             Expression(.string("$\(name)")).isExactly(change.before[name])
         }
-        let condition = Expression.all([fence, step.needs, SyncLock.isFree] + isSame)
+        let step = phase.steps[0]
+        let condition = Expression.all([fence, step.needs, SyncLock.isFree] + phase.conditions + isSame)
         var writes = [(path: step.step.target, value: Expression.constant(change.value))]
         if let marker = step.step.kind.marker { writes.append((marker, .constant(true))) }
         let assignment = Assignment(writes: writes).specification

@@ -45,15 +45,21 @@ struct Evaluation: ~Copyable {
     private var isOver = false
 
     /// Evaluates a chunk, or the whole collection.
-    /// - Parameter onlyNeeding: whether documents that no step concerns are left out.
-    init(_ chunk: Chunk?, through steps: [CompiledStep], in context: ClientContext, onlyNeeding: Bool) {
+    /// - Parameters:
+    ///   - onlyNeeding: whether documents that no step concerns are left out.
+    ///   - condition: what else the documents have to be like; `nil` for all.
+    init(
+        _ chunk: Chunk?, through steps: [CompiledStep], in context: ClientContext, onlyNeeding: Bool,
+        where condition: Expression? = nil
+    ) {
         program = StepProgram(steps)
         self.context = context
         let needs = Expression.any(steps.map(\.needs))
         var pipeline: [BSONDocument] = []
-        if let chunk { pipeline.append(["$match": .object(chunk.membership.filter)]) }
+        if let chunk { pipeline.append(["$match": .object(chunk.filter())]) }
         pipeline.append(["$sort": ["_id": 1]])
         if onlyNeeding { pipeline.append(["$match": .object(needs.filter)]) }
+        if let condition { pipeline.append(["$match": .object(condition.filter)]) }
         pipeline.append(program.start(needs: needs))
         cursor = context.collection.aggregate(
             pipeline + (program.runs.first?.stages ?? []),

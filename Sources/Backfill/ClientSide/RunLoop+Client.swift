@@ -23,12 +23,11 @@ extension RunLoop {
     ///
     /// A document that a user changes between the reading and the writing keeps the user's values and is met again.
     mutating func write(_ chunk: Chunk, ofClient phase: Phase, only judged: Selection?) throws -> Writing? {
-        let step = phase.steps[0]
-        let writer = ClientWriter(job: job.job, step: step, collectionUUID: checkedUUID)
+        let writer = ClientWriter(job: job.job, phase: phase, collectionUUID: checkedUUID)
         let allowed = judged.map { Set($0.counted) }
         for _ in 0..<Self.attempts {
             var conflicts = 0
-            var reader = ChunkReader(chunk, through: step, in: job.context(collection))
+            var reader = ChunkReader(chunk, of: phase, in: job.context(collection))
             let runner = runner
             while !runner.stop.isRaised, let part = try runner.patience.bridging({ try reader.next() }) {
                 let changes = part.outcomes.compactMap { ClientWriter.Change($0, of: phase) }.filter { change in
@@ -106,14 +105,14 @@ extension RunLoop {
 /// Reads a chunk batch by batch; after a passing failure it goes on behind the last batch.
 private struct ChunkReader: ~Copyable {
     private let chunk: Chunk
-    private let step: CompiledStep
+    private let phase: Phase
     private let context: ClientContext
     private var evaluation: Evaluation?
     private var last: BSONValue?
 
-    init(_ chunk: Chunk, through step: CompiledStep, in context: ClientContext) {
+    init(_ chunk: Chunk, of phase: Phase, in context: ClientContext) {
         self.chunk = chunk
-        self.step = step
+        self.phase = phase
         self.context = context
         last = chunk.after
     }
@@ -123,8 +122,7 @@ private struct ChunkReader: ~Copyable {
         if evaluation == nil {
             evaluation = Evaluation(
                 chunk.isAlone || chunk.listed != nil ? chunk : Chunk(after: last, through: chunk.through),
-                through: [step], in: context,
-                onlyNeeding: true)
+                through: phase.steps, in: context, onlyNeeding: true, where: phase.isThrough)
         }
         do {
             guard let outcomes = try evaluation?.nextBatch(), let end = outcomes.last?.before["_id"] else {

@@ -34,11 +34,11 @@ struct Gate {
     func decide(_ chunk: Chunk, of phase: Phase, room: Int, _ store: borrowing StateStore) throws -> Decision? {
         var decision = Decision(chunk: chunk, journal: ChunkJournal(touched: phase.touched))
         var room = room
-        var lastBefore: BSONValue?
+        var seen: [BSONValue] = []
         let isJudged = try judge(chunk, of: phase, recorded: { try recorded(&$0, store) }) { document in
             if document.judgement.isCounted, !document.isRecorded {
                 guard room > 0 else {
-                    decision.chunk = lastBefore.map { Chunk(after: chunk.after, through: $0) }
+                    decision.chunk = chunk.cut(to: seen)
                     return false
                 }
                 room -= 1
@@ -51,7 +51,7 @@ struct Gate {
                     before: before, after: document.outcome.after,
                     positions: phase.removesFields ? try before.positions(of: phase.touched) : nil)
             }
-            lastBefore = document.id
+            seen.append(document.id)
             return true
         }
         return isJudged ? decision : nil

@@ -40,7 +40,7 @@ struct JournalReading {
         // Not `$project`: where the document has a list of that name, it puts the fields into each element of the list.
         let kept = ["_id"] + marks.map(\.0)
         let entry = kept.map { ($0, BSONValue.string("$\($0)")) } + [(Self.afterName, .object(fields))]
-        return [["$match": .object((chunk.membership && phase.needs).filter)], ["$set": .object(BSONDocument(marks))]]
+        return [["$match": .object(chunk.filter(where: phase.needs))], ["$set": .object(BSONDocument(marks))]]
             + phase.neededPipeline + [["$replaceWith": .object(BSONDocument(entry))]]
     }
 

@@ -11,8 +11,8 @@ package struct Chunk: Hashable, Sendable {
     package let after: BSONValue?
     /// The chunk's last `_id`.
     package let through: BSONValue
-    /// The only `_id`s of the chunk, where it is a list and not a range; few, as each is compared with each document.
-    var listed: [BSONValue]?
+    /// The only `_id`s of the chunk, where it is a list and not a range.
+    private(set) var listed: [BSONValue]?
     /// Whether it is the document of ``through`` alone, whatever else lies in the range.
     let isAlone: Bool
 
@@ -25,16 +25,38 @@ package struct Chunk: Hashable, Sendable {
         (self.after, through, isAlone) = (after, id, true)
     }
 
+    /// A list of `_id`s, which is not empty.
+    init(listing ids: [BSONValue]) {
+        self.init(after: nil, through: ids[ids.count - 1])
+        listed = ids
+    }
+
+    /// As much of it as these documents, the first of those that were asked for; `nil` when there is none.
+    func cut(to ids: [BSONValue]) -> Chunk? {
+        guard let last = ids.last else { return nil }
+        return listed == nil ? Chunk(after: after, through: last) : Chunk(listing: ids)
+    }
+
+    /// Whether it is one document at most, whatever the documents are like.
+    var isSingle: Bool { isAlone || listed?.count == 1 }
+
     /// Whether a document's `_id` is in the range.
     ///
     /// Written with `$expr`: match-language comparisons see only values of the bound's own type. The server takes exact
     /// index bounds from it, in updates too.
     var membership: Expression {
         let id = Expression(.string("$_id"))
-        if let listed { return .any(listed.map { .call("$eq", id, .constant($0)) }) }
+        if let listed { return .call("$in", id, .constant(.array(of: listed))) }
         if isAlone { return id == .constant(through) }
         let end = Expression.call("$lte", id, .constant(through))
         guard let after else { return end }
         return .all([.call("$gt", id, .constant(after)), end])
+    }
+
+    /// A match filter of the chunk's documents that are like `condition`, by the index of `_id`.
+    func filter(where condition: Expression? = nil) -> BSONDocument {
+        guard let listed else { return (condition.map { membership && $0 } ?? membership).filter }
+        let ids: BSONDocument = ["_id": ["$in": .array(of: listed)]]
+        return condition.map { ids.appending("$expr", $0.bson) } ?? ids
     }
 }

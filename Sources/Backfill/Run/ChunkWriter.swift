@@ -26,14 +26,14 @@ struct ChunkWriter {
             return [
                 [
                     Update(
-                        condition: chunk.membership && need(of: phase.steps), ids: nil,
+                        condition: condition(of: phase.steps, in: chunk), ids: chunk.listed.map { .array(of: $0) },
                         pipeline: phase.steps.updateOfNeeding)
                 ]
             ]
         }
         let groups = [(judged.counted, phase.steps), (judged.harmless, phase.harmlessSteps)]
         let updates = groups.flatMap { ids, steps in
-            let condition = chunk.membership && need(of: steps)
+            let condition = condition(of: steps, in: chunk)
             return steps.isEmpty
                 ? []
                 : ids.commandSlices().map { slice in
@@ -46,9 +46,15 @@ struct ChunkWriter {
         return updates.count <= 2 ? (updates.isEmpty ? [] : [updates]) : updates.map { [$0] }
     }
 
-    /// Whether a document needs one of the steps.
+    /// Whether a document needs one of the steps, and no step of an earlier phase.
     func need(of steps: [CompiledStep]) -> Expression {
-        PlantedBug.noNeeds.isPlanted ? .constant(true) : .any(steps.map(\.needs)) && SyncLock.isFree
+        PlantedBug.noNeeds.isPlanted
+            ? .constant(true) : .all([.any(steps.map(\.needs)), SyncLock.isFree] + phase.conditions)
+    }
+
+    /// The `_id`s of a list stand beside the condition.
+    private func condition(of steps: [CompiledStep], in chunk: Chunk) -> Expression {
+        chunk.listed == nil ? chunk.membership && need(of: steps) : need(of: steps)
     }
 
     /// Sends one command.

@@ -22,6 +22,13 @@ struct Chunker {
         return try cursor.nextDocument()?["_id"]
     }
 
+    /// How many documents a chunk has.
+    func count(_ chunk: Chunk) throws(MongoError) -> Int {
+        var cursor = collection.aggregate(
+            [["$match": .object(chunk.filter())], ["$count": "n"]], options: ["hint": ["_id": 1]])
+        return try cursor.nextDocument()?["n"]?.integer ?? 0
+    }
+
     /// The chunk of about `documents` documents behind `after` and not beyond `upper`.
     ///
     /// `min` and `max` are index bounds, over all types; `min` includes its bound and `max` does not.

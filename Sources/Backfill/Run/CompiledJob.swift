@@ -62,8 +62,8 @@ package struct CompiledJob: Sendable {
                 }
             }
         }
-        phases = judged(active, activeCollection)
-        deployed = nextCollection.map { (judged(next, $0), $0.dialect == .appServices) }
+        phases = Phase.inOrder(judged(active, activeCollection))
+        deployed = nextCollection.map { (Phase.inOrder(judged(next, $0)), $0.dialect == .appServices) }
     }
 
     /// The job with what its client-side steps have to know before the first document.
@@ -71,8 +71,10 @@ package struct CompiledJob: Sendable {
     func prepared(on collection: MongoCollection) throws -> CompiledJob {
         guard !isServerSide else { return self }
         var prepared = self
-        prepared.phases = try phases.map { try $0.prepared(in: context(collection)) }
-        prepared.deployed?.phases = try deployed?.phases.map { try $0.prepared(in: context(collection)) } ?? []
+        let prepare = { (phases: [Phase]) in Phase.inOrder(try phases.map { try $0.prepared(in: context(collection)) })
+        }
+        prepared.phases = try prepare(phases)
+        prepared.deployed?.phases = try deployed.map { try prepare($0.phases) } ?? []
         return prepared
     }
 
@@ -81,8 +83,9 @@ package struct CompiledJob: Sendable {
         let all = steps.map { Step($0.step.kind.settled(at: now)) }
         guard all != steps.map(\.step) else { return self }
         var settled = self
-        settled.phases = phases.map { $0.settled(at: now, among: all) }
-        settled.deployed?.phases = deployed?.phases.map { $0.settled(at: now, among: all) } ?? []
+        let settle = { (phases: [Phase]) in Phase.inOrder(phases.map { $0.settled(at: now, among: all) }) }
+        settled.phases = settle(phases)
+        settled.deployed?.phases = deployed.map { settle($0.phases) } ?? []
         return settled
     }
 

@@ -23,6 +23,12 @@ struct Phase: Sendable {
     /// Whether a field of the document itself may go or move.
     let removesFields: Bool
 
+    /// The steps of the phases before this one.
+    private(set) var earlier: [CompiledStep] = []
+    /// Of the documents that an earlier step of the client may need, those that the client found it not to, as they were
+    /// then; `nil` before it has looked.
+    private(set) var cleared: Expression?
+
     init(_ steps: [CompiledStep], isRisky: (CompiledStep) -> Bool) {
         self.steps = steps
         riskySteps = steps.filter(isRisky)
@@ -76,8 +82,8 @@ struct Phase: Sendable {
     /// Whether no step can do harm; else each chunk is judged before it is written.
     var isHarmless: Bool { riskySteps.isEmpty }
 
-    /// Whether a document lacks any of the steps, and is not locked.
-    var needs: Expression { .any(steps.map(\.needs)) && SyncLock.isFree }
+    /// Whether a document lacks any of the steps, is not locked, and is through the earlier phases.
+    var needs: Expression { .all([.any(steps.map(\.needs)), SyncLock.isFree] + conditions) }
     /// Whether a document lacks any of the steps, and is locked.
     var lockedNeeds: Expression { .any(steps.map(\.needs)) && !SyncLock.isFree }
 
@@ -89,6 +95,47 @@ struct Phase: Sendable {
 
     /// Whether the server alone tells what the steps make of a document.
     var isServerSide: Bool { steps.allSatisfy { $0.client == nil } }
+}
+
+/// What an earlier phase passed over stays as it is, or a step would take away what an earlier one still has to read: a
+/// document that was locked, that could not be written, or that came or changed behind the walk.
+extension Phase {
+    /// The phases of a job, each with what has to be done before it.
+    static func inOrder(_ phases: [Phase]) -> [Phase] {
+        phases.indices.map { index in
+            var phase = phases[index]
+            phase.earlier = phases[..<index].flatMap(\.steps)
+            return phase
+        }
+    }
+
+    /// The client's steps among the earlier ones: whether a document needs them, the server alone does not tell.
+    var earlierOfClient: [CompiledStep] { earlier.filter { $0.client != nil } }
+
+    /// The phase over documents at which the client has looked.
+    func clearing(_ cleared: [Expression]) -> Phase {
+        var phase = self
+        phase.cleared = .any([.constant(false)] + cleared)
+        return phase
+    }
+
+    /// Whether a document is through the earlier phases; `nil` where there are none.
+    var isThrough: Expression? { conditions.isEmpty ? nil : .all(conditions) }
+
+    /// The parts of ``isThrough``.
+    var conditions: [Expression] {
+        let ofClient = earlierOfClient
+        return serverConditions
+            + (ofClient.isEmpty ? [] : [.any([!.any(ofClient.map(\.needs))] + (cleared.map { [$0] } ?? []))])
+    }
+
+    private var serverConditions: [Expression] {
+        let ofServer = earlier.filter { $0.client == nil }
+        return ofServer.isEmpty ? [] : [!.any(ofServer.map(\.needs))]
+    }
+
+    /// Whether a document may need the phase, for all that the server can tell.
+    var mayNeed: Expression { .all([.any(steps.map(\.needs)), SyncLock.isFree] + serverConditions) }
 }
 
 extension [CompiledStep] {

@@ -38,11 +38,12 @@ struct Preview: ~Copyable {
         self.onlyNeeding = onlyNeeding
         walks = phase.walks
         guard phase.isServerSide else {
-            evaluation = Evaluation(chunk, through: phase.steps, in: context, onlyNeeding: onlyNeeding)
+            evaluation = Evaluation(
+                chunk, through: phase.steps, in: context, onlyNeeding: onlyNeeding, where: phase.isThrough)
             return
         }
         let needs = phase.needs
-        var pipeline: [BSONDocument] = [["$match": .object(chunk.membership.filter)], ["$sort": ["_id": 1]]]
+        var pipeline: [BSONDocument] = [["$match": .object(chunk.filter())], ["$sort": ["_id": 1]]]
         if onlyNeeding { pipeline.append(["$match": .object(needs.filter)]) }
         let isLarge: BSONValue = ["$gt": [["$bsonSize": "$$ROOT"], .integer(Self.large)]]
         let before: BSONValue = ["$cond": [isLarge, true, "$$ROOT"]]

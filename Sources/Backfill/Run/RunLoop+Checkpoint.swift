@@ -7,11 +7,13 @@ extension RunLoop {
     ///
     /// When an election came between its writes, earlier ones may be rolled back: the checkpoint is taken back and the
     /// chunk is run again. Should the runner die before it has taken it back, the verifying pass finds what is lost.
-    mutating func checkpoint(through last: BSONValue, modified: Int) throws -> Attempt {
+    mutating func checkpoint(_ chunk: Chunk, modified: Int) throws -> Attempt {
         let earlier = progress
-        progress.last = last
+        let documents = try walking ?? count(chunk)
+        walking = documents
+        // A list leaves the walk over the collection where it is.
+        if chunk.listed == nil { (progress.last, progress.walked) = (chunk.through, earlier.walked + documents) }
         progress.chunks += 1
-        progress.walked += walking
         progress.modified += modified
         let started = ContinuousClock.now
         defer { waited += started.duration(to: .now) }
@@ -34,6 +36,13 @@ extension RunLoop {
         unconfirmed = []
         FaultPoint.afterCheckpoint.reached()
         written = (written.chunks + 1, written.documents + modified)
-        return .written(modified)
+        return .written(modified, of: chunk)
+    }
+
+    /// How many documents lie in the chunk, by the index alone.
+    private func count(_ chunk: Chunk) throws -> Int {
+        if let listed = chunk.listed { return listed.count }
+        let (runner, chunker) = (runner, chunker)
+        return try runner.patience.bridging { try chunker.count(chunk) }
     }
 }

@@ -5,28 +5,28 @@ import Mongo
 extension RunLoop {
     /// How an attempt at a chunk ended.
     enum Attempt {
-        /// So many documents were changed, and the checkpoint says so.
-        case written(Int)
+        /// So many documents of the chunk, or of as much of it as could be run, were changed, and the checkpoint says so.
+        case written(Int, of: Chunk)
         /// It is to be tried again from the checkpoint on, perhaps smaller.
         case again
-        /// These chunks are next, to find a document that cannot be written.
-        case next([Chunk])
+        /// These are next in its place, to find a document that cannot be written.
+        case next([Piece])
         /// The run has to stop before it.
         case stopped(BackfillReport.Stop)
     }
 
     /// Takes a chunk through all of it, and finds out which document it ended at, should one of them end it.
-    mutating func attempt(_ chunk: Chunk, of documents: Int, _ phase: Phase) throws -> Attempt {
-        walking = documents
+    mutating func attempt(_ piece: Piece, _ phase: Phase) throws -> Attempt {
+        walking = piece.documents
         terms = ChunkTerms()
         do {
-            let attempt = try run(chunk, of: phase)
+            let attempt = try run(piece.chunk, of: phase)
             // Whatever was written of a chunk that is not checkpointed, its journal has to stay.
             try confirmJournal()
             return attempt
         } catch let error as MongoError where error.isOfOneDocument {
             try confirmJournal()
-            return try narrow(error, in: chunk, of: documents, phase: phase)
+            return try narrow(error, in: piece.chunk, of: phase)
         } catch {
             try? confirmJournal()
             throw error
@@ -35,16 +35,17 @@ extension RunLoop {
 
     /// Takes a chunk through all of it, or as much of the chunk as the gate allows.
     mutating func run(_ bounds: Chunk, of phase: Phase) throws -> Attempt {
-        var chunk = bounds
+        var (chunk, phase) = try cleared(bounds, for: phase)
         var judged: Selection?
         var entries: ChunkJournal?
         if !phase.isHarmless {
-            switch try admit(bounds, of: phase) {
+            switch try admit(chunk, of: phase) {
             case .stopped(let stop): return .stopped(stop)
             case .admitted(let allowed, let decision):
                 (chunk, judged, entries) = (allowed, decision.judged, decision.journal)
             }
         }
+        if chunk != bounds { walking = nil }
         unsettled += judged?.atRisk ?? []
         if PlantedBug.checkpointFirst.isPlanted {
             var early = progress
@@ -56,7 +57,7 @@ extension RunLoop {
         case .refused(let error): return try standAlone(error, in: chunk, of: phase)
         case .done(let modified):
             FaultPoint.afterWrite.reached()
-            let attempt = try checkpoint(through: chunk.through, modified: modified)
+            let attempt = try checkpoint(chunk, modified: modified)
             guard case .written = attempt else { return attempt }
             inDoubt.subtract(judged?.harmful ?? [])
             // What was written is read with majority, so behind the checkpoint.

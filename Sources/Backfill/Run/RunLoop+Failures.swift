@@ -3,53 +3,69 @@ import Mongo
 
 /// Documents that cannot be written: each ends the whole update, so it is found, set aside, and the others are written.
 extension RunLoop {
-    /// Goes on after a write that ended at a document which the server refuses.
+    /// Goes on after a write that ended at a document which the server refuses: looks for it.
     ///
-    /// The update goes in the order of `_id`, and what it changed before it ended stays: the first document that still
-    /// needs the phase is the one. It is tried alone, and set aside only when it is refused then, too.
+    /// It is tried alone, and set aside only when it is refused then, too.
     mutating func standAlone(_ error: MongoError, in chunk: Chunk, of phase: Phase) throws -> Attempt {
-        guard !chunk.isAlone, chunk.listed?.count != 1 else {
-            return try setAside(chunk.through, error, in: chunk, of: phase)
-        }
-        // A list is halved by who walks it.
-        guard chunk.listed == nil else { return .again }
-        // Which of them the client changes only it knows, and it does not write them in their order.
-        guard phase.isServerSide || walking <= 1 else {
-            probe = walking / 2
-            return .again
-        }
-        let suspect = try runner.patience.bridging { try firstNeeding(phase, in: chunk) }
-        // Somebody else changed or deleted it meanwhile.
-        guard let suspect else { return .again }
-        // What lies before it is a chunk of its own, whose writes are confirmed as those of every other.
-        let before = try runner.patience.bridging { try chunker.predecessor(of: suspect, after: chunk.after) }
-        return .next(
-            (before.map { [Chunk(after: chunk.after, through: $0)] } ?? [])
-                + [Chunk(after: before ?? chunk.after, alone: suspect)])
+        guard !chunk.isSingle else { return try setAside(error, in: chunk, of: phase) }
+        return isWrittenInOrder(phase) ? try first(in: chunk, of: phase) : try narrow(error, in: chunk, of: phase)
     }
 
-    /// Goes on after a look at a chunk that ended at a document: it does not say at which, so the chunk is halved.
-    mutating func narrow(_ error: MongoError, in chunk: Chunk, of documents: Int, phase: Phase) throws -> Attempt {
-        guard !chunk.isAlone, chunk.listed == nil, documents > 1 else {
-            return try standAlone(error, in: chunk, of: phase)
+    /// Whether the first document of a chunk that still needs the phase is the one that ended its update: what lay before
+    /// it was changed, and stays so.
+    ///
+    /// Several updates of one command, the client's own, and shards are each in an order of their own.
+    private func isWrittenInOrder(_ phase: Phase) -> Bool {
+        phase.isServerSide && phase.isHarmless && (phase.tellsWhatWas || !runner.keepsJournal) && sharesMajority
+    }
+
+    /// Goes on after a chunk that ended at a document and does not say at which: each half of it is run by itself.
+    mutating func narrow(_ error: MongoError, in chunk: Chunk, of phase: Phase) throws -> Attempt {
+        guard !chunk.isSingle else { return try setAside(error, in: chunk, of: phase) }
+        if let ids = chunk.listed { return .next(Piece(listing: ids).parts(of: (ids.count + 1) / 2)) }
+        let (runner, chunker) = (runner, chunker)
+        let halves = try runner.patience.bridging { () throws -> [Piece]? in
+            let count = try chunker.count(chunk)
+            guard count > 1 else { return nil }
+            let first = try chunker.chunk(after: chunk.after, upper: chunk.through, documents: count / 2)
+            guard !first.through.hasSameBytes(as: chunk.through) else { return nil }
+            return [
+                Piece(first, documents: count / 2),
+                Piece(Chunk(after: first.through, through: chunk.through), documents: count - count / 2),
+            ]
         }
-        probe = documents / 2
-        return .again
+        return try halves.map { .next($0) } ?? first(in: chunk, of: phase)
+    }
+
+    /// The first document of the chunk that needs the phase by itself, between what lies before it and behind it.
+    private func first(in chunk: Chunk, of phase: Phase) throws -> Attempt {
+        let (runner, chunker) = (runner, chunker)
+        return try runner.patience.bridging {
+            // Somebody else may have changed or deleted it meanwhile.
+            guard let suspect = try firstNeeding(phase, in: chunk) else { return .again }
+            // What lies before it is a chunk of its own, whose writes are confirmed as those of every other.
+            let before = try chunker.predecessor(of: suspect, after: chunk.after)
+            var pieces = [Piece(Chunk(after: before ?? chunk.after, alone: suspect), documents: 1)]
+            if let before { pieces.insert(Piece(Chunk(after: chunk.after, through: before), documents: nil), at: 0) }
+            if !suspect.hasSameBytes(as: chunk.through) {
+                pieces.append(Piece(Chunk(after: suspect, through: chunk.through), documents: nil))
+            }
+            return .next(pieces)
+        }
     }
 
     private func firstNeeding(_ phase: Phase, in chunk: Chunk) throws(MongoError) -> BSONValue? {
         var cursor = collection.find(
-            (chunk.membership && phase.needs).filter,
+            chunk.filter(where: phase.needs),
             options: ["projection": ["_id": 1], "sort": ["_id": 1], "hint": ["_id": 1], "limit": 1])
         return try cursor.nextDocument()?["_id"]
     }
 
     /// Records a document as set aside, and passes it over.
-    private mutating func setAside(
-        _ id: BSONValue, _ error: MongoError, in chunk: Chunk, of phase: Phase
-    ) throws -> Attempt {
+    private mutating func setAside(_ error: MongoError, in chunk: Chunk, of phase: Phase) throws -> Attempt {
+        let id = chunk.through
         if let full = try setAside(Failure(id, error, phase: progress.phase)) { return .stopped(full) }
-        let attempt = try checkpoint(through: chunk.through, modified: 0)
+        let attempt = try checkpoint(chunk, modified: 0)
         if !phase.isHarmless, case .written = attempt {
             // It was counted before the write, which it did not take.
             unsettled.append(id)
@@ -88,7 +104,7 @@ extension RunLoop {
     func countOpen(_ phase: Phase) throws -> Int {
         guard phase.isServerSide else { return try evaluatedCount(phase) }
         return try runner.patience.bridging {
-            var count = try collection.countDocuments(phase.needs.filter)
+            var count = try collection.countDocuments(phase.mayNeed.filter)
             guard count > 0 else { return 0 }
             count -= try countFailed(phase)
             return max(0, count)

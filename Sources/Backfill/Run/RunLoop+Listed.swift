@@ -1,48 +1,37 @@
 import BSON
+import Mongo
 
 extension IDList {
-    /// The chunks of the list: few `_id`s each, since a document is compared with all of its chunk.
-    var chunks: [Chunk] {
-        stride(from: 0, to: ids.count, by: 200).map { Chunk(listing: Array(ids[$0..<min($0 + 200, ids.count)])) }
-    }
-}
-
-extension Chunk {
-    /// A list of `_id`s, which is not empty.
-    init(listing ids: [BSONValue]) {
-        self.init(after: nil, through: ids[ids.count - 1])
-        listed = ids
-    }
+    /// The list in parts that a command takes each.
+    var chunks: [Chunk] { ids.commandSlices(count: 1_000).map(Chunk.init(listing:)) }
 }
 
 /// A run over a list of documents: every phase in fenced chunks of `_id`s, and no walk.
 ///
-/// There is nothing to resume: a run that died is given the list again, and finds done what it has done.
+/// There is nothing to resume: a run that stopped or died is given the list again, and finds done what it has done.
 extension RunLoop {
+    /// The most `_id`s of a chunk.
+    private static let mostListed = 2_000
+
     /// Runs over the list, or gives the reason to stop.
     mutating func run(only list: IDList) throws -> BackfillReport.Stop? {
         try lookBack()
-        for index in job.phases.indices {
-            var queue = list.chunks
-            while let chunk = queue.first {
-                if let stop = try passBrakes() { return stop }
-                switch try attempt(chunk, of: chunk.listed?.count ?? 1, job.phases[index]) {
-                case .stopped(let stop): return stop
-                case .written(let modified):
-                    queue.removeFirst()
-                    runner.events(.chunk(documents: chunk.listed?.count ?? 0, modified: modified))
-                default:
-                    // It took too long, or a document of it cannot be written: each half by itself.
-                    guard let ids = chunk.listed, ids.count > 1 else { continue }
-                    let half = ids.count / 2
-                    let halves = [Chunk(listing: Array(ids[..<half])), Chunk(listing: Array(ids[half...]))]
-                    queue.replaceSubrange(0..<1, with: halves)
-                }
+        var stopped: BackfillReport.Stop?
+        for index in job.phases.indices where stopped == nil {
+            progress.phase = index
+            let most = job.phases[index].earlierOfClient.isEmpty ? Self.mostListed : Self.mostCleared
+            var rest = list.ids[...]
+            stopped = try walk { _, documents in
+                // Of long ones only as many as fit into a command.
+                let ids = Array(rest.prefix(min(documents, most))).commandSlices().first
+                rest = rest.dropFirst(ids?.count ?? 0)
+                return ids.map { Piece(listing: $0) }
             }
         }
+        if stopped != nil { saveCount() }
         // A list that was done says nothing of the rest of the collection: the job is what it was.
         try renew(setting: StateStore.ending(isDone: plan.wasDone))
-        return nil
+        return stopped
     }
 }
 

@@ -67,6 +67,7 @@ extension RunLoop {
         harm: [BSONValue], isConfirmed: Bool = false,
         _ command: (Lease, borrowing Client) throws(MongoError) -> BSONDocument
     ) throws -> Writing? {
+        let canShrink = walking.map { $0 > 1 } ?? size.canShrink
         while !runner.stop.isRaised {
             if holding.isHalfOver { try renew() }
             let (lease, runner) = (holding.lease, runner)
@@ -93,10 +94,10 @@ extension RunLoop {
                 // A write that came after the fence changed nothing and reads like one that had nothing to change.
                 if holding.isCertain { return nil }
                 try renew()
-                guard size.canShrink else { continue }
+                guard canShrink else { continue }
                 halve()
                 return .tooSlow
-            } catch let error as MongoError where error.isTimeLimit && size.canShrink {
+            } catch let error as MongoError where error.isTimeLimit && canShrink {
                 halve()
                 return .tooSlow
             } catch let error as MongoError where error.code == .collectionUUIDMismatch {
@@ -118,8 +119,10 @@ extension RunLoop {
             "job \"\(job.job.name)\" cannot go on: \(job.job.namespace) was dropped and created anew while it ran")
     }
 
+    /// Halves the chunks to come, as that at hand was too large.
     private mutating func halve() {
-        size.shrink()
-        runner.events(.halved(documents: size.documents))
+        let documents = walking ?? size.documents
+        if documents < size.documents { probe = max(1, documents / 2) } else { size.shrink() }
+        runner.events(.halved(documents: probe ?? size.documents))
     }
 }

@@ -14,10 +14,12 @@ struct RunLoop: ~Copyable {
     var holding: Holding
     var progress: StateStore.Progress
     var size: ChunkSize
-    /// The documents of a chunk while a document that cannot be written is looked for; `nil` at other times.
+    /// The documents of a chunk behind one that took too long and was smaller than ``size``; `nil` at other times.
     var probe: Int?
-    /// About how many documents the chunk at hand has.
-    var walking = 0
+    /// How many documents the chunk at hand has; `nil` before they are counted.
+    var walking: Int?
+    /// The upper bound of the walks over all phases; `nil` before the first.
+    var bound: BSONValue?
     /// The terms in which the chunk's writes were acknowledged.
     var terms = ChunkTerms()
     /// The journal of the chunk at hand, while no majority is known to have it.
@@ -98,6 +100,8 @@ struct RunLoop: ~Copyable {
         var needing = plan.needing
         repeat {
             for round in 0..<Self.maximumRounds where needing > 0 || progress.upper != nil {
+                // All phases end where the first one does: what comes later has a round of its own.
+                bound = progress.upper
                 for (index, phase) in job.phases.enumerated() {
                     // A walk that an earlier run began is ended first.
                     if progress.upper != nil, progress.phase != index { continue }
@@ -121,12 +125,15 @@ struct RunLoop: ~Copyable {
     ) throws -> BackfillReport.Stop? {
         if progress.upper == nil {
             let needing = try needing ?? countOpen(phase)
-            guard needing > 0, let upper = try chunker.greatestID() else { return nil }
+            let chunker = chunker
+            guard needing > 0, let upper = try bound ?? runner.patience.bridging({ try chunker.greatestID() }) else {
+                return nil
+            }
+            bound = upper
             let pass = progress.pass + 1
             if !isFirst { runner.events(.pass(number: pass, documents: needing)) }
             try renew(setting: StateStore.starting(pass: pass, phase: index, of: job.phases.count, upper: upper))
             (progress.pass, progress.phase, progress.upper, progress.walked) = (pass, index, upper, 0)
-            // A run over a list leaves the last _id that it had done.
             progress.last = nil
         }
         if let stop = try walk() {
@@ -138,45 +145,6 @@ struct RunLoop: ~Copyable {
         return nil
     }
 
-    /// Walks from the checkpoint to the walk's upper bound.
-    private mutating func walk() throws -> BackfillReport.Stop? {
-        guard let upper = progress.upper else { return nil }
-        var queue: [Chunk] = []
-        while !progress.isPassOver {
-            // Time waited is not chunk time.
-            if let stop = try passBrakes() { return stop }
-            let phase = job.phases[progress.phase]
-            let started = ContinuousClock.now
-            waited = .zero - runner.lost.total
-            let (after, documents) = (progress.last, probe ?? size.documents)
-            let queued = queue.isEmpty ? nil : queue.removeFirst()
-            let chunk =
-                try queued
-                ?? runner.patience.bridging {
-                    try chunker.chunk(after: after, upper: upper, documents: documents)
-                }
-            switch try attempt(chunk, of: chunk.isAlone ? 1 : documents, phase) {
-            case .stopped(let stop): return stop
-            case .again: queue = []
-            case .next(let chunks): queue = chunks
-            case .written(let modified):
-                waited += runner.lost.total
-                if queued == nil, probe == nil { learn(from: documents, since: started) }
-                probe = probe.flatMap { $0 * 2 < size.documents ? $0 * 2 : nil }
-                runner.events(.chunk(documents: documents, modified: modified))
-                try rest(after: started.duration(to: .now) - waited)
-            }
-        }
-        return nil
-    }
-
-    /// Sizes the next chunk by what the last one took.
-    private mutating func learn(from documents: Int, since started: ContinuousClock.Instant) {
-        let wasStuck = size.isStuck
-        size.learn(from: documents, time: max(.zero, started.duration(to: .now) - waited))
-        if size.isStuck, !wasStuck { runner.events(.stuckAtOneDocument) }
-    }
-
     mutating func renew(setting changes: BSONDocument = [:]) throws {
         let lease = holding.lease
         let (renewed, askedAt) = try runner.patience.bridging {
@@ -186,15 +154,5 @@ struct RunLoop: ~Copyable {
         holding = Holding(lease: renewed, askedAt: askedAt)
         // It waits for a majority.
         waited += askedAt.duration(to: .now)
-    }
-
-    /// Rests in proportion to the work, and keeps the lease meanwhile.
-    private mutating func rest(after work: Duration) throws {
-        let end = ContinuousClock.now + work * limits.nice
-        let until = min(end, deadline ?? end)
-        while .now < until, !runner.stop.isRaised {
-            Thread.sleep(min(ContinuousClock.now.duration(to: until), .milliseconds(200)))
-            if holding.isHalfOver { try renew() }
-        }
     }
 }

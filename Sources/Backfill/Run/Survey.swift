@@ -52,7 +52,7 @@ struct Survey {
 
     /// The stages in front: without a client-side step the server counts every document.
     private var scope: [BSONDocument] {
-        (listed.map { [["$match": .object($0.membership.filter)]] } ?? [])
+        (listed.map { [["$match": .object($0.filter())]] } ?? [])
             + (job.isServerSide ? [] : [["$match": .object((!job.whole.needs).filter)]])
     }
 

@@ -1,0 +1,102 @@
+import BSON
+import Foundation
+import TestSupport
+import Testing
+
+/// A later phase leaves alone what an earlier one still needs.
+@Suite struct PhaseOrderTests {
+    private static let people = 60
+
+    private static func text(_ number: Int) -> String {
+        "00112233-4455-6677-8899-" + String(String(number + 1_000_000_000_000).dropFirst())
+    }
+
+    /// People with the text of a UUID, which the client converts before the server renames it.
+    private func withPeople(_ body: (BackfillCase) async throws -> Void) async throws {
+        try await Mongod.shared.withBackfill { test in
+            try await test.database.fill("people", count: Self.people) {
+                ["_id": .integer($0), "ref": .string(Self.text($0))]
+            }
+            try test.job(
+                steps: ["convert: {field: ref, to: uuid}", "rename: {from: ref, to: id}"],
+                limits: "{chunk: {documents: 25}}")
+            try await body(test)
+        }
+    }
+
+    private func converted(_ test: BackfillCase) async throws -> Int {
+        try await test.database.count("people", ["ref": ["$exists": false], "id": ["$type": "binData"]])
+    }
+
+    @Test func whatTheConversionPassedOverIsNotRenamedUnconverted() async throws {
+        try await withPeople { test in
+            try await test.database.run([
+                "update": "people", "updates": [["q": ["_id": 7], "u": ["$set": ["_id__baas_transaction": "t"]]]],
+            ])
+            // Three chunks are converted; the next write is the first of the renaming.
+            let run = try await test.backfill("job", "--lease-ttl", "60s", fault: "before-write:4") { program in
+                try await waitUntil("the runner sleeps") { try program.isStopped }
+                defer { program.send(SIGCONT) }
+                #expect(try await test.database.count("people", ["ref": ["$type": "binData"]]) == Self.people - 1)
+                try await test.database.run([
+                    "update": "people",
+                    "updates": [["q": ["_id": 7], "u": ["$unset": ["_id__baas_transaction": 1]]]],
+                ])
+                try await test.database.fill("people", [["_id": -1, "ref": .string(Self.text(999))]])
+            }
+            #expect(run.exitCode == 0, "\(run.errors)")
+            #expect(try await converted(test) == Self.people + 1)
+        }
+    }
+
+    @Test func whatWasSetAsideStaysAndIsListed() async throws {
+        try await withPeople { test in
+            let isRefused: BSONValue = ["$and": [["$eq": ["$_id", 5]], ["$eq": [["$type": "$ref"], "binData"]]]]
+            try await test.database.run([
+                "collMod": "people", "validator": ["$expr": ["$not": [isRefused]]],
+            ])
+            let run = try await test.backfill("job", "--output", "json")
+            #expect(run.exitCode == 1, "\(run.errors)")
+            let kept = try await test.database.documents("people", ["_id": 5])
+            #expect(kept == [["_id": 5, "ref": .string(Self.text(5))]])
+            #expect(try await converted(test) == Self.people - 1)
+            let group = try test.report(run)["failures"]?.document?.values.first?.document
+            #expect(group?["code"] == 121)
+            #expect(group?["documents"] == 1)
+        }
+    }
+
+    /// More than are compared in one chunk.
+    @Test func whatTheClientLeavesAloneGoesOn() async throws {
+        try await withPeople { test in
+            try await test.database.fill("people", count: 450) { ["_id": .integer(1_000 + $0), "ref": "none"] }
+            try test.job(steps: ["convert: {field: ref, to: uuid}", "rename: {from: ref, to: id}"])
+            let dry = try test.report(try await test.backfill("job", "--dry-run", "--output", "json", yes: false))
+            let run = try await test.backfill("job", "--output", "json")
+            #expect(run.exitCode == 0, "\(run.errors)")
+            #expect(try test.report(run)["changed"] == dry["changed"])
+            #expect(try await converted(test) == Self.people)
+            #expect(try await test.database.count("people", ["ref": ["$exists": false], "id": "none"]) == 450)
+        }
+    }
+
+    @Test func allPhasesOfARoundHaveOneUpperBound() async throws {
+        try await withPeople { test in
+            try await test.state.run(["profile": 2])
+            let run = try await test.backfill("job", "--lease-ttl", "60s", fault: "before-write:1") { program in
+                try await waitUntil("the runner sleeps") { try program.isStopped }
+                defer { program.send(SIGCONT) }
+                try await test.database.fill("people", [["_id": 500, "ref": .string(Self.text(999))]])
+            }
+            #expect(run.exitCode == 0, "\(run.errors)")
+            #expect(try await converted(test) == Self.people + 1)
+            let commands = try await test.state.documents("system.profile", ["command.findAndModify": "ranges"])
+            let starts = commands.compactMap {
+                $0["command"]?.document?["update"]?.document?.values.first?.document?["$set"]?.document
+            }.filter { $0["upper"]?.document != nil }
+            let bounds = starts.map { $0["upper"]?.document?["$literal"]?.document?["v"]?.integer }
+            #expect(bounds == [59, 59, 59, 500, 500, 500])
+            #expect(starts.map { $0["phase"]?.integer } == [0, 1, 2, 0, 1, 2])
+        }
+    }
+}
