@@ -48,13 +48,20 @@ let package = Package(
                 .system, .yams,
             ]),
         .target(
+            name: "Planning",
+            dependencies: ["Backfill", "Checking", "SchemaChange", "ServerSchema", "Mongo", "BSON"]),
+        .target(
             name: "Reporting",
-            dependencies: ["CCrypto", "Checking", "ServerSchema", "Backfill", "BSON", .rainbow, .textTable]),
+            dependencies: [
+                "CCrypto", "Planning", "Backfill", "SchemaChange", "Checking", "ServerSchema", "BSON", .rainbow,
+                .textTable,
+            ]),
         .executableTarget(
             name: "ShipshapeCLI",
             dependencies: [
-                "Reporting", "Backfill", "Scanning", "Checking", "LocatedYAML", "ServerSchema", "Mongo", "BSON",
-                .argumentParser, .system,
+                "Reporting", "Planning", "Backfill", "Scanning", "SchemaChange", "Checking", "LocatedYAML",
+                "ServerSchema",
+                "Mongo", "BSON", .argumentParser, .system,
             ]),
 
         .target(name: "DemoData", dependencies: ["BSON"], path: "Tests/DemoData"),
@@ -85,6 +92,11 @@ let package = Package(
         .testTarget(
             name: "BackfillTests",
             dependencies: ["Backfill", "LocatedYAML", "Checking", "SchemaChange", "ServerSchema", "BSON", .yams]),
+        .testTarget(
+            name: "PlanningTests",
+            dependencies: [
+                "Planning", "Reporting", "Backfill", "SchemaChange", "Checking", "ServerSchema", "BSON",
+            ], exclude: ["Fixtures"]),
         .testTarget(
             name: "ReportingTests", dependencies: ["Reporting", "Checking", "ServerSchema", "Backfill", "BSON"]),
         .testTarget(

@@ -3,7 +3,7 @@ import CCrypto
 /// The SHA-256 of bytes: what was there, without keeping it.
 ///
 /// The corresponding C function is `EVP_Digest` of libcrypto.
-enum SHA256 {
+package enum SHA256 {
     /// The 32 bytes.
     static func digest(of bytes: [UInt8]) -> [UInt8] {
         var digest = [UInt8](repeating: 0, count: 32)
@@ -13,7 +13,7 @@ enum SHA256 {
     }
 
     /// The 64 hexadecimal digits.
-    static func text(of bytes: [UInt8]) -> String {
+    package static func text(of bytes: [UInt8]) -> String {
         digest(of: bytes).map { ($0 < 16 ? "0" : "") + String($0, radix: 16) }.joined()
     }
 }

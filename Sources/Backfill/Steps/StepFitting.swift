@@ -1,6 +1,6 @@
-import BSON
+package import BSON
 import LocatedYAML
-import ServerSchema
+package import ServerSchema
 
 /// Fits a step to the schemas: a target has to be declared, and a constant has to have the declared type.
 enum StepFitting {
@@ -11,6 +11,8 @@ enum StepFitting {
         var step = located.step
         for target in step.targets {
             guard let node = schema.property(at: target) ?? active?.property(at: target) else {
+                // What goes may have left the schemas already.
+                if step.kind.removed.contains(target) { continue }
                 let names = schema.declaredPaths + (active?.declaredPaths ?? [])
                 let hint = Spelling.hint(for: target.description, among: names).map { " (\($0))" } ?? ""
                 throw JobError("no schema of the job declares the field \"\(target)\"\(hint)", at: located.location)
@@ -54,6 +56,11 @@ enum StepFitting {
         default: value.type.description == type.rawValue ? value : .none
         }
     }
+}
+
+extension BSONValue {
+    /// The value as a declared type, where that is exact: a 0 serves every numeric type; `nil` where it is none of it.
+    package func fitted(to type: SchemaType) -> BSONValue? { StepFitting.fit(self, to: type) }
 }
 
 extension SchemaNode {

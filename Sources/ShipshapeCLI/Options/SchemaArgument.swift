@@ -1,8 +1,10 @@
 internal import ArgumentParser
 internal import BSON
+internal import Foundation
 internal import Mongo
 internal import Scanning
 internal import ServerSchema
+internal import SystemPackage
 
 /// A schema as the operator names it: a path, or `live`.
 struct SchemaArgument: ExpressibleByArgument {
@@ -34,5 +36,20 @@ struct SchemaArgument: ExpressibleByArgument {
         return try await onOwnedThread(name: "schema") { () throws in
             try LiveSchema.read(from: try pool.client(), namespace: namespace)
         }
+    }
+}
+
+extension SchemaArgument {
+    /// Where the schema is, as seen from a folder; `nil` when it is no file or folder that a job could name.
+    func path(from folder: FilePath) -> String? {
+        guard !isLive, (try? FilePath(name).stat()) != nil else { return nil }
+        let here = FilePath(FileManager.default.currentDirectoryPath)
+        let (target, home) = (
+            here.pushing(FilePath(name)).lexicallyNormalized(), here.pushing(folder).lexicallyNormalized()
+        )
+        var (rest, up) = (Array(target.components)[...], Array(home.components)[...])
+        while let first = rest.first, first == up.first { (rest, up) = (rest.dropFirst(), up.dropFirst()) }
+        let steps = up.map { _ in ".." } + rest.map(\.string)
+        return steps.isEmpty ? "." : steps.joined(separator: "/")
     }
 }

@@ -4,7 +4,9 @@ internal import Backfill
 internal import Checking
 internal import LocatedYAML
 internal import Mongo
+internal import Planning
 internal import Scanning
+internal import SchemaChange
 internal import ServerSchema
 
 /// The exit codes, and which error gives which: the one place that knows.
@@ -26,7 +28,8 @@ enum ExitStatus: Int32, Error {
     init(for error: any Error) {
         switch error {
         case let status as ExitStatus: self = status
-        case is UsageError: self = .usage
+        case is UsageError, is PlanError: self = .usage
+        case let error as RenameError: self = error.location == nil ? .usage : .badConfiguration
         case let error as LocatedError where error.isConfiguration: self = .badConfiguration
         case is SchemaError, is LocatedError, is DumpError, is SourceError, is BSONError, is InputError:
             self = .badInput

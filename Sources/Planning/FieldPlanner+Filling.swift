@@ -1,0 +1,96 @@
+import BSON
+import Backfill
+import ServerSchema
+
+/// Fields that must be there.
+extension FieldPlanner {
+    /// Fills what may be missing or null under the older schema, and may not under the newer.
+    func fill(_ field: String, at path: SchemaPath, _ old: Side?, _ new: Side, in group: inout FieldGroup) {
+        // An element is always there.
+        guard case .field? = path.steps.last else { return }
+        let couldBeNull = old.map { !$0.isRequired || $0.node.takesNull(in: dialect) && dialect == .jsonSchema } ?? true
+        let mayBeNull =
+            !new.isRequired && new.node.takesNull(in: dialect)
+            || dialect == .jsonSchema && new.node.takesNull(in: dialect)
+        let wasMissing = old.map { !$0.isRequired || $0.node.usableDefault != nil } ?? true
+        let isFilled = new.isRequired && wasMissing || couldBeNull && !mayBeNull
+        if let value = stated[path] {
+            let line = StepLine.fill(field, with: value, nullsToo: new.isRequired || !mayBeNull)
+            return group.add(line, group.entries.isEmpty ? nil : "then the value that --default states")
+        }
+        guard new.isRequired else {
+            // Only a validator refuses a null in an optional field.
+            if isFilled {
+                let line = StepLine("unset", ["field": .text(field), "when": .text("null")])
+                group.add(line, "null does not fit any more, and the field may be missing", isStray: old == nil)
+            }
+            return
+        }
+        guard isFilled else { return }
+        if new.node.usableDefault == nil, let value = old?.node.usableDefault, old?.isRequired == true,
+            takes(value, new)
+        {
+            return group.add(
+                .fill(field, with: .literal(value.spelled(for: new.node)), nullsToo: false),
+                "documents without it were read as the old default, which is written now")
+        }
+        fillRequired(field, new, nullsToo: couldBeNull && !(dialect == .jsonSchema && mayBeNull), in: &group)
+    }
+
+    private func fillRequired(_ field: String, _ new: Side, nullsToo: Bool, in group: inout FieldGroup) {
+        if let value = new.node.usableDefault, takes(value, new) {
+            return group.add(
+                .fill(field, with: .literal(value.spelled(for: new.node)), nullsToo: nullsToo), "the schema's default")
+        }
+        if new.link == nil, let zero = new.node.zeroValue, takes(zero, new) {
+            let line = StepLine.fill(field, with: .literal(zero.spelled(for: new.node)), nullsToo: nullsToo)
+            group.add(line)
+            let type = new.node.withoutNull.expectation()
+            group.entries[group.entries.count - 1].review =
+                "the zero value of \(type); state another with --default"
+            return
+        }
+        let type = new.node.withoutNull.types.first
+        if let type, [.objectId, .uuid].contains(type) || new.link != nil {
+            let what = new.link.map { "a key of \($0.target)" } ?? "an identity"
+            let generated = StepLine(
+                "default",
+                [
+                    "field": .text(field), "generate": .text(type.rawValue),
+                    "when": nullsToo ? .text("missingOrNull") : nil,
+                ])
+            let canGenerate = new.link == nil && [.objectId, .uuid].contains(type)
+            return group.say(
+                .road,
+                "documents without it do not fit, and \(what) is never made up: state one value for all with --default, "
+                    + (canGenerate
+                        ? "or let each document get a new one by the step below"
+                        : "or write them by a step of your own"),
+                suggesting: canGenerate ? [generated] : [])
+        }
+        let allowed = new.node.constraints.allowedValues?.first { takes($0, new) }
+        let suggestion = allowed ?? new.node.zeroObject(in: dialect).flatMap { takes($0, new) ? $0 : .none }
+        group.say(
+            .road, "documents without it do not fit, and no value stands for nothing here: state one with --default",
+            suggesting: suggestion.map { [.fill(field, with: .literal($0), nullsToo: nullsToo)] } ?? [])
+    }
+
+    private func takes(_ value: BSONValue, _ side: Side) -> Bool {
+        let types = side.node.types
+        guard let fitted = types.count == 1 ? value.fitted(to: types[0]) : value else { return false }
+        return side.node.takes(fitted, in: dialect)
+    }
+}
+
+extension SchemaNode {
+    /// An embedded object of the zero values that it requires; `nil` where one of them has none.
+    fileprivate func zeroObject(in dialect: Dialect) -> BSONValue? {
+        guard withoutNull.isEmbedded else { return .none }
+        var members: [(String, BSONValue)] = []
+        for name in required {
+            guard let value = property(name)?.zeroValue else { return .none }
+            members.append((name, value))
+        }
+        return .object(BSONDocument(members))
+    }
+}

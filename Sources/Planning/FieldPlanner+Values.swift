@@ -1,0 +1,169 @@
+import BSON
+import Backfill
+import ServerSchema
+
+/// Values of another type or shape.
+extension FieldPlanner {
+    /// Makes the values at a place fit `new`.
+    /// - Parameters:
+    ///   - old: what they fit now; `nil` where the older schema does not speak of them.
+    ///   - isStray: whether only values that were written past the schema can need it.
+    func fit(
+        _ field: String, at path: SchemaPath, _ old: SchemaNode?, _ new: SchemaNode, _ link: Relationship?,
+        in group: inout FieldGroup, isStray: Bool
+    ) {
+        let after = Form(new)
+        guard let old else {
+            switch after {
+            case .single(let types): convert(field, from: nil, to: types, link, in: &group, isStray: isStray)
+            case .embedded: fitFields(field, at: path, of: new, in: &group, isStray: isStray)
+            case .list, .set, .dictionary: fitInner(field, at: path, nil, new, in: &group, isStray: isStray)
+            }
+            return
+        }
+        if old.isTuple || new.isTuple {
+            return group.say(.road, "elements that are described by their position are not converted by any step")
+        }
+        switch (Form(old), after) {
+        case (.single(let before), .single(let types)):
+            convert(field, from: before, to: types, link, in: &group, isStray: isStray)
+        case (.list, .set):
+            fitInner(field, at: path, old.inner, new, in: &group, isStray: isStray)
+            group.add(.plain("dedupe", field), "a set holds each value once: the first stays")
+        case (.list, .list), (.set, .set), (.set, .list), (.dictionary, .dictionary):
+            fitInner(field, at: path, old.inner, new, in: &group, isStray: isStray)
+        case (.embedded, .dictionary):
+            fitInner(field, at: path, nil, new, in: &group, isStray: isStray)
+        case (.dictionary, .embedded), (.embedded, .embedded):
+            fitFields(field, at: path, of: new, in: &group, isStray: isStray)
+        case (.single, .list), (.single, .set), (.embedded, .list), (.embedded, .set):
+            group.add(.plain("wrap", field), "each value becomes a list of one", isStray: isStray)
+            fitInner(field, at: path, old, new, in: &group, isStray: isStray)
+        case (.list, .single), (.set, .single), (.list, .embedded), (.set, .embedded):
+            unwrap(field, at: path, old, new, link, in: &group)
+        default:
+            group.say(
+                .road,
+                "no step makes \(new.expectation()) of \(old.expectation()): write an \"expression\" step of your own, or use a "
+                    + "partner collection")
+        }
+    }
+
+    /// The elements of an array, or the values of a dictionary.
+    private func fitInner(
+        _ field: String, at path: SchemaPath, _ old: SchemaNode?, _ new: SchemaNode, in group: inout FieldGroup,
+        isStray: Bool
+    ) {
+        guard let inner = new.inner else { return }
+        let place = path.appending(Form(new).isArray ? .elements : .values)
+        let link = self.new.relationships.first { $0.source == place }
+        if let old, Self.isSame(old, inner) { return }
+        fit("\(field).\(FieldPath.each)", at: place, old, inner, link, in: &group, isStray: isStray)
+        let hadNulls = old.map { $0.types.contains(.null) || $0.types.isEmpty } ?? !isStray
+        if hadNulls, !inner.types.isEmpty, !inner.types.contains(.null), !inner.types.contains(.mixed) {
+            group.add(.plain("drop-nulls", field), "no element may be null", isStray: isStray)
+        }
+    }
+
+    private static func isSame(_ old: SchemaNode, _ new: SchemaNode) -> Bool {
+        guard case .single = Form(new) else { return false }
+        return Set(old.types) == Set(new.types)
+    }
+
+    /// The fields of an object that the older schema says nothing of.
+    private func fitFields(
+        _ field: String, at path: SchemaPath, of new: SchemaNode, in group: inout FieldGroup, isStray: Bool
+    ) {
+        for property in new.properties {
+            let place = path.appending(.field(property.name))
+            guard let name = SchemaPath([.field(property.name)]).jobPath else { continue }
+            let side = Side(
+                node: property.node, isRequired: new.requires(property.name),
+                link: self.new.relationships.first { $0.source == place })
+            let start = group.entries.count
+            fit("\(field).\(name)", at: place, nil, property.node, side.link, in: &group, isStray: isStray)
+            if side.isRequired || dialect == .jsonSchema { fill("\(field).\(name)", at: place, nil, side, in: &group) }
+            for index in group.entries.indices.dropFirst(start) where isStray && group.entries[index].role == .step {
+                group.entries[index].isStray = true
+            }
+        }
+    }
+
+    /// Takes the value out of a list of one.
+    private func unwrap(
+        _ field: String, at path: SchemaPath, _ old: SchemaNode, _ new: SchemaNode, _ link: Relationship?,
+        in group: inout FieldGroup
+    ) {
+        let empty = StepLine(
+            "expression",
+            [
+                "field": .text(field), "value": .literal(.null),
+                "when": .verbatim("{$eq: [\(YAMLText.word("$\(field)")), []]}"),
+            ])
+        if !field.contains(FieldPath.each) {
+            group.add(empty, "an empty list is no value: null takes its place")
+            if dialect == .jsonSchema, !new.takesNull(in: dialect), !isRequired(path) {
+                group.add(StepLine("unset", ["field": .text(field), "when": .text("null")]))
+            }
+        }
+        group.add(.plain("unwrap", field), "a list of one becomes its value; longer lists are reported and left alone")
+        if let inner = old.inner, Self.isSame(inner, new) { return }
+        fit(field, at: path, old.inner, new, link, in: &group, isStray: false)
+    }
+
+    private func isRequired(_ path: SchemaPath) -> Bool {
+        guard case .field(let name)? = path.steps.last else { return true }
+        let parent = SchemaPath(Array(path.steps.dropLast()))
+        return new.root.node(at: parent)?.requires(name) ?? false
+    }
+
+    private func convert(
+        _ field: String, from old: Set<SchemaType>?, to types: Set<SchemaType>, _ link: Relationship?,
+        in group: inout FieldGroup, isStray: Bool
+    ) {
+        let targets = types.subtracting([.null])
+        if targets.isEmpty || targets.contains(.mixed) { return }
+        let rest =
+            old.map { $0.isEmpty || $0.contains(.mixed) ? nil : Self.widened($0).subtracting(Self.widened(targets)) }
+            ?? nil
+        if let rest, rest.subtracting([.null]).isEmpty { return }
+        // Fields that clients could not name were rarely written.
+        guard targets.count == 1, let target = targets.first, Conversion.reaches(target) else {
+            if !isStray {
+                group.say(
+                    .road,
+                    "no step makes \(Self.words(targets)) of \(Self.words(rest ?? [])): add a field of another name and fill "
+                        + "it by your application, or use a partner collection")
+            }
+            return
+        }
+        if let rest, !rest.contains(where: { Conversion.leads(from: $0, to: target) || $0 == .null }) {
+            return group.say(
+                .road,
+                "no conversion leads from \(Self.words(rest)) to \(target.rawValue): add a field of another name and fill "
+                    + "it by your application, or use a partner collection")
+        }
+        group.add(
+            .convert(field, from: old, to: target),
+            isStray ? "values that documents hold there already, which the older schema does not speak of" : nil,
+            isStray: isStray)
+        guard let link, !isStray else { return }
+        let remap = StepLine(
+            "remap-link",
+            ["field": .text(field), "map": .verbatim("[{from: OLD KEY, to: NEW KEY}]")])
+        let last = group.entries.count - 1
+        group.entries[last].remarks.append(
+            "these are keys of \(link.target): right only where its documents get their new keys by the same conversion, "
+                + "else write the map of old and new keys in its place")
+        group.entries[last].suggestions = [remap]
+    }
+
+    /// With each of the types that `number` stands for.
+    private static func widened(_ types: Set<SchemaType>) -> Set<SchemaType> {
+        types.contains(.number) ? types.union([.int, .long, .double, .decimal]) : types
+    }
+
+    private static func words(_ types: Set<SchemaType>) -> String {
+        types.isEmpty ? "any value" : types.map(\.rawValue).sorted().joined(separator: " or ")
+    }
+}

@@ -1,0 +1,61 @@
+import BSON
+import Backfill
+import Checking
+import ServerSchema
+
+extension SchemaNode {
+    /// Whether a value in the field fits all that the schema says of it.
+    func takes(_ value: BSONValue, in dialect: Dialect) -> Bool {
+        var root = SchemaNode(location: location)
+        root.types = [.object]
+        root.hasProperties = true
+        root.properties = [Property(name: "value", node: self)]
+        root.required = ["value"]
+        var collection = CollectionSchema(namespace: Namespace(database: "none", collection: "none"), root: root)
+        collection.dialect = dialect
+        let document: BSONDocument = ["value": value]
+        return (try? CompiledSchema(collection).check(document.view) <= .warning) ?? false
+    }
+
+    /// The schema without null among its types.
+    var withoutNull: SchemaNode {
+        var node = self
+        if node.types.count > 1 { node.types.removeAll { $0 == .null } }
+        return node
+    }
+}
+
+extension BSONValue {
+    /// The value as a job file may spell it for a field: a whole number that the job fits to the declared type is bare.
+    func spelled(for node: SchemaNode) -> BSONValue {
+        guard node.types.count == 1 else { return self }
+        switch self {
+        case .long(let number): return Int32(exactly: number).map { .int($0) } ?? self
+        case .decimal(Decimal128(0)): return 0
+        default: return self
+        }
+    }
+}
+
+extension SchemaNode {
+    /// The value that stands for nothing, as clients fill it in; `nil` where only an operator can choose one.
+    ///
+    /// Never for an `objectId` or a `uuid`. Source: `semantics.md`, section 9 of the project's reference.
+    var zeroValue: BSONValue? {
+        let node = withoutNull
+        if node.isDictionary { return [:] }
+        guard node.types.count == 1 else { return .none }
+        return switch node.types[0] {
+        case .int: 0
+        case .long: .long(0)
+        case .double: 0.0
+        case .decimal: .decimal(Decimal128(0))
+        case .string: ""
+        case .bool: false
+        case .date: .date(milliseconds: 0)
+        case .binData: .binary(subtype: 0, bytes: [])
+        case .array: []
+        default: .none
+        }
+    }
+}

@@ -1,0 +1,68 @@
+import BSON
+import Backfill
+import ServerSchema
+
+/// What a value is to the steps that make another of it.
+enum Form: Hashable {
+    /// One value, of one of these types; of any, when there is none.
+    case single(Set<SchemaType>)
+    case embedded, dictionary, list, set
+
+    /// Null beside another type is looked at apart.
+    init(_ node: SchemaNode) {
+        let node = node.withoutNull
+        if node.isDictionary {
+            self = .dictionary
+        } else if node.isEmbedded {
+            self = .embedded
+        } else if node.isSet {
+            self = .set
+        } else if node.isList {
+            self = .list
+        } else {
+            self = .single(Set(node.types))
+        }
+    }
+
+    /// Whether it is an array.
+    var isArray: Bool { self == .list || self == .set }
+}
+
+extension SchemaNode {
+    /// The schema of every element of an array, or of every value of a dictionary; `nil` where it says nothing of them.
+    var inner: SchemaNode? {
+        if case .each(let element)? = items { return element }
+        return withoutNull.dictionaryValue
+    }
+
+    /// Whether an array's elements are described one by one.
+    var isTuple: Bool { if case .tuple? = items { true } else { false } }
+
+    /// Whether null fits, where the field need not be there.
+    func takesNull(in dialect: Dialect) -> Bool {
+        dialect == .appServices || types.isEmpty || types.contains(.null) || types.contains(.mixed)
+    }
+
+    /// The default that clients see; one of null counts as none.
+    var usableDefault: BSONValue? { defaultValue == .null ? nil : defaultValue }
+}
+
+extension SchemaPath {
+    /// The path as a job spells it: `[]` leads into elements and values; `nil` where a job cannot name it.
+    var jobPath: String? {
+        var names: [String] = []
+        for step in steps {
+            switch step {
+            case .field(let name):
+                let isPlain = !name.isEmpty && !name.contains(".") && name.first != "$" && name != FieldPath.each
+                guard isPlain else { return nil }
+                names.append(name)
+            case .elements, .values: names.append(FieldPath.each)
+            }
+        }
+        return names.isEmpty ? nil : names.joined(separator: ".")
+    }
+
+    /// Whether the other is this place or stands inside it.
+    func isPrefix(of other: SchemaPath) -> Bool { other.steps.starts(with: steps) }
+}

@@ -1,0 +1,84 @@
+import Backfill
+package import Mongo
+import ServerSchema
+
+/// Looks at the documents that the planned jobs are for.
+///
+/// Nothing is written.
+package struct PlanSurvey: Sendable {
+    private let planner: Planner
+
+    /// Wraps the planner that made the plan.
+    package init(_ planner: Planner) { self.planner = planner }
+
+    /// The plan with what each step finds; a step that only stray values could need, and none does, becomes a comment.
+    /// - Throws: ``MongoError``, and ``BackfillError`` for a collection that cannot be backfilled.
+    package func adding(to plan: SchemaPlan, from client: borrowing Client) throws -> SchemaPlan {
+        var plan = plan
+        for index in plan.collections.indices {
+            var jobs: [PlannedJob] = []
+            for job in plan.collections[index].jobs {
+                let looked = try look(at: job, client)
+                if looked.steps.isEmpty {
+                    plan.collections[index].remarks += looked.entries
+                } else {
+                    jobs.append(looked)
+                }
+            }
+            plan.collections[index].jobs = jobs
+        }
+        planner.name(&plan)
+        return plan
+    }
+
+    private func look(at job: PlannedJob, _ client: borrowing Client) throws -> PlannedJob {
+        var job = job
+        let compiled = try planner.compiled(job)
+        let survey: JobSurvey
+        do {
+            survey = try JobSurvey(of: compiled, on: client)
+        } catch let error as BackfillError where error.kind == .unknownCollection {
+            job.documents = PlannedJob.Documents(all: 0, needing: 0)
+            for index in job.entries.indices where job.entries[index].step != nil {
+                job.entries[index].finding = StepFinding(needing: 0, leftAlone: [])
+            }
+            return job
+        }
+        job.documents = PlannedJob.Documents(all: survey.documents, needing: survey.needing)
+        var step = 0
+        for index in job.entries.indices where job.entries[index].isActive {
+            job.entries[index].finding = StepFinding(survey.steps[step], survey.unconverted[step])
+            step += 1
+        }
+        return job
+    }
+}
+
+extension StepFinding {
+    /// A conversion's own reasons are told by what is wrong with the values.
+    fileprivate init(_ count: BackfillReport.StepCount, _ unconverted: [JobSurvey.Unconverted]) {
+        needing = count.needing
+        let notConvertible = CompiledStep.Reason.notConvertible.rawValue
+        leftAlone =
+            count.leftAlone.filter { unconverted.isEmpty || $0.reason != notConvertible }.map { left in
+                LeftAlone(
+                    reason: left.reason, isTrouble: left.isTrouble, count: left.count,
+                    samples: left.samples.map { Sample(id: $0) })
+            }
+            + unconverted.map { left in
+                LeftAlone(
+                    reason: left.kind.rawValue, isTrouble: true, count: left.count,
+                    samples: left.samples.map { Sample(id: $0.id, value: $0.value) })
+            }
+    }
+}
+
+extension Planner {
+    /// The job as it would run.
+    /// - Throws: ``JobError`` when it does not fit the schemas: a defect of the planner.
+    func compiled(_ job: PlannedJob) throws -> CompiledJob {
+        let isLate = job.stage == .afterDeploy
+        return try CompiledJob(
+            JobFile.parse(job.bareText, path: job.name), active: isLate ? new : job.isKnownToOld ? old : nil, next: new)
+    }
+}

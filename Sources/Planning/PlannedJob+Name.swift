@@ -1,0 +1,24 @@
+package import BSON
+import Backfill
+
+extension PlannedJob {
+    /// Whether a job, and the one that follows it, may have the name.
+    package static func isName(_ text: String) -> Bool {
+        !text.isEmpty && text.utf8.count <= 60 && text.unicodeScalars.allSatisfy(isPlain)
+    }
+
+    /// A collection's name as that of a file and of a job: each collection has its own.
+    package static func fileName(of namespace: Namespace) -> String {
+        let scalars = "\(namespace)".unicodeScalars
+        guard scalars.count > 50 || !scalars.allSatisfy(isPlain) else { return "\(namespace)" }
+        let plain = String(String.UnicodeScalarView(scalars.prefix(40).map { isPlain($0) ? $0 : "-" }))
+        return "\(plain)-\(SHA256.text(of: Array("\(namespace)".utf8)).prefix(8))"
+    }
+
+    private static func isPlain(_ scalar: Unicode.Scalar) -> Bool {
+        switch scalar {
+        case "a"..."z", "A"..."Z", "0"..."9", "-", "_", ".": true
+        default: false
+        }
+    }
+}

@@ -1,0 +1,177 @@
+package import BSON
+import Backfill
+import SchemaChange
+package import ServerSchema
+
+/// Makes jobs of the difference between two schemas.
+package struct Planner: Sendable {
+    let old: ServerSchema
+    let new: ServerSchema
+    private let options: PlanOptions
+
+    /// Joins two schemas of one dialect and what the operator states.
+    package init(from old: ServerSchema, to new: ServerSchema, options: PlanOptions = PlanOptions()) {
+        (self.old, self.new, self.options) = (old, new, options)
+    }
+
+    /// Plans the jobs of all collections.
+    /// - Parameter only: the only collection to plan for.
+    /// - Throws: ``RenameError`` and ``PlanError`` for a statement that the schemas do not bear out; ``JobError`` when a
+    ///   planned step does not fit the schemas, which is a defect of the planner.
+    package func plan(only: Namespace? = nil) throws -> SchemaPlan {
+        let changes = try SchemaDiff.changes(from: old, to: new, renames: options.renames)
+        let stated = try statedValues()
+        var plan = SchemaPlan(dialect: new.dialect, collections: [], remarks: [])
+        let app = FieldPlanner(dialect: new.dialect, old: nil, new: Self.nothing)
+        plan.remarks = changes.filter { $0.namespace == nil }.flatMap { app.group(at: $0.path, for: [$0]).entries }
+        let concerned = Set(changes.compactMap(\.namespace)).union(stated.keys)
+        for namespace in concerned.sorted() where only == nil || only == namespace {
+            let own = changes.filter { $0.namespace == namespace }
+            plan.collections.append(try collection(namespace, own, stated: stated[namespace] ?? [:]))
+        }
+        name(&plan)
+        return plan
+    }
+
+    private func statedValues() throws -> [Namespace: [SchemaPath: StepLine.Value]] {
+        var stated: [Namespace: [SchemaPath: StepLine.Value]] = [:]
+        for entry in options.defaults {
+            let place = try entry.place(in: new)
+            stated[place.collection.namespace, default: [:]][place.path] = try entry.value(for: place)
+        }
+        return stated
+    }
+
+    private func collection(
+        _ namespace: Namespace, _ changes: [SchemaChange], stated: [SchemaPath: StepLine.Value]
+    ) throws -> CollectionPlan {
+        var plan = CollectionPlan(namespace: namespace, jobs: [], remarks: [])
+        guard let target = new[namespace] else {
+            let gone = FieldPlanner(dialect: new.dialect, old: old[namespace], new: Self.nothing)
+            plan.remarks = changes.flatMap { gone.group(at: $0.path, for: [$0]).entries }
+            return plan
+        }
+        if new.dialect == .jsonSchema { plan.validator = target.root.jsonSchema }
+        let before = changes.lazy.compactMap(\.old?.namespace).first ?? namespace
+        var fields = FieldPlanner(dialect: new.dialect, old: old[before], new: target, stated: stated)
+        if case .partition(let key)? = old.sync?.mode { fields.partitionKey = key.field }
+        var groups = CollectionPlanner(fields: fields, changes: changes).groups()
+        if changes.contains(where: { $0.code == .typeAdded && $0.old == nil }) {
+            groups += fields.whole()
+        }
+        try stage(groups, of: fields, into: &plan)
+        return plan
+    }
+
+    /// A collection that demands nothing: for what concerns none, or one that goes.
+    private static let nothing = CollectionSchema(
+        namespace: Namespace(database: "none", collection: "none"),
+        root: SchemaNode(location: SourceLocation(whole: "none")))
+
+    /// Sorts the groups into jobs.
+    private func stage(_ groups: [FieldGroup], of fields: FieldPlanner, into plan: inout CollectionPlan) throws {
+        var (early, late): ([PlanEntry], [PlanEntry]) = ([], [])
+        let isSynced = new.dialect == .appServices
+        let check = StageCheck(old: old, new: new, namespace: plan.namespace)
+        for group in groups {
+            if try !isSynced || group.steps.isEmpty || check.areHarmless(group.steps) {
+                early += group.entries
+            } else {
+                late += Self.explained(group.entries)
+            }
+            late += group.late
+        }
+        if !late.contains(where: { $0.step != nil }) {
+            early += late
+            late = []
+        }
+        if !early.contains(where: { $0.step != nil }) {
+            (early, late) = late.isEmpty ? (early, late) : ([], early + late)
+        }
+        let isKnown = old[plan.namespace] != nil
+        func job(_ stage: Stage, _ entries: [PlanEntry]) -> PlannedJob {
+            PlannedJob(name: "", namespace: plan.namespace, stage: stage, isKnownToOld: isKnown, entries: entries)
+        }
+        if early.contains(where: { $0.step != nil }) {
+            plan.jobs.append(job(isSynced ? .beforeDeploy : .whileWarning, early))
+        } else {
+            plan.remarks = early
+        }
+        if !late.isEmpty { plan.jobs.append(job(.afterDeploy, late)) }
+    }
+
+    /// Says of what is converted in place what could be done instead.
+    private static func explained(_ entries: [PlanEntry]) -> [PlanEntry] {
+        entries.map { entry in
+            guard let step = entry.step, step.kind == "convert", !step.target.hasSuffix(FieldPath.each),
+                let type = step.text(of: "to"), !entry.changes.isEmpty
+            else { return entry }
+            var entry = entry
+            let name = step.target + type.prefix(1).uppercased() + type.dropFirst()
+            entry.remarks.append(
+                "in place, which the older schema would not take; to keep it live, give the newer schema a field of another name "
+                    + "and fill that before the deploy:")
+            entry.suggestions.append(
+                .convert(step.target, from: nil, to: SchemaType(rawValue: type) ?? .string, into: name))
+            return entry
+        }
+    }
+
+    /// Gives the jobs their names, which the steps decide.
+    package func name(_ plan: inout SchemaPlan) {
+        let isOne = plan.collections.count { !$0.jobs.isEmpty } == 1
+        for index in plan.collections.indices {
+            let collection = plan.collections[index]
+            let own = PlannedJob.fileName(of: collection.namespace)
+            let base = options.name.map { isOne ? $0 : "\($0)-\(own)" } ?? "\(own)-\(digest(of: collection))"
+            for job in collection.jobs.indices {
+                let isLate = collection.jobs[job].stage == .afterDeploy
+                plan.collections[index].jobs[job].name = isLate ? "\(base)-after-deploy" : base
+            }
+        }
+    }
+
+    /// What the steps and the schemas come to: another plan has another name.
+    private func digest(of collection: CollectionPlan) -> String {
+        let steps = collection.jobs.flatMap { job in [job.stage.rawValue] + job.steps.map(\.text) }
+        let schemas = (old.sources + new.sources).map(\.text)
+        let all: BSONDocument = [
+            "steps": .array(of: steps.map { .string($0) }), "schemas": .array(of: schemas.map { .string($0) }),
+        ]
+        return String(SHA256.text(of: all.bytes).prefix(8))
+    }
+}
+
+extension FieldPlanner {
+    /// What makes documents fit that the older schema did not know.
+    func whole() -> [FieldGroup] {
+        new.root.properties.compactMap { property in
+            let path = SchemaPath([.field(property.name)])
+            guard let field = path.jobPath, property.name != "_id" else { return nil }
+            var group = FieldGroup(path: path)
+            let side = Side(
+                node: property.node, isRequired: new.root.requires(property.name),
+                link: new.relationships.first { $0.source == path })
+            fit(field, at: path, nil, property.node, side.link, in: &group, isStray: true)
+            fill(field, at: path, nil, side, in: &group)
+            for index in group.entries.indices { group.entries[index].isStray = true }
+            return group.entries.isEmpty ? nil : group
+        }
+    }
+}
+
+extension SchemaPlan {
+    /// The plan where the data is not asked: no job for a collection that the older schema does not know, as it may have
+    /// no documents.
+    package mutating func settleWithoutData() {
+        for index in collections.indices {
+            let unknown = collections[index].jobs.filter { !$0.isKnownToOld }
+            guard !unknown.isEmpty else { continue }
+            collections[index].jobs.removeAll { !$0.isKnownToOld }
+            var entry = PlanEntry(role: .nothing)
+            entry.changes = unknown.flatMap { $0.entries.flatMap(\.changes) }
+            entry.remarks = ["documents that stand there already have to fit: plan with --uri to look at them"]
+            collections[index].remarks.append(entry)
+        }
+    }
+}

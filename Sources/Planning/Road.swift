@@ -1,0 +1,123 @@
+import SchemaChange
+import ServerSchema
+
+/// What is recommended for a change that no step of a job serves.
+struct Road {
+    var role = PlanEntry.Role.road
+    let text: String
+    var suggestions: [StepLine] = []
+
+    private init(_ text: String, role: PlanEntry.Role = .road, suggesting suggestions: [StepLine] = []) {
+        (self.text, self.role, self.suggestions) = (text, role, suggestions)
+    }
+
+    /// Whether a change keeps every step from the place.
+    static func bars(_ change: SchemaChange, in planner: FieldPlanner) -> Bool {
+        change.code == .idTypeChanged || change.code == .embeddingChanged || isOfPartition(change, planner)
+    }
+
+    private static func isOfPartition(_ change: SchemaChange, _ planner: FieldPlanner) -> Bool {
+        guard change.path.steps.count == 1, case .field(let name)? = change.oldPath.steps.first else { return false }
+        return change.old != nil && planner.partitionKey == name
+    }
+
+    /// - Returns: `nil` where steps serve the change, or where it asks nothing of the documents.
+    init?(of change: SchemaChange, in planner: FieldPlanner) {
+        if Self.isOfPartition(change, planner) {
+            self.init(
+                "this is the partition key: a document whose value changes is deleted and inserted to clients, and what they "
+                    + "had not sent is lost; \(Self.termination)")
+            return
+        }
+        switch change.code {
+        case .idTypeChanged:
+            self.init(
+                "an _id never changes in place: make a partner collection under the new type, which holds each document under "
+                    + "its new _id, and remap the links to it; or, \(Self.termination)")
+        case .embeddingChanged: self = Self.embedding(change)
+        case .typeRenamed where change.path.isRoot:
+            self.init(
+                "the documents need nothing, as the title stands in none; to clients it is another type: map the name inside "
+                    + "the client, make a partner collection, or, \(Self.termination)")
+        case .collectionMoved:
+            self.init(
+                "a job writes one collection: copy the documents by a partner collection, or, \(Self.termination) (mongosh: "
+                    + "db.getSiblingDB(…).COLLECTION.aggregate([{ $merge: { into: … } }]))")
+        case .typeRemoved where planner.dialect == .appServices:
+            self.init(
+                "the documents need nothing, but sync has to be terminated for it: keep the type on the server instead, or, "
+                    + Self.termination)
+        case .typeRemoved, .typeAdded, .typeRenamed: self.init("the documents need nothing", role: .nothing)
+        case .propertyRemoved: self = Self.removal(change, in: planner)
+        case .linkAdded, .linkRetargeted:
+            let target = change.new?.link.map { "\($0.target)" } ?? "the linked collection"
+            self.init(
+                "the values have to be keys of \(target), or null: look with shipshape check --follow-links",
+                role: .nothing)
+        case .constraintTightened:
+            self.init("no step can choose values that fit: shipshape check lists the documents that do not")
+        case .additionalPropertiesChanged:
+            guard case .forbidden? = change.new?.node?.additionalProperties else {
+                self.init("the documents need nothing", role: .nothing)
+                return
+            }
+            self.init(
+                "documents with other fields than the declared ones do not fit any more: shipshape check lists them, and an "
+                    + "\"unset\" step takes a field away")
+        case .partitionKeyChanged, .syncModeChanged, .dataSourceChanged:
+            self.init("sync has to be set up anew: \(Self.termination)")
+        case .defaultAdded where change.new?.isRequired == true && change.old?.isRequired == true:
+            self.init("the documents need nothing: clients read the default where the field is missing", role: .nothing)
+        default: return nil
+        }
+    }
+
+    /// The order of work without a partner.
+    ///
+    /// Source: `semantics.md`, section 6, note 8, of the project's reference.
+    static let termination =
+        "in this order: stop old clients or let them upload, terminate sync, wait about ten minutes, remove the old schema, "
+        + "change the documents, save the new schema, enable sync again, check, and let the clients reset"
+
+    private static func embedding(_ change: SchemaChange) -> Road {
+        let field = change.path.jobPath ?? "\(change.path)"
+        if let link = change.old?.link {
+            return Road(
+                "links become embedded objects: each linked document must have exactly one parent; while sync is terminated, "
+                    + "this step does it, and refuses where that does not hold",
+                suggesting: [StepLine("embed", ["field": .text(field), "from": .text("\(link.target)")])])
+        }
+        let target = change.new?.link.map { "\($0.target)" } ?? "DATABASE.COLLECTION"
+        let type = change.new?.node?.types.first.map(\.rawValue) ?? "objectId"
+        let isGenerated = ["objectId", "uuid"].contains(type)
+        return Road(
+            "embedded objects become links to documents of their own; while sync is terminated, this step makes them",
+            suggesting: [
+                StepLine(
+                    "extract",
+                    [
+                        "field": .text(field), "to": .text(target), "generate": isGenerated ? .text(type) : nil,
+                        "idFrom": isGenerated ? nil : .text("NAME"),
+                    ])
+            ])
+    }
+
+    /// A field that the newer schema does not name.
+    private static func removal(_ change: SchemaChange, in planner: FieldPlanner) -> Road {
+        guard let field = change.path.jobPath else { return Road("the documents need nothing", role: .nothing) }
+        let place = SchemaPath(Array(change.path.steps.dropLast()))
+        let suggestions =
+            change.path.steps.last.map { if case .field = $0 { true } else { false } } == true
+            ? [StepLine.plain("unset", field)] : []
+        if planner.forbidsFurtherFields(at: place.appending(.field(""))) {
+            return Road(
+                "the newer schema takes no field that it does not name, so the documents have to lose it: make the step "
+                    + "active once nobody reads the values any more",
+                suggesting: suggestions)
+        }
+        return Road(
+            "the documents may keep it, as it is not looked at any more; to take it away after the deploy:",
+            role: .nothing,
+            suggesting: suggestions)
+    }
+}

@@ -1,0 +1,106 @@
+import BSON
+import Backfill
+import Checking
+import ServerSchema
+
+/// A value that the operator states for a field: `Person.email=""`.
+package struct StatedDefault: Hashable, Sendable {
+    /// As it was written.
+    package let text: String
+    /// The field, by its type's title or its collection.
+    let field: String
+    /// The value, as JSON or extended JSON; for a text the text itself.
+    let value: String
+
+    /// Reads `TYPE.field=VALUE`; `nil` when it has no such form.
+    package init?(_ text: String) {
+        guard let sign = text.firstIndex(of: "=") else { return nil }
+        (self.text, field, value) = (text, String(text[..<sign]), String(text[text.index(after: sign)...]))
+        guard field.contains("."), field.first != ".", field.last != "." else { return nil }
+    }
+}
+
+extension StatedDefault {
+    /// A field that a default is stated for.
+    struct Place {
+        let collection: CollectionSchema
+        let path: SchemaPath
+        let node: SchemaNode
+        let isRequired: Bool
+    }
+
+    /// Finds the field in the newer schema.
+    /// - Throws: ``PlanError`` when no collection, several, or no field of one is meant.
+    func place(in schema: ServerSchema) throws(PlanError) -> Place {
+        let owners = schema.collections.flatMap { collection in
+            [collection.namespace.description, collection.root.title, collection.namespace.collection]
+                .compactMap(\.self).filter { field.hasPrefix("\($0).") }.map { (collection, $0) }
+        }
+        guard let longest = owners.map(\.1.count).max() else {
+            let names = schema.collections.map { $0.root.title ?? "\($0.namespace)" }
+            let name = field.prefix { $0 != "." }
+            let hint = Spelling.hint(for: String(name), among: names).map { " (\($0))" } ?? ""
+            throw error("the newer schema has no such type or collection\(hint)")
+        }
+        var meant = owners.filter { $0.1.count == longest }
+        meant =
+            meant.filter { entry in entry.0.namespace == meant[0].0.namespace }.count == meant.count
+            ? [meant[0]] : meant
+        guard meant.count == 1 else {
+            throw error("several collections have that name: name it as DATABASE.COLLECTION")
+        }
+        let (collection, name) = meant[0]
+        let names = field.dropFirst(name.count + 1).split(separator: ".", omittingEmptySubsequences: false)
+        return try place(of: names.map(String.init), in: collection)
+    }
+
+    private func place(of names: [String], in collection: CollectionSchema) throws(PlanError) -> Place {
+        var (path, node, isRequired) = (SchemaPath(), collection.root, false)
+        for name in names {
+            if name == FieldPath.each {
+                if case .each(let element)? = node.items {
+                    (path, node, isRequired) = (path.appending(.elements), element, false)
+                    continue
+                }
+                if let value = node.dictionaryValue {
+                    (path, node, isRequired) = (path.appending(.values), value, false)
+                    continue
+                }
+            }
+            guard let next = node.property(name) else {
+                let hint = Spelling.hint(for: name, among: node.properties.map(\.name)).map { " (\($0))" } ?? ""
+                throw error("\(path.isRoot ? "\(collection.namespace)" : "\(path)") has no property \"\(name)\"\(hint)")
+            }
+            isRequired = node.requires(name)
+            (path, node) = (path.appending(.field(name)), next)
+        }
+        return Place(collection: collection, path: path, node: node, isRequired: isRequired)
+    }
+
+    /// The value, as the field's type.
+    /// - Throws: ``PlanError`` when it is none of it.
+    func value(for place: Place) throws(PlanError) -> StepLine.Value {
+        let types = place.node.types.filter { $0 != .null }
+        if value == "$now", types.isEmpty || types == [.date] || types == [.mixed] { return .verbatim("$now") }
+        let isText = types == [.string]
+        // A shell takes the quotation marks away; what is no JSON can only be meant as a text.
+        guard let read = value.isEmpty ? nil : try? BSONValue(extendedJSON: value) else {
+            guard isText else { throw error("\"\(value)\" is no JSON, and the newer schema declares \(words(types))") }
+            return .literal(.string(value))
+        }
+        guard let fitted = types.count == 1 ? read.fitted(to: types[0]) : read else {
+            let remedy = isText ? ": write \(place.collection.namespace.collection).…='\(value.quotedAsJSON)'" : ""
+            throw error("the value has type \(read.type), and the newer schema declares \(words(types))\(remedy)")
+        }
+        guard place.node.takes(fitted, in: place.collection.dialect) else {
+            throw error("the value does not fit what the newer schema demands at \(place.path)")
+        }
+        return .literal(fitted.spelled(for: place.node))
+    }
+
+    private func words(_ types: [SchemaType]) -> String {
+        types.isEmpty ? "any type" : types.map(\.rawValue).joined(separator: " or ")
+    }
+
+    private func error(_ message: String) -> PlanError { PlanError("--default \(field)=…: \(message)") }
+}

@@ -1,0 +1,43 @@
+import BSON
+
+/// Texts and constants as a job file spells them, within braces.
+enum YAMLText {
+    /// A name or a path: bare where it can only be read as that.
+    static func word(_ text: String) -> String { isBare(text) ? text : text.quotedAsJSON }
+
+    private static func isBare(_ text: String) -> Bool {
+        guard let first = text.utf8.first, isLetter(first), !readOtherwise.contains(text.lowercased()) else {
+            return false
+        }
+        return text.utf8.allSatisfy { isLetter($0) || (0x30...0x39).contains($0) || "-.".utf8.contains($0) }
+    }
+
+    private static func isLetter(_ byte: UInt8) -> Bool {
+        (0x41...0x5A).contains(byte) || (0x61...0x7A).contains(byte) || byte == UInt8(ascii: "_")
+    }
+
+    /// What some reader of YAML takes for a bool or for null.
+    private static let readOtherwise: Set = ["true", "false", "null", "yes", "no", "on", "off", "y", "n"]
+
+    /// A constant, so that the job's reader finds the same value of the same type.
+    static func literal(_ value: BSONValue) -> String {
+        switch value {
+        case .string(let text): text.quotedAsJSON
+        case .int(let number): "\(number)"
+        case .double(let number) where number.isFinite: "\(number)"
+        case .bool(let flag): flag ? "true" : "false"
+        case .null: "null"
+        case .long(let number): "{$numberLong: \"\(number)\"}"
+        case .decimal(let number): "{$numberDecimal: \"\(number)\"}"
+        case .array(let elements): "[\(elements.values.map(literal).joined(separator: ", "))]"
+        case .object(let document): object(document)
+        case .date: (try? value.extendedJSON(.relaxed)) ?? "null"
+        default: (try? value.extendedJSON(.canonical)) ?? "null"
+        }
+    }
+
+    private static func object(_ document: BSONDocument) -> String {
+        let members = ((try? document.elements()) ?? []).map { "\(word($0.name)): \(literal($0.value))" }
+        return "{\(members.joined(separator: ", "))}"
+    }
+}

@@ -1,0 +1,26 @@
+package import Planning
+
+/// A planned job and its place: what its file says.
+package struct PlanFile: Sendable {
+    /// The job.
+    package let job: PlannedJob
+    /// The file's path as messages show it; `nil` for standard output.
+    package let path: String?
+    /// The schemas as the operator named them.
+    package let old: String, new: String
+    /// The schemas as paths from the file's folder; `nil` for one that is no file.
+    package let oldPath: String?, newPath: String?
+    /// The path of the job that follows after the deploy; `nil` when there is none.
+    package let follower: String?
+
+    /// Joins the parts.
+    package init(
+        _ job: PlannedJob, path: String?, old: String, new: String, oldPath: String?, newPath: String?,
+        follower: String?
+    ) {
+        self.job = job
+        self.path = path
+        (self.old, self.new, self.oldPath, self.newPath) = (old, new, oldPath, newPath)
+        self.follower = follower
+    }
+}

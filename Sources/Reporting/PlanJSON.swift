@@ -1,0 +1,93 @@
+import BSON
+package import Planning
+import SchemaChange
+import ServerSchema
+
+/// A plan for machines: one JSON object, whose keys always stand in the same order.
+package struct PlanJSON: Sendable {
+    /// The version of the shape, which changes when a reader of the old one would misread the new one.
+    package static var schemaVersion: Int { 1 }
+
+    private let plan: SchemaPlan
+    private let files: [PlanFile]
+    private let texts: [String]?
+    private let ids: IDDisplay
+
+    /// - Parameter texts: the files' texts, where they are not written elsewhere.
+    package init(_ plan: SchemaPlan, files: [PlanFile], texts: [String]? = nil, ids: IDDisplay = .shown) {
+        (self.plan, self.files, self.texts, self.ids) = (plan, files, texts, ids)
+    }
+
+    /// The JSON text, indented, which ends with a line break.
+    package var text: String {
+        ReportValue.object([
+            ("schema_version", .integer(Self.schemaVersion)),
+            ("command", .string("plan")),
+            ("dialect", .string(plan.dialect.rawValue)),
+            ("jobs", .array(files.indices.map(job))),
+            ("remarks", .array((plan.remarks + plan.collections.flatMap(\.remarks)).map(entry))),
+            ("validators", .array(plan.collections.compactMap(validator))),
+            (
+                "counts",
+                .object([
+                    ("jobs", .integer(files.count)), ("review", .integer(plan.reviews)),
+                    ("unplanned", .integer(plan.unplanned)), ("left_alone", .integer(plan.stuck)),
+                ])
+            ),
+        ]).text() + "\n"
+    }
+
+    private func job(_ index: Int) -> ReportValue {
+        let file = files[index]
+        return .object([
+            ("job", .string(file.job.name)),
+            ("file", file.path.map { .string($0) } ?? .null),
+            ("database", .string(file.job.namespace.database)),
+            ("collection", .string(file.job.namespace.collection)),
+            ("stage", .string(file.job.stage.rawValue)),
+            ("documents", file.job.documents.map { .integer($0.all) } ?? .null),
+            ("needing", file.job.documents.map { .integer($0.needing) } ?? .null),
+            ("entries", .array(file.job.entries.map(entry))),
+            ("text", texts.map { .string($0[index]) } ?? .null),
+        ])
+    }
+
+    private func entry(_ entry: PlanEntry) -> ReportValue {
+        .object([
+            ("role", .string(entry.role.rawValue)),
+            ("changes", .array(entry.changes.map(change))),
+            ("step", entry.step.map { .string($0.text) } ?? .null),
+            ("active", .bool(entry.isActive)),
+            ("review", entry.review.map { .string($0) } ?? .null),
+            ("remarks", .array(entry.remarks.map { .string($0) })),
+            ("suggestions", .array(entry.suggestions.map { .string($0.text) })),
+            ("needing", entry.finding.map { .integer($0.needing) } ?? .null),
+            ("left_alone", .array((entry.finding?.leftAlone ?? []).map(leftAlone))),
+        ])
+    }
+
+    private func change(_ change: SchemaChange) -> ReportValue {
+        .object([
+            ("code", .string(change.code.rawValue)),
+            ("collection", change.namespace.map { .string("\($0)") } ?? .null),
+            ("path", .string("\(change.path)")),
+            ("description", .string(change.description)),
+        ])
+    }
+
+    private func leftAlone(_ left: StepFinding.LeftAlone) -> ReportValue {
+        .object([
+            ("reason", .string(left.reason)), ("count", .integer(left.count)),
+            ("samples", ids.json(left.samples.map(\.id))),
+        ])
+    }
+
+    private func validator(_ collection: CollectionPlan) -> ReportValue? {
+        collection.validator.map { validator in
+            .object([
+                ("collection", .string("\(collection.namespace)")),
+                ("commands", .array(PlanWords.commands(validator, of: collection.namespace).map { .string($0) })),
+            ])
+        }
+    }
+}

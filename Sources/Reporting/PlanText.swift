@@ -1,0 +1,69 @@
+import BSON
+package import Planning
+import SchemaChange
+
+/// A plan for a person: the files, the steps, and what no job can do.
+package struct PlanText: Sendable {
+    private let plan: SchemaPlan
+    private let files: [PlanFile]
+    private let paint: Paint
+
+    /// - Parameter isColored: Whether to use a terminal's colours.
+    package init(_ plan: SchemaPlan, files: [PlanFile], isColored: Bool = false) {
+        (self.plan, self.files) = (plan, files)
+        paint = Paint(isOn: isColored)
+    }
+
+    /// The text, which ends with a line break.
+    package var text: String {
+        var blocks = [headline]
+        blocks += files.map(block)
+        blocks += plan.collections.filter { !$0.remarks.isEmpty }.map { collection in
+            ([paint.bold("\(collection.namespace)")] + collection.remarks.flatMap(lines)).joined(separator: "\n")
+        }
+        if !plan.remarks.isEmpty { blocks.append(plan.remarks.flatMap(lines).joined(separator: "\n")) }
+        blocks += validators
+        return blocks.joined(separator: "\n\n") + "\n"
+    }
+
+    private var headline: String {
+        guard !plan.collections.isEmpty || !plan.remarks.isEmpty else { return paint.green("Nothing changed.") }
+        let jobs = files.isEmpty ? "No job is needed" : files.count.counted("job")
+        let late = files.count { $0.job.stage == .afterDeploy }
+        let open = [
+            plan.reviews == 0 ? nil : paint.yellow("\(plan.reviews.counted("step")) to review"),
+            plan.unplanned == 0 ? nil : paint.red("\(plan.unplanned.counted("change")) that no job can serve"),
+            plan.stuck == 0 ? nil : paint.red("\(plan.stuck.documents) that a step cannot change"),
+        ].compactMap(\.self)
+        let first = paint.bold(jobs) + (late == 0 ? "" : ", \(late) of them only after the deploy")
+        return ([first] + open).joined(separator: "; ") + "."
+    }
+
+    private func block(_ file: PlanFile) -> String {
+        let title = "\(paint.bold(file.path ?? file.job.name)) (\(file.job.namespace), \(file.job.stage.words))"
+        return ([title] + file.job.entries.flatMap(lines)).joined(separator: "\n")
+    }
+
+    private func lines(_ entry: PlanEntry) -> [String] {
+        var lines = entry.changes.map { "  \($0.code): \($0.description)" }
+        if entry.role == .road { lines += entry.remarks.map { "    \(paint.red("not planned")): \($0)" } }
+        guard let step = entry.step else {
+            return entry.role == .road
+                ? lines : lines + (entry.changes.isEmpty ? [] : ["    the documents need no step"])
+        }
+        let review = entry.review == nil ? "" : paint.yellow("  review")
+        let count = entry.finding.map { "  (\($0.needing.documents))" } ?? ""
+        lines.append("    \(entry.isActive ? "" : "not needed: ")\(step.text)\(count)\(review)")
+        lines += (entry.finding?.leftAlone ?? []).map { "      left alone: \($0.count.documents), \($0.reason)" }
+        return lines
+    }
+
+    private var validators: [String] {
+        let commands = plan.collections.compactMap { collection in
+            collection.validator.map { PlanWords.commands($0, of: collection.namespace) }
+        }
+        guard !commands.isEmpty else { return [] }
+        let head = "In mongosh, for each collection the first command before its job, the second once nothing is left:"
+        return [([head] + commands.flatMap { $0.map { "  \($0)" } }).joined(separator: "\n")]
+    }
+}

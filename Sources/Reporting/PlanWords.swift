@@ -1,0 +1,34 @@
+import BSON
+import Planning
+
+/// What the forms of a plan have in common.
+enum PlanWords {
+    static let validatorHead = "The validator, in mongosh: the first command before the job, the second after it."
+
+    /// The order of work of a breaking change without a partner collection.
+    static let termination =
+        "stop old clients or let them upload, terminate sync, wait about ten minutes, remove the old schema, run this job, "
+        + "save the new schema, enable sync again, check, and let the clients reset."
+
+    /// The commands that set a validator: it warns first, and refuses then.
+    static func commands(_ validator: BSONDocument, of namespace: Namespace) -> [String] {
+        let schema = BSONValue.object(["$jsonSchema": .object(validator)]).shellText
+        let head =
+            "db.getSiblingDB(\(namespace.database.quotedAsJSON)).runCommand({ collMod: \(namespace.collection.quotedAsJSON), "
+        return [
+            "\(head)validator: \(schema), validationLevel: \"strict\", validationAction: \"warn\" })",
+            "\(head)validationAction: \"error\" })",
+        ]
+    }
+}
+
+extension Stage {
+    /// When the job may run.
+    var words: String {
+        switch self {
+        case .beforeDeploy: "before the deploy, and again after it"
+        case .afterDeploy: "only after the deploy"
+        case .whileWarning: "while the new validator warns"
+        }
+    }
+}

@@ -1,0 +1,159 @@
+import BSON
+package import Planning
+import SchemaChange
+
+/// A planned job as a file that people review: each step under the change that it serves.
+package struct PlanYAML: Sendable {
+    private let file: PlanFile
+    private let validator: BSONDocument?
+    private let ids: IDDisplay
+    private let showsValues: Bool
+
+    /// - Parameters:
+    ///   - plan: the plan of the file's collection.
+    ///   - showsValues: whether a few values that do not convert are shown.
+    package init(_ file: PlanFile, of plan: CollectionPlan, ids: IDDisplay = .shown, showsValues: Bool = false) {
+        (self.file, self.ids, self.showsValues) = (file, ids, showsValues)
+        validator = file.job.stage == .whileWarning ? plan.validator : nil
+    }
+
+    /// The file's text.
+    package var text: String {
+        var lines = head.map { $0.isEmpty ? "#" : "# \($0)" }
+        lines.append("job: \(file.job.name)")
+        lines.append("collection: \(Self.scalar("\(file.job.namespace)"))")
+        if !schemas.isEmpty { lines.append("schema: {\(schemas.joined(separator: ", "))}") }
+        lines.append("steps:")
+        for entry in file.job.entries { lines += block(entry) }
+        if let validator { lines += [""] + Self.comment(PlanWords.validatorHead) + commands(validator) }
+        return lines.joined(separator: "\n") + "\n"
+    }
+
+    private func commands(_ validator: BSONDocument) -> [String] {
+        PlanWords.commands(validator, of: file.job.namespace).map { "# \($0)" }
+    }
+
+    /// After the deploy the newer schema is the one that is live.
+    private var schemas: [String] {
+        let active = file.job.stage == .afterDeploy ? file.newPath : file.job.isKnownToOld ? file.oldPath : nil
+        return [("active", active), ("next", file.newPath)].compactMap { key, path in
+            path.map { "\(key): \(Self.scalar($0))" }
+        }
+    }
+
+    private var head: [String] {
+        let job = file.job
+        var lines = [
+            "Makes the documents of \(job.namespace) fit \(file.new). Planned by comparing \(file.old) with it."
+        ]
+        switch job.stage {
+        case .beforeDeploy:
+            lines += [
+                "",
+                "1. Run this job before the deploy: every document that syncs under \(file.old) goes on syncing.",
+                "2. Deploy \(file.new).",
+                "3. Run this job again: until then old clients may have written documents that need it.",
+            ]
+            if let follower = file.follower { lines.append("4. Run \(follower).") }
+            lines.append(
+                "\(file.follower == nil ? 4 : 5). Look at what is left: shipshape check \(file.new) --active \(file.old)"
+            )
+        case .afterDeploy:
+            lines += [
+                "",
+                "ONLY AFTER THE DEPLOY of \(file.new), or while sync is terminated: what these steps write does not fit",
+                "\(file.old), so that each document would stop syncing. Keep the file out of folders that `shipshape migrate` runs",
+                "until then. The order of work is in the other job, where there is one; for a breaking change it is:",
+            ]
+            lines += Self.wrapped(PlanWords.termination, width: 112)
+        case .whileWarning:
+            lines += [
+                "",
+                "1. Set the new validator with validationAction \"warn\": the first command at the end of this file.",
+                "2. Run this job.",
+                "3. Look at what is left: shipshape check \(file.new) --collection \(job.namespace)",
+                "4. Set validationAction \"error\": the second command.",
+            ]
+            if let follower = file.follower { lines.append("5. Run \(follower), once nobody reads the old fields.") }
+        }
+        let reviews = job.entries.count { $0.isActive && $0.review != nil }
+        if reviews > 0 {
+            lines += ["", "\(reviews.counted("step")) marked \"review\": nobody stated the value."]
+        }
+        if let documents = job.documents {
+            lines += [
+                "",
+                "\(documents.needing.grouped) of \(documents.all.documents) need it, as the data was when this was planned.",
+            ]
+        }
+        return lines
+    }
+
+    private func block(_ entry: PlanEntry) -> [String] {
+        var lines = entry.changes.isEmpty ? [] : [""]
+        lines += entry.changes.flatMap { Self.comment("\($0.code): \($0.description)", indent: "  ") }
+        lines += entry.remarks.flatMap { Self.comment($0, indent: "  ") }
+        if entry.step != nil, entry.isActive { lines += finding(entry).flatMap { Self.comment($0, indent: "  ") } }
+        let suggestions = entry.suggestions.map { "  # - \($0.text)" }
+        guard let step = entry.step else { return lines + suggestions }
+        lines += suggestions
+        guard entry.isActive else {
+            return lines + Self.comment("nothing needs it\(ofDocuments):", indent: "  ") + ["  # - \(step.text)"]
+        }
+        return lines + ["  - \(step.text)" + (entry.review.map { "  # review: \($0)" } ?? "")]
+    }
+
+    private var ofDocuments: String { file.job.documents.map { ": 0 of \($0.all.documents)" } ?? "" }
+
+    private func finding(_ entry: PlanEntry) -> [String] {
+        guard let finding = entry.finding else { return [] }
+        let needing =
+            finding.needing == 0
+            ? "nothing needs it now; it stays for what is written until the deploy"
+            : "\(finding.needing.documents) \(finding.needing == 1 ? "needs" : "need") it"
+        return [needing]
+            + finding.leftAlone.map { left in
+                let samples = left.samples.compactMap(sample)
+                let such = samples.isEmpty ? "" : ", such as \(samples.joined(separator: ", "))"
+                return "left alone: \(left.count.documents), \(left.reason)\(such)"
+            }
+    }
+
+    private func sample(_ sample: StepFinding.Sample) -> String? {
+        guard let id = ids.text(sample.id) else { return nil }
+        guard showsValues, let value = sample.value else { return "_id \(id)" }
+        return "_id \(id) with \(value.shellText.prefix(SampleValue.maximumLength))"
+    }
+
+    // MARK: Lines
+
+    private static func scalar(_ text: String) -> String {
+        let isPlain = text.utf8.allSatisfy { byte in
+            (0x30...0x39).contains(byte) || (0x41...0x5A).contains(byte) || (0x61...0x7A).contains(byte)
+                || "/._-".utf8.contains(byte)
+        }
+        return isPlain && Double(text) == nil && text.first != "-" ? text : text.quotedAsJSON
+    }
+
+    private static func comment(_ text: String, indent: String = "") -> [String] {
+        wrapped(text, width: 112).map { "\(indent)# \($0)" }
+    }
+
+    /// Lines of whole words; nothing that ends a line is left in them.
+    private static func wrapped(_ text: String, width: Int) -> [String] {
+        let words = text.split { $0.isWhitespace || $0.isNewline }.map { word in
+            String(
+                String.UnicodeScalarView(
+                    word.unicodeScalars.map { $0.properties.generalCategory == .control ? "?" : $0 }))
+        }
+        return words.reduce(into: [""]) { lines, word in
+            if lines[lines.count - 1].isEmpty {
+                lines[lines.count - 1] = word
+            } else if lines[lines.count - 1].count + word.count < width {
+                lines[lines.count - 1] += " \(word)"
+            } else {
+                lines.append(word)
+            }
+        }
+    }
+}

@@ -1,0 +1,148 @@
+internal import ArgumentParser
+internal import BSON
+internal import Backfill
+internal import Mongo
+internal import Planning
+internal import Reporting
+internal import SchemaChange
+internal import ServerSchema
+
+/// `shipshape plan OLD NEW`.
+struct PlanCommand: AsyncParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "plan",
+        abstract: "Writes the jobs that make the documents of one schema fit another.",
+        discussion: """
+            OLD is the schema that is live, NEW the one to be deployed: each an App Services app folder, one schema.json, a \
+            folder of them, a MongoDB validator file, or live. One job file per collection goes to the folder of --out, \
+            named after the collection; without --out the jobs go to standard output. What is only safe after the deploy \
+            goes into a second job, in the folder after-deploy below it. Nothing is run, and no document is written.
+
+            Values that nobody stated are marked "review". What no job can do is a comment with the recommended road. With \
+            --uri the documents are looked at: how many each step concerns, and which values will not convert; SHIPSHAPE_URI \
+            alone does not count here. For MongoDB validators the collMod commands are printed.
+
+            The same schemas and options give the same files. Ends with 1, after writing, when a change is left that no job \
+            can serve or, with --uri, documents that a step cannot change; --fail-on decides otherwise. Wrong --default and \
+            --rename end with 64, a file that stands in the way with 73.
+            """)
+
+    /// What ends the program with 1.
+    enum FailOn: String, ExpressibleByArgument, CaseIterable {
+        case unplanned, review, none
+    }
+
+    @Argument(help: "The schema that is live: a file, a folder, or live.")
+    var old: SchemaArgument
+
+    @Argument(help: "The schema that the documents are made to fit.")
+    var new: SchemaArgument
+
+    @Option(help: ArgumentHelp("The folder for the job files; it is made when there is none.", valueName: "folder"))
+    var out: String?
+
+    @Flag(help: "Replace job files that stand there.")
+    var force = false
+
+    @Option(
+        help: ArgumentHelp(
+            "The collection that single files are for; of folders, the only one to plan for.",
+            valueName: "db.collection"))
+    var collection: String?
+
+    @Option(
+        name: .customLong("default"),
+        help: ArgumentHelp(
+            "The value that fills a field, as JSON or extended JSON, $now for a date: Person.email=\"\" (repeatable).",
+            discussion:
+                "The field stands behind its type's title or its collection; of a text the quotation marks may be left out.",
+            valueName: "type.field=value"))
+    var defaults: [String] = []
+
+    @Option(
+        help: ArgumentHelp(
+            "A rename of a property, a type or a collection: Person.surname=lastName (repeatable).",
+            valueName: "old=new"))
+    var rename: [String] = []
+
+    @Option(
+        help: ArgumentHelp("The jobs' name, in place of one made from the collection and a digest.", valueName: "name"))
+    var name: String?
+
+    @Option(
+        help: ArgumentHelp(
+            "What ends the program with 1: unplanned (the default), review (steps to review, too), none.",
+            valueName: "unplanned|review|none"))
+    var failOn = FailOn.unplanned
+
+    @OptionGroup(title: "Privacy") var privacy: PrivacyFlags
+    @OptionGroup(title: "Connection") var connection: ConnectionFlags
+    @OptionGroup(title: "Output") var output: OutputFlags
+
+    func validate() throws {
+        if let collection, Namespace(collection) == nil {
+            throw ValidationError("--collection: \"\(collection)\" is not DATABASE.COLLECTION")
+        }
+        for text in defaults where StatedDefault(text) == nil {
+            throw ValidationError(
+                "--default \(text.prefix { $0 != "=" }): write TYPE.field=VALUE, such as Person.email=\"\"")
+        }
+        if force, out == nil { throw ValidationError("--force goes with --out") }
+        if let name, !PlannedJob.isName(name) {
+            throw ValidationError("--name: a job's name consists of at most 60 letters, digits, '-', '_' and '.'")
+        }
+    }
+
+    func run() async throws {
+        try output.prepare()
+        let only = collection.flatMap { Namespace($0) }
+        let (before, after) = try await schemas(only)
+        var options = PlanOptions()
+        options.defaults = defaults.compactMap { StatedDefault($0) }
+        options.renames = try rename.map { try Rename($0) }
+        options.name = name
+        let planner = Planner(from: before, to: after, options: options)
+        var plan: SchemaPlan
+        do { plan = try planner.plan(only: only) } catch let error as JobError {
+            throw PlanDefect(description: "a step was planned that does not fit the schemas: \(error)")
+        }
+        if connection.uri == nil { plan.settleWithoutData() } else { plan = try await look(at: plan, planner) }
+        let files = PlanFiles(plan, folder: out, old: old, new: new)
+        let texts = try files.texts(ids: privacy.display, showsValues: privacy.showValues)
+        if out != nil { try files.write(texts, replacing: force) }
+        try show(plan, files.files, texts)
+        let isOpen = plan.unplanned > 0 || plan.stuck > 0
+        if failOn != .none, isOpen || failOn == .review && plan.reviews > 0 { throw ExitStatus.findings }
+    }
+
+    private func schemas(_ only: Namespace?) async throws -> (ServerSchema, ServerSchema) {
+        let before = try await old.read(namespace: only, connection: connection)
+        let after = try await new.read(namespace: only, connection: connection)
+        guard before.dialect == after.dialect else {
+            throw UsageError(
+                "OLD and NEW are of two kinds: only two App Services schemas or two validators can be compared")
+        }
+        return (before, after)
+    }
+
+    private func look(at plan: SchemaPlan, _ planner: Planner) async throws -> SchemaPlan {
+        let pool = try connection.pool()
+        return try await onOwnedThread(name: "plan") { () throws in
+            try PlanSurvey(planner).adding(to: plan, from: try pool.client())
+        }
+    }
+
+    /// Without a folder the jobs themselves are the result, and what is said of them goes to standard error.
+    private func show(_ plan: SchemaPlan, _ files: [PlanFile], _ texts: [String]) throws {
+        try output.show { form, color in
+            switch form {
+            case .json: PlanJSON(plan, files: files, texts: out == nil ? texts : nil, ids: privacy.display).text
+            case .text where out == nil && !files.isEmpty: PlanFiles.stream(texts)
+            case .text: PlanText(plan, files: files, isColored: color).text
+            }
+        }
+        if out == nil, !files.isEmpty, output.output == .text, !output.quiet {
+            Console.error(PlanText(plan, files: files).text)
+        }
+    }
+}

@@ -1,0 +1,158 @@
+import BSON
+import Backfill
+import SchemaChange
+import ServerSchema
+import Testing
+
+@testable import Planning
+
+/// What is planned for each kind of change, told from two schemas alone.
+@Suite struct PlannerTests {
+    /// A plan for one collection of an app, from the `properties` and `required` of two schemas.
+    private func plan(
+        _ old: String, _ new: String, options: PlanOptions = PlanOptions()
+    ) throws -> CollectionPlan {
+        let planner = Planner(from: try Self.schema(old), to: try Self.schema(new), options: options)
+        let plan = try planner.plan()
+        return try #require(plan.collections.first)
+    }
+
+    private static func schema(_ parts: String) throws -> ServerSchema {
+        try ServerSchema.read(
+            text: "{ \"title\": \"Person\", \"bsonType\": \"object\", \(parts) }",
+            namespace: Namespace(database: "app", collection: "Person"))
+    }
+
+    private static let id = "\"_id\": { \"bsonType\": \"objectId\" }"
+
+    /// A schema of one field `x`.
+    private static func field(_ schema: String, required: Bool = false) -> String {
+        "\"required\": [\"_id\"\(required ? ", \"x\"" : "")], \"properties\": { \(id), \"x\": \(schema) }"
+    }
+
+    private static let empty = "\"required\": [\"_id\"], \"properties\": { \(id) }"
+
+    private func lines(_ plan: CollectionPlan, _ stage: Stage = .beforeDeploy) -> [String] {
+        plan.jobs.first { $0.stage == stage }?.steps.map(\.text) ?? []
+    }
+
+    @Test(arguments: [
+        ("int", "0"), ("long", "0"), ("double", "0.0"), ("decimal", "0"), ("string", "\"\""), ("bool", "false"),
+        ("date", "{ \"$date\" : \"1970-01-01T00:00:00Z\" }"),
+    ])
+    func anAddedRequiredFieldTakesTheZeroValueOfItsTypeForReview(_ type: String, _ value: String) throws {
+        let plan = try plan(Self.empty, Self.field("{ \"bsonType\": \"\(type)\" }", required: true))
+        #expect(
+            lines(plan) == [
+                "convert: {field: x, to: \(type)}", "default: {field: x, value: \(value), when: missingOrNull}",
+            ])
+        #expect(plan.jobs[0].entries.count { $0.review != nil } == 1)
+    }
+
+    @Test func theSchemasOwnDefaultNeedsNoReview() throws {
+        let new = Self.field("{ \"bsonType\": \"string\", \"default\": \"Open\" }", required: true)
+        let plan = try plan(Self.empty, new)
+        #expect(lines(plan).last == "default: {field: x, value: \"Open\", when: missingOrNull}")
+        #expect(plan.jobs[0].entries.allSatisfy { $0.review == nil })
+    }
+
+    @Test(arguments: ["objectId", "uuid"])
+    func anIdentityIsNeverMadeUp(_ type: String) throws {
+        let plan = try plan(
+            Self.field("{ \"bsonType\": \"\(type)\" }"), Self.field("{ \"bsonType\": \"\(type)\" }", required: true))
+        #expect(plan.jobs.isEmpty)
+        let road = try #require(plan.remarks.first)
+        #expect(road.role == .road)
+        #expect(road.suggestions.map(\.text) == ["default: {field: x, generate: \(type), when: missingOrNull}"])
+    }
+
+    @Test func noZeroValueIsWrittenThatTheSchemaForbids() throws {
+        let new = Self.field("{ \"bsonType\": \"string\", \"enum\": [\"Open\", \"Done\"] }", required: true)
+        let plan = try plan(Self.empty, new)
+        #expect(lines(plan) == ["convert: {field: x, to: string}"])
+        let road = try #require(plan.jobs[0].entries.first { $0.role == .road })
+        #expect(road.suggestions.map(\.text) == ["default: {field: x, value: \"Open\", when: missingOrNull}"])
+    }
+
+    @Test(
+        arguments: [
+            ("{ \"bsonType\": \"string\" }", "{ \"bsonType\": \"int\" }", ["convert: {field: x, to: int}"]),
+            (
+                "{ \"bsonType\": \"uuid\" }", "{ \"bsonType\": \"string\" }",
+                ["convert: {field: x, from: uuid, to: string}"]
+            ),
+            (
+                "{ \"bsonType\": \"int\" }", "{ \"bsonType\": \"array\", \"items\": { \"bsonType\": \"string\" } }",
+                ["wrap: {field: x}", "convert: {field: \"x.[]\", to: string}"]
+            ),
+            (
+                "{ \"bsonType\": \"array\", \"items\": { \"bsonType\": \"string\" } }", "{ \"bsonType\": \"int\" }",
+                [
+                    "expression: {field: x, value: null, when: {$eq: [\"$x\", []]}}", "unwrap: {field: x}",
+                    "convert: {field: x, to: int}",
+                ]
+            ),
+            (
+                "{ \"bsonType\": \"object\", \"additionalProperties\": { \"bsonType\": \"int\" } }",
+                "{ \"bsonType\": \"object\", \"additionalProperties\": { \"bsonType\": \"long\" } }",
+                ["convert: {field: \"x.[]\", to: long}"]
+            ),
+        ] as [(String, String, [String])])
+    func whatChangesValuesInPlaceWaitsForTheDeploy(_ old: String, _ new: String, _ steps: [String]) throws {
+        let plan = try plan(Self.field(old), Self.field(new))
+        #expect(plan.jobs.map(\.stage) == [.afterDeploy])
+        #expect(lines(plan, .afterDeploy) == steps)
+    }
+
+    @Test func aSetIsMadeBeforeTheDeploy() throws {
+        let list = "\"bsonType\": \"array\", \"items\": { \"bsonType\": \"string\" }"
+        let plan = try plan(Self.field("{ \(list) }"), Self.field("{ \(list), \"uniqueItems\": true }"))
+        #expect(lines(plan) == ["dedupe: {field: x}"])
+    }
+
+    @Test func aRenameIsACopyBeforeTheDeployAndARenameAfterIt() throws {
+        var options = PlanOptions()
+        options.renames = [try Rename("Person.x=z")]
+        let new = "\"required\": [\"_id\"], \"properties\": { \(Self.id), \"z\": { \"bsonType\": \"string\" } }"
+        let plan = try plan(Self.field("{ \"bsonType\": \"string\" }"), new, options: options)
+        #expect(lines(plan) == ["copy: {from: x, to: z}"])
+        #expect(lines(plan, .afterDeploy) == ["rename: {from: x, to: z}"])
+    }
+
+    @Test func aRenamedFieldOfAnotherTypeIsConvertedIntoTheNewOne() throws {
+        var options = PlanOptions()
+        options.renames = [try Rename("Person.x=z")]
+        let new = "\"required\": [\"_id\", \"z\"], \"properties\": { \(Self.id), \"z\": { \"bsonType\": \"int\" } }"
+        let plan = try plan(Self.field("{ \"bsonType\": \"string\" }"), new, options: options)
+        #expect(
+            lines(plan) == [
+                "convert: {field: x, to: int, into: z}", "default: {field: z, value: 0, when: missingOrNull}",
+            ])
+        #expect(plan.jobs.count == 1)
+    }
+
+    @Test func aRenameIsNeverGuessed() throws {
+        let new = "\"required\": [\"_id\"], \"properties\": { \(Self.id), \"z\": { \"bsonType\": \"string\" } }"
+        let plan = try plan(Self.field("{ \"bsonType\": \"string\" }"), new)
+        #expect(lines(plan) == ["convert: {field: z, to: string}"])
+        #expect(plan.jobs[0].entries.contains { $0.remarks.contains { $0.contains("--rename app.Person.x=z") } })
+    }
+
+    @Test func fieldsThatMayHaveBeenCombinedAreASuggestion() throws {
+        let text = "{ \"bsonType\": \"string\" }"
+        let old = "\"required\": [\"_id\"], \"properties\": { \(Self.id), \"first\": \(text), \"last\": \(text) }"
+        let new = "\"required\": [\"_id\"], \"properties\": { \(Self.id), \"full\": \(text) }"
+        let suggestions = try plan(old, new).jobs[0].entries.flatMap(\.suggestions).map(\.text)
+        #expect(suggestions.contains("combine: {into: full, template: \"{first} {last}\"}"))
+    }
+
+    @Test(arguments: [
+        ("\"required\": [\"_id\"], \"properties\": { \"_id\": { \"bsonType\": \"string\" } }", "partner collection")
+    ])
+    func whatNoJobCanDoTellsTheRoad(_ new: String, _ words: String) throws {
+        let plan = try plan(Self.empty, new)
+        #expect(plan.jobs.isEmpty)
+        #expect(plan.remarks.map(\.role) == [.road])
+        #expect(plan.remarks[0].remarks[0].contains(words))
+    }
+}
