@@ -102,6 +102,8 @@ extension ChangeTracker {
     private func follow(_ token: inout ResumeToken?, progressed: () -> Void) throws {
         let client = try pool.client()
         var stream = client.collection(namespace).watch(Self.pipeline, options: options(after: token))
+        // The answer that opens the stream names its place already; the first change may be long in coming.
+        if let opened = stream.resumeToken?.time { _ = advance(to: opened) }
         var stoodStillAt = ContinuousClock.now
         while !state.withLock({ $0.isClosed }) {
             if isStopped() { throw ChangesUnknown(reason: "the scan was stopped") }
@@ -162,7 +164,8 @@ extension ChangeTracker {
         let place: (String, BSONValue) =
             token.map { ("resumeAfter", .object($0.document)) } ?? ("startAtOperationTime", .timestamp(start.rawValue))
         let others: [(String, BSONValue)] = [
-            ("maxAwaitTimeMS", 100), ("batchSize", 1_000), ("readConcern", ["level": "majority"]),
+            // At the end of the scan the answer that is under way is waited for.
+            ("maxAwaitTimeMS", 20), ("batchSize", 1_000), ("readConcern", ["level": "majority"]),
             ("comment", "shipshape check"),
         ]
         return BSONDocument([place] + others)
