@@ -60,8 +60,7 @@ let package = Package(
             name: "ShipshapeCLI",
             dependencies: [
                 "Reporting", "Planning", "Backfill", "Scanning", "SchemaChange", "Checking", "LocatedYAML",
-                "ServerSchema",
-                "Mongo", "BSON", .argumentParser, .system,
+                "ServerSchema", "Mongo", "BSON", .argumentParser, .subprocess, .system,
             ]),
 
         .target(name: "DemoData", dependencies: ["BSON"], path: "Tests/DemoData"),
@@ -98,7 +97,8 @@ let package = Package(
                 "Planning", "Reporting", "Backfill", "SchemaChange", "Checking", "ServerSchema", "BSON",
             ], exclude: ["Fixtures"]),
         .testTarget(
-            name: "ReportingTests", dependencies: ["Reporting", "Checking", "ServerSchema", "Backfill", "BSON"]),
+            name: "ReportingTests",
+            dependencies: ["Reporting", "Checking", "SchemaChange", "ServerSchema", "Backfill", "BSON"]),
         .testTarget(
             name: "Integration",
             dependencies: [

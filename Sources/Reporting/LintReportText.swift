@@ -63,7 +63,3 @@ public struct LintReportText: Sendable {
         finding.location.line == 0 ? "" : "\(finding.location.line):\(finding.location.column)"
     }
 }
-
-extension String {
-    fileprivate func padded(to width: Int) -> String { self + String(repeating: " ", count: max(0, width - count)) }
-}

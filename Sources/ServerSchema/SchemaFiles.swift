@@ -3,8 +3,10 @@ internal import SystemPackage
 
 /// The files below the folder, or the one file, that the user named; remembers what it read.
 struct SchemaFiles {
-    /// What the user named.
+    /// Where they are.
     let root: FilePath
+    /// What the user named: messages and locations begin with it.
+    private let name: FilePath
     /// Whether that is a folder.
     let isFolder: Bool
     /// The values that the files may name instead of a text; `nil` outside of an app.
@@ -12,22 +14,26 @@ struct SchemaFiles {
     /// Every file that was read and that the schemas depend on, in the order of reading.
     private(set) var sources: [SchemaSource] = []
 
-    init(at path: String) throws(SchemaError) {
+    init(at path: String, named name: String? = nil) throws(SchemaError) {
         root = FilePath(path)
+        self.name = FilePath(name ?? path)
         do throws(Errno) {
             isFolder = try root.stat().type == .directory
         } catch {
-            throw SourceFile.unreadable(path, error)
+            throw SourceFile.unreadable(name ?? path, error)
         }
     }
 
-    /// The path as the user would write it.
-    func path(_ relative: String) -> String {
+    private func path(_ relative: String) -> String { Self.path(relative, below: root) }
+
+    private static func path(_ relative: String, below root: FilePath) -> String {
         relative.isEmpty ? root.string : root.pushing(FilePath(relative)).string
     }
 
-    /// A file or folder as a whole.
-    func location(_ relative: String = "") -> SourceLocation { SourceLocation(whole: path(relative)) }
+    /// A file or folder as a whole, as the user would write it.
+    func location(_ relative: String = "") -> SourceLocation {
+        SourceLocation(whole: Self.path(relative, below: name))
+    }
 
     func isFile(_ relative: String) -> Bool { (try? FilePath(path(relative)).stat().type) == .regular }
 
@@ -68,13 +74,13 @@ struct SchemaFiles {
 
     /// Reads and parses one file, as it stands there.
     func parsed(_ relative: String) throws(SchemaError) -> (bytes: [UInt8], json: LocatedJSON) {
-        let path = path(relative)
-        let bytes = try SourceFile.bytes(of: path)
-        return (bytes, try JSONParser.parse(bytes, file: path))
+        let shown = location(relative).file
+        let bytes = try SourceFile.bytes(of: path(relative), named: shown)
+        return (bytes, try JSONParser.parse(bytes, file: shown))
     }
 
     private mutating func remember(_ relative: String, _ bytes: [UInt8]) {
-        let name = relative.isEmpty ? root.lastComponent?.string ?? root.string : relative
-        sources.append(SchemaSource(path: name, text: String(decoding: bytes, as: UTF8.self)))
+        let path = relative.isEmpty ? root.lastComponent?.string ?? root.string : relative
+        sources.append(SchemaSource(path: path, text: String(decoding: bytes, as: UTF8.self)))
     }
 }

@@ -11,9 +11,12 @@ extension ServerSchema {
     /// - Parameters:
     ///   - path: the file or folder as the user named it.
     ///   - namespace: the collection that a single file covers; of a folder, only that collection is read.
+    ///   - name: the path that errors and locations carry, where it is another.
     /// - Throws: ``SchemaError`` at the first thing that keeps a schema from being used.
-    public static func read(at path: String, namespace: Namespace? = nil) throws(SchemaError) -> ServerSchema {
-        let files = try SchemaFiles(at: path)
+    public static func read(
+        at path: String, named name: String? = nil, namespace: Namespace? = nil
+    ) throws(SchemaError) -> ServerSchema {
+        let files = try SchemaFiles(at: path, named: name)
         var reading = SchemaReading(files: files, wanted: namespace)
         var schema = try reading.run()
         guard let namespace, files.isFolder else { return schema }
@@ -27,10 +30,15 @@ extension ServerSchema {
     }
 
     /// Reads all that lint looks at: the access rules, too, and of an app every collection.
-    /// - Parameter namespace: the collection that a single file covers; of a folder, one that must be there.
+    /// - Parameters:
+    ///   - name: the path that errors and locations carry, where it is another.
+    ///   - namespace: the collection that a single file covers; of a folder, one that must be there.
     /// - Throws: ``SchemaError`` at the first thing that keeps a schema from being used.
-    public static func readForLint(at path: String, namespace: Namespace? = nil) throws(SchemaError) -> ServerSchema {
-        var reading = SchemaReading(files: try SchemaFiles(at: path), wanted: namespace, isForLint: true)
+    public static func readForLint(
+        at path: String, named name: String? = nil, namespace: Namespace? = nil
+    ) throws(SchemaError) -> ServerSchema {
+        let files = try SchemaFiles(at: path, named: name)
+        var reading = SchemaReading(files: files, wanted: namespace, isForLint: true)
         return try reading.run()
     }
 

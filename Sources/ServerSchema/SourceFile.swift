@@ -13,7 +13,8 @@ package enum SourceFile {
         return text
     }
 
-    static func bytes(of path: String) throws(SchemaError) -> [UInt8] {
+    /// - Parameter name: the path that errors carry, where it is another.
+    static func bytes(of path: String, named name: String? = nil) throws(SchemaError) -> [UInt8] {
         do {
             let descriptor = try FileDescriptor.open(FilePath(path), .readOnly)
             return try descriptor.closeAfter {
@@ -25,7 +26,7 @@ package enum SourceFile {
                 return bytes
             }
         } catch {
-            throw unreadable(path, error as? Errno)
+            throw unreadable(name ?? path, error as? Errno)
         }
     }
 

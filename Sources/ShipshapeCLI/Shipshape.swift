@@ -17,8 +17,8 @@ struct Shipshape: AsyncParsableCommand {
             """,
         version: version,
         subcommands: [
-            CheckCommand.self, LintCommand.self, PlanCommand.self,
-            BackfillCommand.self, UndoCommand.self, StatusCommand.self,
+            CheckCommand.self, DiffCommand.self, LintCommand.self, PlanCommand.self, BackfillCommand.self,
+            UndoCommand.self, StatusCommand.self,
             PauseCommand.self, ResumeCommand.self, TuneCommand.self, DeployedCommand.self, CleanupCommand.self,
             MigrateCommand.self,
             UnsyncedCommand.self,

@@ -13,6 +13,7 @@ import Testing
         let text = try await help("--help")
         #expect(text.hasPrefix("OVERVIEW: Make your documents shipshape before you ship a schema."))
         #expect(text.contains("\n  check  "))
+        #expect(text.contains("\n  diff  "))
         #expect(text.contains("\n  lint  "))
         #expect(text.contains("\n  backfill  "))
         for code in ["0", "1", "64", "65", "69", "70", "73", "75", "76", "77", "78"] {
@@ -36,6 +37,15 @@ import Testing
             #expect(text.contains("  \(line)"), "\(line)")
         }
         #expect(text.contains("(default: 10s)"))
+    }
+
+    @Test func diffNamesItsOptions() async throws {
+        let text = try await help("diff", "--help")
+        #expect(text.contains("USAGE: shipshape diff [<options>] <old> <new>"))
+        for option in [
+            "--rename <old=new>", "--fail-on <breaking|any|none>", "--config <file>", "--schema-versioning",
+            "--collection <db.collection>", "-o, --output <output>", "--report <file>",
+        ] { #expect(text.contains(option), "\(option)") }
     }
 
     @Test func lintNamesItsOptions() async throws {
@@ -66,6 +76,7 @@ import Testing
 
     @Test(arguments: [
         (["check"], "Missing expected argument '<schema>'"),
+        (["diff", "v1"], "Missing expected argument '<new>'"),
         (["lint"], "Missing expected argument '<schema>'"),
         (["lint", "schema.json", "--collection", "person"], "\"person\" is not DATABASE.COLLECTION"),
         (["backfill"], "Missing expected argument '<job>'"),

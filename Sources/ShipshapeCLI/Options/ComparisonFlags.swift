@@ -53,7 +53,8 @@ struct ComparisonFlags: ParsableArguments {
         return schema
     }
 
-    private static func name(of dialect: Dialect) -> String {
+    /// A dialect in words.
+    static func name(of dialect: Dialect) -> String {
         switch dialect {
         case .appServices: "an App Services schema"
         case .jsonSchema: "a MongoDB validator"
@@ -66,7 +67,7 @@ struct ComparisonFlags: ParsableArguments {
         let only = collection ?? (new.collections.count == 1 ? new.collections[0].namespace : nil)
         if active.isLive { return try await active.read(namespace: only, connection: connection) }
         guard (try? FilePath(active.name).stat().type) == .directory else {
-            return try ServerSchema.read(at: active.name, namespace: only)
+            return try await active.read(namespace: only, connection: connection)
         }
         // The whole folder: a collection that only the new schema covers is not an error here.
         var schema = try ServerSchema.read(at: active.name)

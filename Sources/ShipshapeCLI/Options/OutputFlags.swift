@@ -3,25 +3,13 @@ internal import Glibc
 internal import SystemPackage
 
 /// What is shown, and in which form.
-struct OutputFlags: ParsableArguments {
-    /// A form that a report can take.
-    enum Form: String, ExpressibleByArgument, CaseIterable {
-        case text, json
-    }
-
-    /// A form, and what it needs to know of the place where it is shown.
-    enum Layout {
-        case json
-        /// Lines up to a width, where there is one.
-        case text(width: Int?)
-    }
-
+struct ReportFlags<Form: ReportForm>: ParsableArguments {
     @Option(name: .shortAndLong, help: "The form of the result on standard output.")
     var output = Form.text
 
     @Option(
         help: ArgumentHelp(
-            "Also write the result to a file, in the form that its ending names: .json or .txt (repeatable).",
+            "Also write the result to a file, in the form that its ending names: \(Form.endings) (repeatable).",
             valueName: "file"))
     var report: [String] = []
 
@@ -36,7 +24,7 @@ struct OutputFlags: ParsableArguments {
 
     func validate() throws {
         for path in report where Self.form(of: path) == nil {
-            throw ValidationError("--report \(path): the ending must be .json or .txt")
+            throw ValidationError("--report \(path): the ending must be \(Form.endings)")
         }
         if Set(report).count < report.count { throw ValidationError("--report names the same file twice") }
     }
@@ -61,26 +49,21 @@ struct OutputFlags: ParsableArguments {
     /// Shows a result on standard output and writes the files that were asked for.
     ///
     /// A file that cannot be written keeps neither the result nor the other files back.
-    /// - Parameter render: gives the result in a form, with colour where it is wanted.
-    func show(_ render: (Layout, _ color: Bool) throws -> String) throws {
+    /// - Parameter render: gives the result in a form, for a terminal of some columns (`nil` for a file), and with colour
+    ///   where it is wanted.
+    func show(_ render: (Form, _ width: Int?, _ color: Bool) throws -> String) throws {
         var failures: [any Error] = []
         for path in report {
             guard let form = Self.form(of: path) else { continue }
-            let text = try render(form == .json ? .json : .text(width: nil), false)
+            let text = try render(form, nil, false)
             do { try Self.write(text, to: path) } catch { failures.append(error) }
         }
         let hasColor = output == .text && Console.wantsColor(onTerminal: Console.isOutputTerminal)
-        try Console.result(try render(output == .json ? .json : .text(width: Console.outputWidth), hasColor))
+        try Console.result(try render(output, Console.outputWidth, hasColor))
         if let failure = failures.first { throw failure }
     }
 
-    private static func form(of path: String) -> Form? {
-        switch FilePath(path).extension {
-        case "json": .json
-        case "txt": .text
-        default: nil
-        }
-    }
+    private static func form(of path: String) -> Form? { FilePath(path).extension.flatMap { Form(ending: $0) } }
 
     private static func write(_ text: String, to path: String) throws {
         do {

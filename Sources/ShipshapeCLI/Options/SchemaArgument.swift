@@ -6,9 +6,9 @@ internal import Scanning
 internal import ServerSchema
 internal import SystemPackage
 
-/// A schema as the operator names it: a path, or `live`.
+/// A schema as the operator names it: a path, a path in a git revision, or `live`.
 struct SchemaArgument: ExpressibleByArgument {
-    /// The path, or `live`.
+    /// The path, `REVISION:PATH`, or `live`.
     let name: String
 
     init(argument: String) { name = argument }
@@ -18,17 +18,34 @@ struct SchemaArgument: ExpressibleByArgument {
 
     /// Reads the schema.
     /// - Parameter namespace: the collection that a single file covers; else the only one to read.
-    /// - Throws: ``SchemaError``, or what connecting throws.
+    /// - Throws: ``SchemaError``; ``InputError`` for a revision that cannot be read; what connecting throws.
     func read(namespace: Namespace?, connection: ConnectionFlags) async throws -> ServerSchema {
-        guard isLive else { return try ServerSchema.read(at: name, namespace: namespace) }
-        return try await readLive(namespace: namespace, connection: connection)
+        if isLive { return try await readLive(namespace: namespace, connection: connection) }
+        return try await reading { try ServerSchema.read(at: $0, named: name, namespace: namespace) }
     }
 
     /// Reads all that lint looks at.
     /// - Throws: as ``read(namespace:connection:)`` does.
     func readForLint(namespace: Namespace?, connection: ConnectionFlags) async throws -> ServerSchema {
-        guard isLive else { return try ServerSchema.readForLint(at: name, namespace: namespace) }
-        return try await readLive(namespace: namespace, connection: connection)
+        if isLive { return try await readLive(namespace: namespace, connection: connection) }
+        return try await reading { try ServerSchema.readForLint(at: $0, named: name, namespace: namespace) }
+    }
+
+    /// Reads all collections of a folder, or one file.
+    /// - Parameter namespace: the collection that a single file covers.
+    /// - Throws: as ``read(namespace:connection:)`` does.
+    func readWhole(fileIsOf namespace: Namespace?, connection: ConnectionFlags) async throws -> ServerSchema {
+        if isLive { return try await readLive(namespace: namespace, connection: connection) }
+        return try await reading { path in
+            let isFolder = (try? FilePath(path).stat().type) == .directory
+            return try ServerSchema.read(at: path, named: name, namespace: isFolder ? nil : namespace)
+        }
+    }
+
+    /// Gives the path at which the files are, for as long as they are read.
+    private func reading(_ read: (String) throws -> ServerSchema) async throws -> ServerSchema {
+        guard let revision = GitRevision(name) else { return try read(name) }
+        return try await revision.checkedOut(read)
     }
 
     private func readLive(namespace: Namespace?, connection: ConnectionFlags) async throws -> ServerSchema {

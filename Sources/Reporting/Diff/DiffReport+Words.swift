@@ -1,0 +1,114 @@
+import BSON
+import SchemaChange
+import ServerSchema
+
+extension DiffReport {
+    /// What is true of all changes together, in one line.
+    var headline: String {
+        guard let verdict else { return "Nothing changed from \(old) to \(new)." }
+        let all = "\(changes.count.counted("change")) from \(old) to \(new)"
+        let rest = "\(all)\(weighed). "
+        switch verdict {
+        case .breaking where dialect == .jsonSchema:
+            return "Breaking: \(count(of: .breaking).grouped) of \(rest)Documents that conformed may be refused."
+        case .breaking:
+            let number = count(of: .breaking).grouped
+            let consequences = consequences
+            if consequences.contains(.terminate) {
+                return "Breaking: \(number) of \(rest)Sync is terminated and re-enabled, and every client resets."
+            }
+            return "Breaking: \(number) of \(rest)Some clients reset."
+        case .versioned: return "Versioned: \(rest)Additive where each schema version is deployed as such."
+        case .nonBreaking:
+            return dialect == .jsonSchema
+                ? "Not breaking: \(rest)What conformed still does." : "Not breaking: \(rest)All are additive."
+        }
+    }
+
+    private var weighed: String { source.map { ", weighed by the documents of \($0)" } ?? "" }
+
+    /// The changes of each collection with their numbers in the report: the collection with the worst change first, and
+    /// in each the worst change first.
+    var groups: [(name: String, changes: [Int])] {
+        let indices = Dictionary(grouping: changes.indices, by: { changes[$0].namespace })
+        let sorted = indices.map { namespace, indices in
+            (namespace: namespace, changes: indices.sorted { (rank($0), $0) < (rank($1), $1) })
+        }.sorted { left, right in
+            let (first, other) = (rank(left.changes[0]), rank(right.changes[0]))
+            return (first, left.namespace?.description ?? "") < (other, right.namespace?.description ?? "")
+        }
+        return sorted.map { ($0.namespace.map { "\($0)".printable } ?? "the app", $0.changes) }
+    }
+
+    /// The worst change first; of two that are as bad, the one that breaks both sides.
+    private func rank(_ index: Int) -> Int {
+        switch (changes[index].server, changes[index].client) {
+        case (.breaking, .breaking): 0
+        case (.breaking, _): 1
+        case (_, .breaking): 2
+        case (.versioned, _), (_, .versioned): 3
+        case (.nonBreaking, .nonBreaking): 4
+        }
+    }
+
+    /// The documents that a change concerns; `nil` when none were counted.
+    func weight(_ index: Int) -> String? {
+        guard let weights else { return nil }
+        return weights[index]?.words(for: changes[index])
+    }
+}
+
+extension ChangeWeight {
+    /// The counts that matter for the change.
+    func words(for change: SchemaChange) -> String {
+        guard !change.oldPath.isRoot else { return self.documents.documents }
+        let all = "of \(self.documents.documents)"
+        switch change.code {
+        case .requiredAdded, .optionalToRequired, .defaultAdded, .defaultChanged, .defaultRemoved:
+            return
+                "\(lacking.grouped) \(all) \(lacking == 1 ? "lacks" : "lack") it or \(lacking == 1 ? "holds" : "hold") null"
+        case .propertyRemoved, .propertyRenamed, .requiredToOptional, .queryableAdded, .queryableRemoved:
+            return "\(holding.grouped) \(all) \(holding == 1 ? "holds" : "hold") this field"
+        case .optionalAdded where holding == 0:
+            return "0 \(all) hold a field of that name"
+        default:
+            let list = types.map { "\($0.type) \($0.documents.grouped)" }.joined(separator: ", ")
+            return "\(holding.grouped) \(all) \(holding == 1 ? "holds" : "hold") this field"
+                + (list.isEmpty ? "" : " (\(list))")
+        }
+    }
+}
+
+extension ChangeKind.Consequence {
+    /// What follows, as a clause.
+    var words: String {
+        switch self {
+        case .terminate: "sync is terminated and re-enabled"
+        case .clientReset: "every client resets"
+        case .someClientsReset: "clients that use it reset"
+        case .resync: "the collection is resynced, and changes halt meanwhile"
+        case .mayResync: "the collection may be resynced"
+        case .unsyncedDocuments: "documents that do not conform stop syncing"
+        case .refusedWrites: "writes of documents that do not conform are refused"
+        case .clientMigration: "clients with a local file raise its schema version"
+        case .catchUp: "devices catch up with history to that point"
+        case .dataAccess: "functions, rules and the Data API validate by it"
+        }
+    }
+}
+
+extension ChangeKind {
+    /// What follows, as one sentence; empty when nothing does.
+    var consequenceWords: String {
+        let words = consequences.map(\.words).joined(separator: "; ")
+        return words.isEmpty ? "" : words.prefix(1).uppercased() + words.dropFirst() + "."
+    }
+}
+
+extension ChangeKind.Source {
+    /// Where the verdicts come from, as one clause.
+    var words: String {
+        let basis = self.basis == .inferred ? "inferred: " : ""
+        return basis + text + (quickReference.map { ", \"\($0)\"" } ?? "")
+    }
+}

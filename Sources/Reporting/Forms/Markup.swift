@@ -1,0 +1,28 @@
+/// Text inside of XML and HTML.
+enum Markup {
+    /// Text between tags; characters that XML forbids become a replacement character.
+    static func text(_ text: String) -> String {
+        var result = ""
+        for scalar in text.unicodeScalars {
+            switch scalar {
+            case "&": result += "&amp;"
+            case "<": result += "&lt;"
+            case ">": result += "&gt;"
+            case "\"": result += "&quot;"
+            case "'": result += "&#39;"
+            case "\t", "\n": result.unicodeScalars.append(scalar)
+            case "\r": result += "&#13;"
+            case _ where scalar.value < 0x20 || scalar.value == 0xFFFE || scalar.value == 0xFFFF:
+                result.unicodeScalars.append("\u{FFFD}")
+            default: result.unicodeScalars.append(scalar)
+            }
+        }
+        return result
+    }
+
+    /// An attribute with a blank before it.
+    static func attribute(_ name: String, _ value: String) -> String {
+        let lines = text(value).replacing("\n", with: "&#10;").replacing("\t", with: "&#9;")
+        return " \(name)=\"\(lines)\""
+    }
+}

@@ -1,0 +1,102 @@
+package import BSON
+package import Mongo
+package import ServerSchema
+
+/// Counts how many documents of a collection hold what at some places, on the server, in one pass over the collection.
+///
+/// The counts are exact: arrays and dictionaries on the way are looked into, and a document counts once for each place,
+/// however often it holds something there.
+package struct PathCensus {
+    /// What stands at one place.
+    package struct Count: Sendable {
+        /// All documents of the collection.
+        package var documents = 0
+        /// Those that hold a value there, be it null.
+        package var holding = 0
+        /// Those with an object that lacks the field, or holds null there.
+        package var lacking = 0
+        /// Those that hold each type there, by its BSON name.
+        package var types: [String: Int] = [:]
+    }
+
+    private let paths: [SchemaPath]
+
+    /// - Parameter paths: the places; the root counts the documents.
+    package init(of paths: [SchemaPath]) { self.paths = paths }
+
+    /// Counts, one result for each place; a collection that is not there has no documents.
+    /// - Throws: ``MongoError``.
+    package func counts(in namespace: Namespace, on client: borrowing Client) throws(MongoError) -> [Count] {
+        var counts = paths.map { _ in Count() }
+        let options: BSONDocument = ["allowDiskUse": true, "collation": ["locale": "simple"]]
+        var cursor = client.collection(namespace).aggregate(pipeline, options: options)
+        while let row = try cursor.nextDocument() {
+            guard let key = row["_id"]?.document, let place = key["p"]?.integer, counts.indices.contains(place),
+                let number = row["n"]?.integer, let found = key["t"]?.document?.values.compactMap(\.text)
+            else { continue }
+            counts[place].documents += number
+            if found.contains(where: { $0 != Self.missing }) { counts[place].holding += number }
+            if found.contains(Self.missing) || found.contains("null") { counts[place].lacking += number }
+            for type in Set(found) where type != Self.missing { counts[place].types[type, default: 0] += number }
+        }
+        return counts
+    }
+
+    /// What `$type` says of a field that is not there.
+    private static let missing = "missing"
+
+    /// A row for each set of types that documents hold at a place, with the number of those documents.
+    private var pipeline: [BSONDocument] {
+        let places = paths.enumerated().map { number, path -> BSONValue in
+            ["p": .long(Int64(number)), "t": Self.types(of: "$$ROOT", path.steps[...], depth: 0)]
+        }
+        return [
+            ["$project": ["_id": false, "places": .array(of: places)]], ["$unwind": "$places"],
+            ["$group": ["_id": "$places", "n": ["$sum": 1]]],
+        ]
+    }
+
+    /// The set of types that stand at the end of the steps.
+    private static func types(of value: BSONValue, _ steps: ArraySlice<SchemaPath.Step>, depth: Int) -> BSONValue {
+        let name = "v\(depth)"
+        let here: BSONValue = .string("$$\(name)")
+        let type: BSONValue = ["$type": here]
+        let found: BSONValue
+        switch steps.first {
+        case nil: found = .array(of: [type])
+        case .field(let field):
+            let rest = types(of: member(field, of: here), steps.dropFirst(), depth: depth + 1)
+            found = condition(type, is: "object", then: rest)
+        case .elements: found = condition(type, is: "array", then: union(of: here, steps.dropFirst(), depth))
+        case .values:
+            let values: BSONValue = ["$map": ["input": ["$objectToArray": here], "in": "$$this.v"]]
+            found = condition(type, is: "object", then: union(of: values, steps.dropFirst(), depth))
+        }
+        return ["$let": ["vars": [name: value], "in": found]]
+    }
+
+    private static func condition(_ type: BSONValue, is wanted: String, then found: BSONValue) -> BSONValue {
+        ["$cond": .array(of: [["$eq": .array(of: [type, .string(wanted)])], found, .array(of: [])])]
+    }
+
+    private static func union(of values: BSONValue, _ steps: ArraySlice<SchemaPath.Step>, _ depth: Int) -> BSONValue {
+        let inner = types(of: "$$this", steps, depth: depth + 1)
+        return [
+            "$reduce": [
+                "input": values, "initialValue": .array(of: []),
+                "in": ["$setUnion": .array(of: ["$$value", inner])],
+            ]
+        ]
+    }
+
+    /// A field's value; one whose name an expression would read as a path is looked up by its name.
+    private static func member(_ name: String, of value: BSONValue) -> BSONValue {
+        if case .string(let variable) = value, !name.isEmpty, !name.contains("."), !name.hasPrefix("$") {
+            return .string("\(variable).\(name)")
+        }
+        let isNamed: BSONValue = ["$eq": .array(of: ["$$this.k", ["$literal": .string(name)]])]
+        let fields: BSONValue = ["$filter": ["input": ["$objectToArray": value], "cond": isNamed]]
+        let found: BSONValue = ["$arrayElemAt": .array(of: [fields, 0])]
+        return ["$let": ["vars": ["field": found], "in": "$$field.v"]]
+    }
+}

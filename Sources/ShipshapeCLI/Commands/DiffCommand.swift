@@ -1,0 +1,134 @@
+internal import ArgumentParser
+internal import BSON
+internal import Mongo
+internal import Reporting
+internal import Scanning
+internal import SchemaChange
+internal import ServerSchema
+
+/// `shipshape diff OLD NEW`.
+struct DiffCommand: AsyncParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "diff",
+        abstract: "Says what changed between two schemas, what it breaks, and what to do.",
+        discussion: """
+            OLD and NEW are each an App Services app folder, one schema.json, a folder of them, a MongoDB validator file, \
+            live (the validators that the collections carry now), or one of these in a git revision: HEAD~1:schemas. A \
+            file or folder of that very name is preferred to a revision.
+
+            Every change has two verdicts, as the documentation of Device Sync has them: for the server and for the \
+            clients in the field. For validators breaking means that documents which conformed may be refused. A rename \
+            is never guessed; --rename states it. With --uri each change is weighed by the documents that it concerns; \
+            SHIPSHAPE_URI alone does not count here. Nothing is written. Ends with 1 when changes are breaking, or as \
+            --fail-on says.
+            """)
+
+    /// The changes that end the program with 1.
+    enum FailOn: String, ExpressibleByArgument, CaseIterable {
+        case breaking, any, none
+
+        fileprivate var policy: DiffReport.FailOn {
+            switch self {
+            case .breaking: .breaking
+            case .any: .any
+            case .none: .none
+            }
+        }
+    }
+
+    @Argument(help: "The older schema: a file, a folder, REVISION:PATH, or live.")
+    var old: SchemaArgument
+
+    @Argument(help: "The newer schema: a file, a folder, REVISION:PATH, or live.")
+    var new: SchemaArgument
+
+    @Option(
+        help: ArgumentHelp(
+            "The collection that a single schema.json is for; of folders, the only one to compare.",
+            valueName: "db.collection"))
+    var collection: String?
+
+    @Option(
+        help: ArgumentHelp("Which changes end the program with 1: breaking, any, none.", valueName: "breaking|any|none")
+    )
+    var failOn = FailOn.breaking
+
+    @Flag(
+        help: ArgumentHelp(
+            "Count removals and changes between optional and required as versioned, not breaking: for apps that deploy "
+                + "schema versions."))
+    var schemaVersioning = false
+
+    @OptionGroup(title: "Renames") var renames: RenameFlags
+    @OptionGroup(title: "Connection") var connection: ConnectionFlags
+    @OptionGroup(title: "Output") var output: ReportFlags<RichForm>
+
+    func validate() throws {
+        if let collection, Namespace(collection) == nil {
+            throw ValidationError("--collection: \"\(collection)\" is not DATABASE.COLLECTION")
+        }
+        if old.isLive, new.isLive { throw ValidationError("OLD and NEW are both live: there is nothing to compare") }
+    }
+
+    func run() async throws {
+        try output.prepare()
+        let stated = try renames.read()
+        let (before, after) = try await schemas()
+        let only = try scope(before, after)
+        let changes = try SchemaDiff.changes(
+            from: before, to: after, renames: stated, isVersioned: schemaVersioning
+        ).filter { only == nil || $0.namespace == only || $0.oldNamespace == only }
+        var report = DiffReport(old: old.name, new: new.name, dialect: after.dialect, changes: changes)
+        report.failOn = failOn.policy
+        if connection.uri != nil { try await weigh(&report) }
+        try output.show { form, width, color in
+            switch form {
+            case .text: DiffText(report, isColored: color, width: width).text
+            case .json: DiffJSON(report).text
+            case .jsonl: DiffJSON(report).lines
+            case .markdown: DiffMarkdown(report).text
+            case .html: DiffHTML(report).text
+            case .junit: DiffForms(report).jUnit
+            case .github: DiffForms(report).gitHub
+            }
+        }
+        if report.hasFailed { throw ExitStatus.findings }
+    }
+
+    /// Reads both; a collection that only one of two folders has is a change, not an error.
+    private func schemas() async throws -> (old: ServerSchema, new: ServerSchema) {
+        let only = collection.flatMap { Namespace($0) }
+        var before = try await old.readWhole(fileIsOf: only, connection: connection)
+        var after = try await new.readWhole(fileIsOf: only, connection: connection)
+        guard before.dialect == after.dialect else {
+            throw UsageError(
+                "\(old.name) is \(ComparisonFlags.name(of: before.dialect)), and \(new.name) is "
+                    + "\(ComparisonFlags.name(of: after.dialect)): only schemas of one kind can be compared")
+        }
+        // Of a whole deployment only what the other side speaks of is asked about.
+        if old.isLive { before.collections.removeAll { after[$0.namespace] == nil } }
+        if new.isLive { after.collections.removeAll { before[$0.namespace] == nil } }
+        return (before, after)
+    }
+
+    /// The only collection to report: the one that was asked for, or that of a single file.
+    /// - Throws: ``UsageError`` when neither side has it.
+    private func scope(_ before: ServerSchema, _ after: ServerSchema) throws(UsageError) -> Namespace? {
+        guard let only = collection.flatMap({ Namespace($0) }) else {
+            return [before, after].first(where: \.isOneFile)?.collections.first?.namespace
+        }
+        guard before[only] == nil, after[only] == nil else { return only }
+        let known = (before.collections + after.collections).map { "\($0.namespace)" }
+        let hint = Spelling.hint(for: "\(only)", among: known).map { " (\($0))" } ?? ""
+        throw UsageError("--collection \(only): neither \(old.name) nor \(new.name) has it\(hint)")
+    }
+
+    private func weigh(_ report: inout DiffReport) async throws {
+        let pool = try connection.pool()
+        let changes = report.changes
+        report.source = pool.redactedURI
+        report.weights = try await onOwnedThread(name: "weigh") { () throws in
+            try ChangeCensus(changes).weights(on: try pool.client())
+        }
+    }
+}

@@ -1,0 +1,106 @@
+internal import Foundation
+internal import Subprocess
+internal import SystemPackage
+
+/// A file or folder as it stands in a git revision: `HEAD~1:schemas`, in git's own spelling.
+///
+/// As in git, the path begins at the repository's root, or at the current folder when it begins with `./`.
+struct GitRevision {
+    /// As the operator wrote it.
+    let name: String
+    private let revision: String
+    private let path: String
+
+    /// Reads `REVISION:PATH`; `nil` when the text is none, or when a file or folder has that very name.
+    init?(_ name: String) {
+        var depth = 0
+        // A colon in braces belongs to the revision: HEAD^{/fix: the schema}.
+        let colon = name.indices.first { index in
+            if name[index] == "{" { depth += 1 }
+            if name[index] == "}" { depth -= 1 }
+            return name[index] == ":" && depth <= 0
+        }
+        guard let colon, colon != name.startIndex, (try? FilePath(name).stat()) == nil else { return nil }
+        self.name = name
+        revision = String(name[..<colon])
+        path = String(name[name.index(after: colon)...])
+    }
+
+    /// Gives the path of a private copy, which is removed afterwards.
+    /// - Throws: ``InputError`` when there is no git, no repository, or nothing of that name; what `read` throws.
+    func checkedOut<R>(_ read: (String) throws -> R) async throws -> R {
+        let repository = try await git(["rev-parse", "--absolute-git-dir"]) {
+            "this folder is in no git repository" + ($0.isEmpty ? "" : " (git: \($0))")
+        }
+        let object = try await object()
+        let kind = try await git(["cat-file", "-t", object]) { _ in
+            "it is a submodule: name the path in that repository"
+        }
+        let folder = try Self.makeFolder()
+        defer { try? FileManager.default.removeItem(atPath: folder.string) }
+        // The rest of the path stays as it is: it may tell which collection the file covers.
+        let place = folder.appending("tree").pushing(FilePath(path.isEmpty ? "." : path)).lexicallyNormalized()
+        guard place.starts(with: folder) else { throw InputError("\(name): the path leads out of the repository") }
+        let root = kind == "tree" ? place : place.removingLastComponent()
+        try FileManager.default.createDirectory(atPath: root.string, withIntermediateDirectories: true)
+        let index = folder.appending("index")
+        let entry =
+            kind == "tree"
+            ? ["read-tree", object]
+            : ["update-index", "--add", "--cacheinfo", "100644,\(object),\(place.lastComponent?.string ?? "file")"]
+        let bound = ["--git-dir", repository, "--work-tree", root.string]
+        for command in [entry, ["checkout-index", "--all", "--force"]] {
+            try await git(bound + command, index: index, in: root) { "git cannot read it: \($0)" }
+        }
+        return try read(place.string)
+    }
+
+    /// The id of what the name stands for.
+    private func object() async throws -> String {
+        let verify = ["rev-parse", "--verify", "--quiet", "--end-of-options"]
+        try await git(verify + ["\(revision)^{tree}"]) { _ in "git knows no revision \"\(revision)\"" }
+        do {
+            return try await git(verify + ["\(revision):\(path)"]) { _ in "revision \(revision) has no \"\(path)\"" }
+        } catch let error as InputError {
+            guard (try? await git(verify + ["\(revision):./\(path)"]) { $0 }) != nil else { throw error }
+            throw InputError(
+                "\(error) (the path begins at the repository's root; write \(revision):./\(path) for one in this folder)"
+            )
+        }
+    }
+
+    /// Runs git, and gives the first line that it prints.
+    /// - Parameter failure: what is wrong when it fails, given its own last line.
+    @discardableResult
+    private func git(
+        _ arguments: [String], index: FilePath? = nil, in folder: FilePath? = nil,
+        orElse failure: (String) -> String
+    ) async throws -> String {
+        let environment = index.map { Environment.inherit.updating(["GIT_INDEX_FILE": $0.string]) } ?? .inherit
+        let result: ExecutionResult<Void, StringOutput<UTF8>, StringOutput<UTF8>>
+        do {
+            result = try await Subprocess.run(
+                .name("git"), arguments: Arguments(arguments), environment: environment, workingDirectory: folder,
+                output: .string(limit: 1 << 16), error: .string(limit: 1 << 16))
+        } catch {
+            throw InputError("\(name): there is no such file or folder, and git cannot be run to look for a revision")
+        }
+        guard result.terminationStatus.isSuccess else {
+            let last = result.standardError.split(separator: "\n").last.map(String.init) ?? ""
+            throw InputError("\(name): \(failure(last))")
+        }
+        return result.standardOutput.split(separator: "\n").first.map(String.init) ?? ""
+    }
+
+    /// A folder that nobody else may look into.
+    private static func makeFolder() throws -> FilePath {
+        let folder = FilePath(NSTemporaryDirectory()).appending("shipshape-\(UUID().uuidString)")
+        do {
+            try FileManager.default.createDirectory(
+                atPath: folder.string, withIntermediateDirectories: false, attributes: [.posixPermissions: 0o700])
+        } catch {
+            throw OutputError(description: "cannot make the folder \(folder): \(error)")
+        }
+        return folder
+    }
+}

@@ -1,0 +1,62 @@
+internal import ArgumentParser
+
+/// The forms that a command's report can take.
+protocol ReportForm: ExpressibleByArgument, CaseIterable, Hashable, Sendable {
+    /// The form for a person.
+    static var text: Self { get }
+    /// The form that a file's ending names.
+    init?(ending: String)
+    /// The endings in words.
+    static var endings: String { get }
+}
+
+/// For a person or as one JSON object.
+enum PlainForm: String, ReportForm {
+    case text, json
+
+    init?(ending: String) {
+        switch ending {
+        case "txt": self = .text
+        case "json": self = .json
+        default: return nil
+        }
+    }
+
+    static let endings = ".json or .txt"
+}
+
+/// Also for a pull request and for what reads the results of a build.
+enum RichForm: String, ReportForm {
+    case text, json, jsonl, markdown, html, junit, github
+
+    init?(ending: String) {
+        switch ending {
+        case "txt": self = .text
+        case "json": self = .json
+        case "jsonl": self = .jsonl
+        case "md": self = .markdown
+        case "html": self = .html
+        case "xml": self = .junit
+        default: return nil
+        }
+    }
+
+    static let endings = ".txt, .json, .jsonl, .md, .html or .xml"
+}
+
+/// The flags of a command whose report is a text or a JSON object.
+typealias OutputFlags = ReportFlags<PlainForm>
+
+extension ReportFlags<PlainForm> {
+    /// A form, and what it needs to know of the place where it is shown.
+    enum Layout {
+        case json
+        /// Lines up to a width, where there is one.
+        case text(width: Int?)
+    }
+
+    /// Shows a result on standard output and writes the files that were asked for.
+    func show(_ render: (Layout, _ color: Bool) throws -> String) throws {
+        try show { form, width, color in try render(form == .json ? .json : .text(width: width), color) }
+    }
+}

@@ -1,0 +1,122 @@
+import Foundation
+import Subprocess
+import SystemPackage
+import Testing
+
+/// Schemas as they stand in a git revision.
+@Suite struct GitRevisionTests {
+    /// A repository whose first commit has the older schemas, and whose second one the newer.
+    private func withRepository(_ body: (CommandLineFolder) async throws -> Void) async throws {
+        let folder = try CommandLineFolder()
+        defer { folder.remove() }
+        let (age, years) = (#""age": { "bsonType": "int" }"#, #""age": { "bsonType": "string" }"#)
+        try await git(folder, "init", "--quiet", "--initial-branch=main")
+        for (properties, message) in [(age, "first: older"), (years, "second")] {
+            try folder.write(DiffFolder.schema(properties), to: "app/schemas/app.Person.json")
+            try folder.write(
+                DiffFolder.schema(properties), to: "export/data_sources/main/app/Person/schema.json")
+            try folder.write("{}", to: "export/root_config.json")
+            try await git(folder, "add", ".")
+            try await git(folder, "commit", "--quiet", "--message", message)
+        }
+        try await body(folder)
+    }
+
+    private func git(_ folder: CommandLineFolder, _ arguments: String...) async throws {
+        let who = ["-c", "user.name=Test", "-c", "user.email=test@example.com", "-c", "commit.gpgsign=false"]
+        let result = try await Subprocess.run(
+            .name("git"), arguments: Arguments(who + arguments), workingDirectory: folder.path,
+            output: .string(limit: 1 << 16), error: .string(limit: 1 << 16))
+        try #require(result.terminationStatus.isSuccess, "\(result.standardError)")
+    }
+
+    @Test(arguments: [
+        ("HEAD~1:app/schemas", "app/schemas"), ("HEAD~1:app/schemas", "HEAD:app/schemas"),
+        ("main~1:export", "export"), ("HEAD^{/first: older}:export", "export"),
+        ("HEAD~1:export/data_sources/main/app/Person/schema.json", "export"),
+        ("HEAD~1:./app/schemas/", "app/schemas"),
+    ])
+    func foldersAndFilesOfARevision(_ old: String, _ new: String) async throws {
+        try await withRepository { folder in
+            let run = try await Program.run(["diff", old, new, "-o", "json"], in: folder.path)
+            #expect(run.exitCode == 1, "\(run.errors)")
+            #expect(run.output.contains("\"description\": \"age: int → string\""))
+            #expect(run.output.contains("\"file\": \"\(old.hasSuffix("/") ? String(old.dropLast()) : old)"))
+            #expect(!run.output.contains("/tmp/"))
+        }
+    }
+
+    @Test func nothingIsLeftBehindAndNothingIsTouched() async throws {
+        try await withRepository { folder in
+            let temporary = try CommandLineFolder()
+            defer { temporary.remove() }
+            try folder.write(DiffFolder.schema(#""age": { "bsonType": "date" }"#), to: "app/schemas/app.Person.json")
+            try folder.write("x", to: "staged")
+            try await git(folder, "add", "staged")
+            let before = try Data(contentsOf: URL(fileURLWithPath: folder.path.appending(".git/index").string))
+            let run = try await Program.run(
+                ["diff", "HEAD:app/schemas", "app/schemas"], environment: ["TMPDIR": temporary.path.string],
+                in: folder.path)
+            #expect(run.output.contains("age: string → date"))
+            #expect(temporary.names == [])
+            #expect(folder.text(of: "app/schemas/app.Person.json")?.contains("date") == true)
+            let after = try Data(contentsOf: URL(fileURLWithPath: folder.path.appending(".git/index").string))
+            #expect(before == after)
+        }
+    }
+
+    @Test func belowTheRootThePathStillBeginsThere() async throws {
+        try await withRepository { folder in
+            let below = folder.path.appending("app")
+            #expect(try await Program.run(["diff", "HEAD~1:./schemas", "schemas"], in: below).exitCode == 1)
+            #expect(try await Program.run(["diff", "HEAD~1:app/schemas", "schemas"], in: below).exitCode == 1)
+            let run = try await Program.run(["diff", "HEAD~1:schemas", "schemas"], in: below)
+            #expect(run.exitCode == 65)
+            #expect(run.errors.contains("write HEAD~1:./schemas for one in this folder"), "\(run.errors)")
+        }
+    }
+
+    @Test(arguments: [
+        ("HEAD~9:app/schemas", #"git knows no revision "HEAD~9""#), ("nope:app", #"git knows no revision "nope""#),
+        ("HEAD:app/schema", #"revision HEAD has no "app/schema""#),
+        ("HEAD:../x", "HEAD:../x: "),
+    ])
+    func whatARevisionDoesNotHaveIsNamed(_ old: String, _ message: String) async throws {
+        try await withRepository { folder in
+            let run = try await Program.run(["diff", old, "app/schemas"], in: folder.path)
+            #expect(run.exitCode == 65)
+            #expect(run.errors.contains(message), "\(run.errors)")
+        }
+    }
+
+    @Test func errorsInARevisionNameIt() async throws {
+        try await withRepository { folder in
+            try folder.write("{", to: "app/schemas/app.Person.json")
+            try await git(folder, "commit", "--quiet", "--all", "--message", "broken")
+            let run = try await Program.run(["diff", "HEAD:app/schemas", "HEAD~1:app/schemas"], in: folder.path)
+            #expect(run.exitCode == 65)
+            #expect(run.errors.hasPrefix("shipshape: HEAD:app/schemas/app.Person.json:1:"), "\(run.errors)")
+        }
+    }
+
+    @Test func aFileOfThatNameWins() async throws {
+        try await withRepository { folder in
+            try folder.write(DiffFolder.schema(#""b": { "bsonType": "int" }"#), to: "HEAD:app/app.Person.json")
+            let run = try await Program.run(["diff", "HEAD:app", "app/schemas"], in: folder.path)
+            #expect(run.output.contains("b is removed"), "\(run.errors)")
+        }
+    }
+
+    @Test func withoutGitOrARepositoryItSaysSo() async throws {
+        let folder = try CommandLineFolder()
+        defer { folder.remove() }
+        let outside = try await Program.run(
+            ["diff", "HEAD:a", "b"], environment: ["GIT_CEILING_DIRECTORIES": "/"], in: folder.path)
+        #expect(outside.exitCode == 65)
+        #expect(outside.errors.contains("HEAD:a: this folder is in no git repository"))
+        let without = try await Program.run(
+            ["diff", "HEAD:a", "b"], environment: ["PATH": "/nowhere"], in: folder.path)
+        #expect(without.exitCode == 65)
+        #expect(without.errors.contains("git cannot be run"))
+    }
+}

@@ -1,0 +1,131 @@
+import BSON
+import Foundation
+import FoundationXML
+import Reporting
+import SchemaChange
+import ServerSchema
+import Testing
+
+@Suite struct DiffFormsTests {
+    @Test func gitHubShowsEachChangeAtItsPlace() throws {
+        let lines = DiffForms(try DiffFixture.report()).gitHub.split(separator: "\n")
+        #expect(
+            lines[0].hasPrefix(
+                "::error file=v2.json,line=2,col=49,title=property-type-changed (breaking)::app.Person: n: string → int "
+                    + "(server: breaking, clients: breaking)%0ASync is terminated"))
+        // What is gone is shown at the object that lost it.
+        #expect(lines[1].hasPrefix("::error file=v2.json,line=1,col=1,title=property-removed (breaking)::"))
+        #expect(lines[1].contains("%0AIf it is a rename: --rename app.Person.age=years"))
+        #expect(lines[2].hasPrefix("::notice file=v2.json,line=2,"))
+        #expect(lines[4].hasPrefix("::notice file=v2.json,line=2,col=79,title=looks like a rename::age is removed: "))
+        #expect(
+            lines.last
+                == "Breaking: 2 of 4 changes from v1 to v2. Sync is terminated and re-enabled, and every client resets."
+        )
+    }
+
+    @Test func gitHubLevelsFollowWhatFails() throws {
+        var report = try DiffFixture.report()
+        func levels() -> [Substring] {
+            DiffForms(report).gitHub.split(separator: "\n").prefix(4).map { $0.prefix { $0 != " " } }
+        }
+        #expect(levels() == ["::error", "::error", "::notice", "::notice"])
+        report.failOn = .any
+        #expect(levels() == ["::error", "::error", "::error", "::error"])
+        report.failOn = .none
+        #expect(levels() == ["::warning", "::warning", "::notice", "::notice"])
+    }
+
+    @Test func gitHubCommandsAreEscaped() {
+        let place = SourceLocation(file: "a,b:c%\r\n.json", line: 3, column: 4)
+        let annotations = [
+            Annotation(.warning, at: place, title: "t:,", message: "100%\r\nx: y, z"),
+            Annotation(.notice, title: "t", message: "m"),
+            Annotation(.error, at: SourceLocation(whole: "f"), title: "t", message: ""),
+        ]
+        #expect(
+            GitHubAnnotations(annotations).text == """
+                ::warning file=a%2Cb%3Ac%25%0D%0A.json,line=3,col=4,title=t%3A%2C::100%25%0D%0Ax: y, z
+                ::notice title=t::m
+                ::error file=f,title=t::
+
+                """)
+    }
+
+    /// Reads XML, and gives its elements with their attributes and texts.
+    private final class Elements: NSObject, XMLParserDelegate {
+        private(set) var elements: [(name: String, attributes: [String: String], text: String)] = []
+
+        func parser(
+            _ parser: XMLParser, didStartElement name: String, namespaceURI: String?, qualifiedName: String?,
+            attributes: [String: String]
+        ) { elements.append((name, attributes, "")) }
+
+        func parser(_ parser: XMLParser, foundCharacters text: String) {
+            if !elements.isEmpty { elements[elements.count - 1].text += text }
+        }
+
+        static func read(_ text: String) throws -> [(name: String, attributes: [String: String], text: String)] {
+            let (reader, parser) = (Elements(), XMLParser(data: Data(text.utf8)))
+            parser.delegate = reader
+            try #require(parser.parse(), "\(String(describing: parser.parserError)) in \(text)")
+            return reader.elements
+        }
+    }
+
+    @Test func jUnitHasACaseForEachChange() throws {
+        var report = try DiffFixture.report(weighed: true)
+        let elements = try Elements.read(DiffForms(report).jUnit)
+        let suite = try #require(elements.first { $0.name == "testsuite" })
+        #expect(suite.attributes["tests"] == "4" && suite.attributes["failures"] == "2")
+        #expect(elements.count { $0.name == "testcase" } == 4)
+        let failures = elements.filter { $0.name == "failure" }
+        #expect(failures.map { $0.attributes["type"] } == ["property-type-changed", "property-removed"])
+        #expect(failures[1].text.contains("0 of 4,100,000 documents hold this field."))
+        let first = try #require(elements.first { $0.name == "testcase" })
+        #expect(
+            first.attributes == [
+                "classname": "app.Person", "name": "property-type-changed n", "file": "v2.json", "line": "2",
+            ])
+        report.failOn = .none
+        #expect(try Elements.read(DiffForms(report).jUnit).allSatisfy { $0.name != "failure" })
+    }
+
+    @Test func jUnitIsXMLWhateverTheNames() throws {
+        let elements = try Elements.read(DiffForms(try DiffFixture.nasty()).jUnit)
+        #expect(elements[0].attributes["name"] == "shipshape diff <old> & 'v1' v2\u{FFFD}")
+        #expect(elements.first { $0.name == "testcase" }?.attributes["name"]?.contains(#"a|b<c>&"d%,:`e"#) == true)
+        let odd = JUnitReport(
+            name: "n",
+            cases: [.init(group: "]]>", name: "a\u{1B}\nb\tc", failure: "f", message: "<&>\"'", details: "]]>")])
+        let cases = try Elements.read(odd.text)
+        #expect(cases[2].attributes["name"] == "a\u{FFFD}\nb\tc")
+        #expect(cases[3].attributes["message"] == "<&>\"'")
+        #expect(cases[3].text.trimmingCharacters(in: .whitespacesAndNewlines) == "<&>\"'\n]]>")
+    }
+
+    @Test func htmlIsOneFileWithoutMarkupFromNames() throws {
+        let text = DiffHTML(try DiffFixture.nasty()).text
+        #expect(text.contains("&lt;old&gt; &amp; &#39;v1&#39;") && text.contains("a|b&lt;c&gt;&amp;"))
+        #expect(!text.contains("<c>") && !text.contains("http") && !text.contains("<script"))
+        let full = DiffHTML(try DiffFixture.report(weighed: true)).text
+        #expect(full.contains(#"<p class="headline breaking">Breaking: 2 of 4 changes"#))
+        #expect(full.contains("<td>0 of 4,100,000 documents hold this field</td>"))
+        #expect(full.contains("<li><code>--rename app.Person.age=years</code>"))
+        // The body is well formed, though the head is HTML's own.
+        let body = full.split(separator: "<body>")[1].split(separator: "</body>")[0]
+        _ = try Elements.read("<b>\(body.replacing("<br>", with: "<br/>"))</b>")
+    }
+
+    @Test func markdownIsATableWhoseCellsHold() throws {
+        let lines = DiffMarkdown(try DiffFixture.report(weighed: true)).text.split(separator: "\n")
+        #expect(lines[2] == "| collection | change | server | clients | documents | what to do |")
+        #expect(
+            lines[4].hasPrefix(
+                "| `app.Person` | n: string → int <sub>property-type-changed</sub> | 🔴 **breaking** | 🔴 **breaking** | 12 of "
+            ))
+        let rows = DiffMarkdown(try DiffFixture.nasty()).text.split(separator: "\n").filter { $0.hasPrefix("| `") }
+        #expect(rows.count == 1)
+        #expect(rows[0].contains(#"a\|b\<c\>\&"#))
+    }
+}

@@ -1,0 +1,44 @@
+import BSON
+import SchemaChange
+import ServerSchema
+
+/// Reports of schema changes for the tests of their forms.
+enum DiffFixture {
+    private static let people = Namespace(database: "app", collection: "Person")
+
+    private static func schema(_ file: String, _ properties: String, required: String = "") throws -> ServerSchema {
+        let id = #""_id": {"bsonType": "int"}"#
+        let text = "{\"title\": \"Person\", \"required\": [\(required)],\n\"properties\": {\(id), \(properties)}}"
+        return try ServerSchema.read(text: text, file: file, namespace: people)
+    }
+
+    /// A breaking change of type, a removal and an addition that look like a rename, and an additive change.
+    static func report(weighed: Bool = false) throws -> DiffReport {
+        let old = try schema("v1.json", #""age": {"bsonType": "int"}, "n": {"bsonType": "string"}"#)
+        let new = try schema(
+            "v2.json", #""n": {"bsonType": "int"}, "years": {"bsonType": "int"}, "z": {"bsonType": "date"}"#,
+            required: #""z""#)
+        var report = DiffReport(
+            old: "v1", new: "v2", dialect: .appServices, changes: SchemaDiff.changes(from: old, to: new))
+        guard weighed else { return report }
+        report.source = "mongodb://host/"
+        report.weights = [
+            ChangeWeight(documents: 4_100_000, holding: 0, lacking: 4_100_000, types: []),
+            ChangeWeight(
+                documents: 4_100_000, holding: 12, lacking: 4_099_990,
+                types: [.init(type: "string", documents: 9), .init(type: "null", documents: 2)]),
+            ChangeWeight(documents: 4_100_000, holding: 0, lacking: 4_100_000, types: []),
+            ChangeWeight(documents: 4_100_000, holding: 4_099_999, lacking: 1, types: []),
+        ]
+        return report
+    }
+
+    /// A change of names and places that every form has to escape.
+    static func nasty() throws -> DiffReport {
+        let name = #"a|b<c>&\"d%,:`e\r\n"#
+        let old = try schema("dir,a:b%/v1.json", "\"x\": {\"bsonType\": \"int\"}")
+        let new = try schema("dir,a:b%/v1.json", "\"x\": {\"bsonType\": \"int\"}, \"\(name)\": {\"bsonType\": \"int\"}")
+        return DiffReport(
+            old: "<old> & 'v1'", new: "v2\u{1}", dialect: .appServices, changes: SchemaDiff.changes(from: old, to: new))
+    }
+}
