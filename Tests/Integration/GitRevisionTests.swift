@@ -89,6 +89,14 @@ import Testing
         }
     }
 
+    @Test func annotationsNameTheRepositorysFiles() async throws {
+        try await withRepository { folder in
+            let run = try await Program.run(
+                ["diff", "HEAD~1:app/schemas", "HEAD:app/schemas", "-o", "github"], in: folder.path)
+            #expect(run.output.hasPrefix("::error file=app/schemas/app.Person.json,line=2,"), "\(run.output)")
+        }
+    }
+
     @Test func errorsInARevisionNameIt() async throws {
         try await withRepository { folder in
             try folder.write("{", to: "app/schemas/app.Person.json")

@@ -75,11 +75,22 @@ struct DiffCommand: AsyncParsableCommand {
         let stated = try renames.read()
         let (before, after) = try await schemas()
         let only = try scope(before, after)
-        let changes = try SchemaDiff.changes(
+        var changes = try SchemaDiff.changes(
             from: before, to: after, renames: stated, isVersioned: schemaVersioning
         ).filter { only == nil || $0.namespace == only || $0.oldNamespace == only }
+        if let revision = GitRevision(new.name) {
+            // Annotations are shown beside the repository's files.
+            changes = changes.map { change in
+                var change = change
+                if let file = change.place?.file { change.place?.file = revision.path(of: file) }
+                return change
+            }
+        }
         var report = DiffReport(old: old.name, new: new.name, dialect: after.dialect, changes: changes)
         report.failOn = failOn.policy
+        if old.isLive || new.isLive, only == nil {
+            report.notes.append("of the live validators only those of collections that both sides have are compared")
+        }
         if connection.uri != nil { try await weigh(&report) }
         try output.show { form, width, color in
             switch form {

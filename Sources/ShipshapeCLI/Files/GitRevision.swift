@@ -26,6 +26,11 @@ struct GitRevision {
         path = String(name[name.index(after: colon)...])
     }
 
+    /// The path in the repository of a file that was read below this one.
+    func path(of file: String) -> String {
+        file.hasPrefix("\(revision):") ? String(file.dropFirst(revision.count + 1)) : file
+    }
+
     /// Gives the path of a private copy, which is removed afterwards.
     /// - Throws: ``InputError`` when there is no git, no repository, or nothing of that name; what `read` throws.
     func checkedOut<R>(_ read: (String) throws -> R) async throws -> R {

@@ -7,7 +7,7 @@ struct RenameFlags: ParsableArguments {
         help: ArgumentHelp(
             "A rename between OLD and NEW (repeatable): a property by its type or collection, Person.age=yearsSinceBirth "
                 + "or app.Person.address.zip=postcode; a type, Person=Human; a collection, app.Person=crm.Person.",
-            discussion: "Without it a removal and an addition are reported, and a hint where they look like a rename.",
+            discussion: "Without it they are a removal and an addition; diff says where these look like a rename.",
             valueName: "old=new"))
     var rename: [String] = []
 

@@ -29,7 +29,6 @@ enum ExitStatus: Int32, Error {
         switch error {
         case let status as ExitStatus: self = status
         case is UsageError, is PlanError: self = .usage
-        case let error as RenameError: self = error.location == nil ? .usage : .badConfiguration
         case let error as LocatedError where error.isConfiguration: self = .badConfiguration
         case let error as RenameError: self = error.location == nil ? .usage : .badConfiguration
         case is SchemaError, is LocatedError, is DumpError, is SourceError, is BSONError, is InputError:

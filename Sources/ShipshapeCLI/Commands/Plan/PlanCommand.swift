@@ -60,12 +60,6 @@ struct PlanCommand: AsyncParsableCommand {
     var defaults: [String] = []
 
     @Option(
-        help: ArgumentHelp(
-            "A rename of a property, a type or a collection: Person.surname=lastName (repeatable).",
-            valueName: "old=new"))
-    var rename: [String] = []
-
-    @Option(
         help: ArgumentHelp("The jobs' name, in place of one made from the collection and a digest.", valueName: "name"))
     var name: String?
 
@@ -75,6 +69,7 @@ struct PlanCommand: AsyncParsableCommand {
             valueName: "unplanned|review|none"))
     var failOn = FailOn.unplanned
 
+    @OptionGroup(title: "Renames") var renames: RenameFlags
     @OptionGroup(title: "Privacy") var privacy: PrivacyFlags
     @OptionGroup(title: "Connection") var connection: ConnectionFlags
     @OptionGroup(title: "Output") var output: OutputFlags
@@ -99,7 +94,7 @@ struct PlanCommand: AsyncParsableCommand {
         let (before, after) = try await schemas(only)
         var options = PlanOptions()
         options.defaults = defaults.compactMap { StatedDefault($0) }
-        options.renames = try rename.map { try Rename($0) }
+        options.renames = try renames.read()
         options.name = name
         let planner = Planner(from: before, to: after, options: options)
         var plan: SchemaPlan
