@@ -46,7 +46,9 @@ extension Comparison {
         }
         let change = change(old, new, at: spot)
         if let change { note(change, at: spot, from: old, to: new, "\(spot.new): \(words(old.node, new.node))") }
-        if change?.code != .embeddingChanged { compareLinks(old, new, at: spot) }
+        if change?.code != .embeddingChanged {
+            compareLinks(old, new, at: spot, inside: change?.code == .cardinalityChanged)
+        }
         compareDuty(old, new, at: spot)
         compareDefaults(old, new, at: spot, isSameType: change == nil)
         if change == nil { compareConstraints(old.node, new.node, at: spot) }

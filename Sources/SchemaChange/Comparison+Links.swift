@@ -17,8 +17,12 @@ extension Comparison {
     }
 
     /// Compares where two versions of a field lead to.
-    mutating func compareLinks(_ old: Field, _ new: Field, at spot: Spot) {
-        switch (self.old?.link(at: spot.old), self.new?.link(at: spot.new)) {
+    /// - Parameter inside: whether the elements or values of one side count as the field itself, where one value has
+    ///   become many, or many one.
+    mutating func compareLinks(_ old: Field, _ new: Field, at spot: Spot, inside: Bool = false) {
+        let before = inside ? self.old?.linkWithin(spot.old) : self.old?.link(at: spot.old)
+        let after = inside ? self.new?.linkWithin(spot.new) : self.new?.link(at: spot.new)
+        switch (before, after) {
         case (nil, let link?):
             note(.linkAdded, at: spot, from: old, to: new, "\(spot.new) becomes a link to \(link.target)")
         case (let link?, nil):
@@ -45,5 +49,17 @@ extension Comparison {
 
 extension CollectionSchema {
     /// The link that starts from a place: from a field, or from the elements or values of one.
-    func link(at path: SchemaPath) -> Relationship? { relationships.first { $0.source == path } }
+    func link(at path: SchemaPath) -> Relationship? { relationships.first { keyPath(of: $0) == path } }
+
+    /// The link that starts from a place or from the elements or values there.
+    func linkWithin(_ path: SchemaPath) -> Relationship? {
+        link(at: path) ?? link(at: path.appending(.elements)) ?? link(at: path.appending(.values))
+    }
+
+    /// Where a link's keys stand: of a collection of keys most exports name the field alone.
+    private func keyPath(of link: Relationship) -> SchemaPath {
+        guard link.isList, let node = root.node(at: link.source) else { return link.source }
+        if node.isList || node.isSet { return link.source.appending(.elements) }
+        return node.isDictionary ? link.source.appending(.values) : link.source
+    }
 }

@@ -52,7 +52,7 @@ struct Comparison {
     private func side(_ field: Field, of collection: CollectionSchema?, at path: SchemaPath) -> SchemaChange.Side {
         SchemaChange.Side(
             namespace: collection?.namespace, path: path, node: field.node, isRequired: field.isRequired,
-            link: collection?.link(at: path), location: field.node.location)
+            link: collection?.linkWithin(path), location: field.node.location)
     }
 
     /// What two schemas of the same shape hold.

@@ -12,7 +12,7 @@ extension SchemaChange {
         public var node: SchemaNode?
         /// Whether the object around must have the field.
         public var isRequired: Bool
-        /// Where the field links to; `nil` when it does not.
+        /// Where the field, or its elements or values, link to; `nil` when they do not.
         public var link: Relationship?
         /// Where it stands.
         public var location: SourceLocation

@@ -255,12 +255,13 @@ private func key(_ field: String, _ type: SchemaType = .string) -> SyncConfigura
 
 extension ServerSchema {
     /// The same with a link from a field, or from its elements.
-    fileprivate func linking(_ source: String, _ target: Namespace) -> ServerSchema {
+    func linking(_ source: String, _ target: Namespace, isList: Bool = false) -> ServerSchema {
         var schema = self
         let steps = source.split(separator: ".").map { $0 == "[]" ? SchemaPath.Step.elements : .field(String($0)) }
         schema.collections[0].relationships = [
             Relationship(
-                source: SchemaPath(steps), target: target, location: SourceLocation(whole: "relationships.json"))
+                source: SchemaPath(steps), target: target, isList: isList,
+                location: SourceLocation(whole: "relationships.json"))
         ]
         return schema
     }
