@@ -40,6 +40,7 @@ let package = Package(
         .target(name: "LocatedYAML", dependencies: ["ServerSchema", .yams]),
         .target(name: "SchemaChange", dependencies: ["ServerSchema", "BSON"]),
         .target(name: "Checking", dependencies: ["ServerSchema", "Patterns", "BSON"]),
+        .target(name: "Inferring", dependencies: ["Checking", "ServerSchema", "BSON"]),
         .target(name: "Scanning", dependencies: ["Checking", "ServerSchema", "Mongo", "BSON"]),
         .target(
             name: "Backfill",
@@ -53,14 +54,14 @@ let package = Package(
         .target(
             name: "Reporting",
             dependencies: [
-                "CCrypto", "Planning", "Backfill", "SchemaChange", "Checking", "ServerSchema", "BSON", .rainbow,
-                .textTable,
+                "CCrypto", "Planning", "Inferring", "Backfill", "SchemaChange", "Checking", "ServerSchema", "BSON",
+                .rainbow, .textTable,
             ]),
         .executableTarget(
             name: "ShipshapeCLI",
             dependencies: [
-                "Reporting", "Planning", "Backfill", "Scanning", "SchemaChange", "Checking", "LocatedYAML",
-                "ServerSchema", "Mongo", "BSON", .argumentParser, .subprocess, .system,
+                "Reporting", "Planning", "Inferring", "Backfill", "Scanning", "SchemaChange", "Checking",
+                "LocatedYAML", "ServerSchema", "Mongo", "BSON", .argumentParser, .subprocess, .system,
             ]),
 
         .target(name: "DemoData", dependencies: ["BSON"], path: "Tests/DemoData"),
@@ -87,6 +88,7 @@ let package = Package(
         .testTarget(name: "SchemaChangeTests", dependencies: ["SchemaChange", "ServerSchema", "BSON"]),
         .testTarget(
             name: "CheckingTests", dependencies: ["Checking", "Conformance", "ServerSchema", "BSON"]),
+        .testTarget(name: "InferringTests", dependencies: ["Inferring", "Checking", "ServerSchema", "BSON"]),
         .testTarget(name: "MongoTests", dependencies: ["Mongo", "BSON", "TestSupport"]),
         .testTarget(
             name: "BackfillTests",

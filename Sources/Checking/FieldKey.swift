@@ -1,18 +1,18 @@
 import BSON
 
 /// A field's name, in a form that is compared in two or three machine words.
-struct FieldKey: Sendable, BitwiseCopyable {
+package struct FieldKey: Sendable, BitwiseCopyable {
     /// The first eight bytes, little endian, filled up with zeros.
     var head: UInt64
     /// The last eight bytes; 0 when there are no more than eight.
     var tail: UInt64
-    var length: Int32
+    package private(set) var length: Int32
     /// Where the name stands among the plan's name bytes: only names of more than 16 bytes are looked up there.
-    var start: Int32
+    package var start: Int32
 
     /// The key of the bytes that stand at `offset`.
     @inline(__always)
-    init(_ bytes: RawSpan, at offset: Int, length: Int) {
+    package init(_ bytes: RawSpan, at offset: Int, length: Int) {
         self.length = Int32(truncatingIfNeeded: length)
         start = Int32(truncatingIfNeeded: offset)
         if length > 8 {
@@ -41,7 +41,7 @@ struct FieldKey: Sendable, BitwiseCopyable {
 
     /// Whether this name of a document, in `bytes`, is that name of the plan, in `names`.
     @inline(__always)
-    func matches(_ other: FieldKey, in bytes: RawSpan, names: RawSpan) -> Bool {
+    package func matches(_ other: FieldKey, in bytes: RawSpan, names: RawSpan) -> Bool {
         guard head == other.head, length == other.length, tail == other.tail else { return false }
         return length <= 16 || middleMatches(other, in: bytes, names: names)
     }
@@ -60,7 +60,7 @@ struct FieldKey: Sendable, BitwiseCopyable {
 
     /// A hash for the table of names.
     @inline(__always)
-    var hash: Int {
+    package var hash: Int {
         let mixed = (head ^ (tail &* 0x9E37_79B9_7F4A_7C15) ^ UInt64(UInt32(bitPattern: length)))
         return Int(truncatingIfNeeded: (mixed &* 0xFF51_AFD7_ED55_8CCD) &>> 33)
     }

@@ -1,7 +1,6 @@
 package import BSON
 package import Checking
 package import Mongo
-import Synchronization
 
 /// Checks every document of a live collection.
 package struct CollectionScan: Sendable {
@@ -26,7 +25,7 @@ package struct CollectionScan: Sendable {
     package func run() async throws -> ScanResult {
         let (tracker, missing) = try await track()
         defer { tracker?.close() }
-        let parts = try await readRanges(tracker)
+        let parts = try await threads.run { queue in try work(queue, tracker) }
         return try await onOwnedThread(name: "second look") { () throws in
             var result = ScanResult(tally: options.makeTally(schema), missing: missing)
             if let tracker { try amend(&result, parts, tracker) }
@@ -35,20 +34,7 @@ package struct CollectionScan: Sendable {
         }
     }
 
-    private func readRanges(_ tracker: ChangeTracker?) async throws -> [ScanPart] {
-        let ranges = try await pool.withClient { [namespace, options] client throws(MongoError) in
-            options.isView || options.sampleSize != nil
-                ? [.everything]
-                : try IDRange.splitting(client.collection(namespace), into: options.threads * 4)
-        }
-        let queue = RangeQueue(ranges)
-        return try await withThrowingTaskGroup(of: ScanPart.self) { group in
-            for number in 0..<min(options.threads, ranges.count) {
-                group.addTask { try await onOwnedThread(name: "scan-\(number)") { try work(queue, tracker) } }
-            }
-            return try await group.reduce(into: []) { $0.append($1) }
-        }
-    }
+    private var threads: RangeThreads { RangeThreads(namespace, on: pool, options: options) }
 
     /// One thread's part of the scan.
     private func work(_ queue: RangeQueue, _ tracker: ChangeTracker?) throws -> ScanPart {
@@ -84,7 +70,7 @@ package struct CollectionScan: Sendable {
         var pace = Pace(options)
         defer { pace.finish() }
         while let range = queue.next() {
-            try lend(range, of: collection, session) { document in
+            try threads.lend(range, of: collection, session) { document in
                 try part.add(document, ledger: options.ledger)
                 try follower?.add(document, to: &part.tally)
                 return pace.goesOn() && !queue.isClosed
@@ -92,21 +78,6 @@ package struct CollectionScan: Sendable {
             if options.isStopped() { throw ScanStopped() }
             try follower?.flush(into: &part.tally)
         }
-    }
-
-    private func lend(
-        _ range: IDRange, of collection: MongoCollection, _ session: BSONDocument,
-        _ body: (borrowing BSONView) throws -> Bool
-    ) throws {
-        if let size = options.sampleSize {
-            return try SampleReader(collection: collection, filter: options.filter, size: size).read(body)
-        }
-        var reader = RangeReader(collection, range: range, isView: options.isView)
-        reader.filter = options.readFilter
-        reader.session = session
-        reader.batchSize = options.batchSize
-        reader.isStopped = options.isStopped
-        try reader.read(body)
     }
 }
 
@@ -168,18 +139,4 @@ extension CollectionScan {
             result.missing.append(MissingGuarantee(.oneMoment, error.reason))
         }
     }
-}
-
-/// The ranges that nobody reads yet.
-private final class RangeQueue: Sendable {
-    private let ranges: Mutex<[IDRange]>
-    private let closed = Atomic<Bool>(false)
-
-    init(_ ranges: [IDRange]) { self.ranges = Mutex(ranges.reversed()) }
-
-    var isClosed: Bool { closed.load(ordering: .relaxed) }
-
-    func next() -> IDRange? { isClosed ? nil : ranges.withLock { $0.popLast() } }
-
-    func close() { closed.store(true, ordering: .relaxed) }
 }

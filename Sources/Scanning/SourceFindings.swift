@@ -4,7 +4,13 @@ package import Checking
 /// What was found in a source of documents.
 package struct SourceFindings: Sendable {
     /// A tally per schema, in the order of the schemas.
-    package internal(set) var tallies: [Tally]
+    package let tallies: [Tally]
+    /// What else there is to say of the source.
+    package let facts: SourceFacts
+}
+
+/// What a source of documents says of itself.
+package struct SourceFacts: Sendable {
     /// What the reader should know of the source, a clause each.
     package internal(set) var notes: [String] = []
     /// Which of the other collections that were asked about the source does not hold; one file says nothing of others.
@@ -20,10 +26,11 @@ package struct SourceFindings: Sendable {
     /// Says which collections the source has no documents of, and why.
     /// - Throws: ``SourceError`` when it has none of any.
     mutating func explain(
-        _ holdings: [(namespace: Namespace, holding: Holding)], of name: String, others: [Namespace] = []
+        _ holdings: [(namespace: Namespace, holding: Holding)], of name: String,
+        others: [Namespace], _ purpose: SourceReader.Purpose
     ) throws(SourceError) {
         let absent = holdings.filter { !$0.holding.hasDocuments }.map { Self.note($0.namespace, $0.holding.kind, name) }
-        guard absent.count < holdings.count else { throw Self.nothing(holdings, name, others) }
+        guard absent.count < holdings.count else { throw Self.nothing(holdings, name, others, purpose) }
         notes += absent
     }
 
@@ -36,15 +43,17 @@ package struct SourceFindings: Sendable {
     }
 
     private static func nothing(
-        _ holdings: [(namespace: Namespace, holding: Holding)], _ name: String, _ others: [Namespace]
+        _ holdings: [(namespace: Namespace, holding: Holding)], _ name: String, _ others: [Namespace],
+        _ purpose: SourceReader.Purpose
     ) -> SourceError {
         if let named = holdings.first(where: { $0.holding.kind != nil }) {
-            return SourceError("there is nothing to check: " + note(named.namespace, named.holding.kind, name))
+            return SourceError("there is nothing to \(purpose == .check ? "check" : "read"): " + note(named.namespace, named.holding.kind, name))
         }
         let wanted = holdings.first.map { ", such as \($0.namespace)" } ?? ""
+        let asked = purpose == .check ? "any collection of the schema" : "a collection that was asked for"
         let held = others.prefix(5).map(\.description).joined(separator: ", ") + (others.count > 5 ? ", …" : "")
         return SourceError(
-            "\(name) holds no documents of any collection of the schema\(wanted)"
+            "\(name) holds no documents of \(asked)\(wanted)"
                 + (others.isEmpty ? "" : " (it holds \(held))"))
     }
 }

@@ -21,7 +21,7 @@ struct Shipshape: AsyncParsableCommand {
             UndoCommand.self, StatusCommand.self,
             PauseCommand.self, ResumeCommand.self, TuneCommand.self, DeployedCommand.self, CleanupCommand.self,
             MigrateCommand.self,
-            UnsyncedCommand.self,
+            UnsyncedCommand.self, InferCommand.self,
         ])
 }
 

@@ -24,7 +24,7 @@ extension CheckRun {
             return "\(schema.namespace) has a schema that no prefilter can prove: every document is read"
         }
         // A server of another version may refuse an expression that this program takes.
-        if let refusal = try await refusal(of: proof, map.target(of: schema.namespace), on: pool) {
+        if let refusal = try await pool.refusal(of: proof, in: map.target(of: schema.namespace)) {
             return "\(schema.namespace): the server does not take the prefilter, so every document is read (\(refusal))"
         }
         options.prefilter = Prefilter(proof: proof)
@@ -80,25 +80,8 @@ extension CheckRun {
                     + "repair: leave it out of the schema, or name another with --collection")
         }
         guard let filter = scan.filter, let namespace = targets.first?.namespace else { return }
-        if let refusal = try await refusal(of: filter, namespace, on: pool) {
+        if let refusal = try await pool.refusal(of: filter, in: namespace) {
             throw UsageError("--where: the server does not take the filter: \(refusal)")
-        }
-    }
-
-    /// Why the server does not take a filter; `nil` when it does.
-    private func refusal(
-        of filter: BSONDocument, _ namespace: Namespace, on pool: ClientPool
-    ) async throws -> String? {
-        let find: BSONValue = ["find": .string(namespace.collection), "filter": .object(filter)]
-        return try await pool.withClient { client throws(MongoError) in
-            do throws(MongoError) {
-                let command: BSONDocument = ["explain": find, "verbosity": "queryPlanner"]
-                _ = try client.runReadCommand(command, on: namespace.database)
-                return nil as String?
-            } catch {
-                guard error.domain == .server, !error.isTransient, !error.isAuthorization else { throw error }
-                return error.message
-            }
         }
     }
 }

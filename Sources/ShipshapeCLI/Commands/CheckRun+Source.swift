@@ -25,13 +25,13 @@ extension CheckRun {
         let found = try await stopping(progress) {
             try await onOwnedThread(name: "source") { () throws in try scan.run() }
         }
-        var notes = schemaNotes + ledgerNotes(index, appID) + found.notes
+        var notes = schemaNotes + ledgerNotes(index, appID) + found.facts.notes
         if index == nil {
             notes.append("no ledger was read: give --uri to count the documents that are unsynced already")
         }
         let removed = removedNamespaces.map { namespace in
             RemovedCollection(
-                namespace: namespace, documentCount: found.absent.contains(map.target(of: namespace)) ? 0 : nil)
+                namespace: namespace, documentCount: found.facts.absent.contains(map.target(of: namespace)) ? 0 : nil)
         }
         let collections = found.tallies.map(collection)
         return CheckReport(

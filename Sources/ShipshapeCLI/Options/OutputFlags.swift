@@ -52,14 +52,19 @@ struct ReportFlags<Form: ReportForm>: ParsableArguments {
     /// - Parameter render: gives the result in a form, for a terminal of some columns (`nil` for a file), and with colour
     ///   where it is wanted.
     func show(_ render: (Form, _ width: Int?, _ color: Bool) throws -> String) throws {
+        let hasColor = output == .text && Console.wantsColor(onTerminal: Console.isOutputTerminal)
+        try show(try render(output, Console.outputWidth, hasColor)) { try render($0, nil, false) }
+    }
+
+    /// Shows a text on standard output and writes the files that were asked for, which hold something else.
+    func show(_ text: String, reporting render: (Form) throws -> String) throws {
         var failures: [any Error] = []
         for path in report {
             guard let form = Self.form(of: path) else { continue }
-            let text = try render(form, nil, false)
+            let text = try render(form)
             do { try Self.write(text, to: path) } catch { failures.append(error) }
         }
-        let hasColor = output == .text && Console.wantsColor(onTerminal: Console.isOutputTerminal)
-        try Console.result(try render(output, Console.outputWidth, hasColor))
+        try Console.result(text)
         if let failure = failures.first { throw failure }
     }
 

@@ -62,7 +62,8 @@ struct ScanFlags: ParsableArguments {
         }
     }
 
-    private static func filter(parsing text: String) throws -> BSONDocument {
+    /// Reads a filter, as --where has it.
+    static func filter(parsing text: String) throws -> BSONDocument {
         do throws(BSONError) {
             return try BSONDocument(extendedJSON: text)
         } catch {

@@ -1,0 +1,53 @@
+import ServerSchema
+
+/// What `$jsonSchema` can say: any types side by side.
+extension SchemaFitter {
+    mutating func lookForServer(_ node: Int, _ place: Place, level: Int) {
+        let counts = tree.nodes[node].serverTypes
+        // A field that was only ever null says nothing of what it is for.
+        guard let main = counts.first(where: { $0.type != .null })?.type else { return }
+        settle(node, Plan(types: counts.map(\.type)))
+        for (type, count) in counts {
+            open(node, as: type, level: level)
+            if type != main { offer(count, .drop(node: node, type)) }
+        }
+        offerRequirement(of: node, place)
+    }
+}
+
+extension PathNode {
+    /// The types by mongod's names, the most common first, those of one count by name.
+    var serverTypes: [(type: SchemaType, count: Int)] { types(by: \.serverType) }
+
+    func types(by name: KeyPath<ValueKind, SchemaType>) -> [(type: SchemaType, count: Int)] {
+        var counts: [SchemaType: Int] = [:]
+        for (kind, count) in kinds { counts[kind[keyPath: name], default: 0] += count }
+        return counts.map { (type: $0.key, count: $0.value) }.sorted { left, right in
+            left.count != right.count ? left.count > right.count : left.type.rawValue < right.type.rawValue
+        }
+    }
+}
+
+extension SchemaFitter {
+    /// Whether a schema can speak of a field of that name at all.
+    ///
+    /// mongod reads a dotted name as a path, and 6.0 aborts over an empty one; App Services cannot address those, nor
+    /// names that begin with `$` or have more than 63 characters: `semantics.md` sections 3.5 and 4.
+    func isDescribable(_ name: ArraySlice<UInt8>) -> Bool {
+        guard let first = name.first, first != UInt8(ascii: "$"), !name.contains(UInt8(ascii: ".")),
+            let text = String(validating: name, as: UTF8.self)
+        else { return false }
+        return !isAppServices || text.unicodeScalars.count <= 63
+    }
+
+    /// Offers to require a field, where that makes sense.
+    mutating func offerRequirement(of node: Int, _ place: Place) {
+        guard place == .field || place == .id, let parent = parents[node] else { return }
+        let missing = max(0, tree.nodes[parent].count(of: .object) - tree.nodes[node].presence)
+        if place == .id { return offer(isAppServices ? 0 : missing, .require(node: node)) }
+        guard isAppServices else { return offer(missing, .require(node: node)) }
+        // Clients cannot promise an embedded object, and do not write empty collections.
+        guard let type = plans[node]?.types.first, ![.object, .array, .mixed].contains(type) else { return }
+        offer(missing + tree.nodes[node].count(of: .null), .require(node: node))
+    }
+}

@@ -1,0 +1,50 @@
+/// The names of client types: identifiers of at most 57 bytes, each used once.
+///
+/// Source of the rules: `semantics.md` section 4 of the project's reference, `title-…`.
+package struct TypeTitles {
+    /// Of the documents.
+    package let root: String
+    private var used: Set<String>
+
+    static var maximumLength: Int { 57 }
+
+    /// - Parameter reserved: names of other types.
+    package init(root name: String, reserved: Set<String> = []) {
+        var used = reserved
+        root = Self.unique(Self.identifier(name), &used)
+        self.used = used
+    }
+
+    /// A name for the type of each collection.
+    package static func roots(of collections: [String]) -> [String] {
+        var used: Set<String> = []
+        return collections.map { unique(identifier($0), &used) }
+    }
+
+    /// A name for the embedded objects at a path.
+    mutating func title(at path: [String]) -> String {
+        Self.unique(Self.identifier(([root] + path).joined(separator: "_")), &used)
+    }
+
+    /// Letters, digits and underscores alone, a letter first.
+    private static func identifier(_ text: String) -> String {
+        let characters = text.unicodeScalars.map { scalar -> Character in
+            let isWord = scalar.isASCII && (scalar.properties.isAlphabetic || ("0"..."9").contains(scalar))
+            return isWord ? Character(scalar) : "_"
+        }
+        let name = String(characters)
+        guard let first = name.first, first.isLetter else { return "T_" + name }
+        return name
+    }
+
+    private static func unique(_ name: String, _ used: inout Set<String>) -> String {
+        var result = String(name.prefix(maximumLength))
+        var number = 2
+        while !used.insert(result).inserted {
+            let suffix = "_\(number)"
+            result = String(name.prefix(maximumLength - suffix.count)) + suffix
+            number += 1
+        }
+        return result
+    }
+}

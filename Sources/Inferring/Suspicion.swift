@@ -1,0 +1,55 @@
+import ServerSchema
+
+/// What looks like a mistake at a path, or is worth a thought before a schema is made of it.
+package enum Suspicion: String, Hashable, Sendable, CaseIterable {
+    /// A type that fewer than 1% of the values have, beside another.
+    case rareType = "rare-type"
+    /// Several types, none of them rare, which are not all numbers.
+    case mixedTypes = "mixed-types"
+    /// More than one of int, long, double and decimal.
+    case mixedNumbers = "mixed-numbers"
+    /// Doubles alone, and all of them whole.
+    case wholeDoubles = "whole-doubles"
+    /// Nine strings in ten read like dates.
+    case datesAsStrings = "dates-as-strings"
+    /// Nine strings in ten read like UUIDs.
+    case uuidsAsStrings = "uuids-as-strings"
+    /// Nine strings in ten read like ObjectIds.
+    case objectIDsAsStrings = "objectids-as-strings"
+    /// Nine strings in ten read like numbers.
+    case numbersAsStrings = "numbers-as-strings"
+    /// Fewer than one in a thousand objects has the field, of a thousand or more.
+    case rareField = "rare-field"
+    /// Every value is null: what the field is for cannot be told.
+    case onlyNull = "only-null"
+    /// Binary data of a subtype that clients do not have, such as an old UUID.
+    case binarySubtype = "binary-subtype"
+
+    static func all(
+        of node: PathNode, _ types: [(type: SchemaType, count: Int)], presence: (count: Int, of: Int)?
+    ) -> [Suspicion] {
+        let solid = types.filter { $0.type != .null }
+        let total = solid.reduce(0) { $0 + $1.count }
+        guard total > 0 else { return [.onlyNull] }
+        var found: [Suspicion] = []
+        if solid.contains(where: { $0.count * 100 < total }) { found.append(.rareType) }
+        let numbers: Set<SchemaType> = [.int, .long, .double, .decimal]
+        let common = solid.filter { $0.count * 100 >= total }
+        if common.count > 1, !common.allSatisfy({ numbers.contains($0.type) }) { found.append(.mixedTypes) }
+        if solid.filter({ numbers.contains($0.type) }).count > 1 { found.append(.mixedNumbers) }
+        if solid.count == 1, node.count(of: .integralDouble) == total { found.append(.wholeDoubles) }
+        found += texts(node)
+        if let presence, presence.of >= 1_000, presence.count * 1_000 < presence.of { found.append(.rareField) }
+        if node.count(of: .otherBinary) > 0 { found.append(.binarySubtype) }
+        return found
+    }
+
+    private static func texts(_ node: PathNode) -> [Suspicion] {
+        let strings = node.count(of: .string)
+        guard strings > 0 else { return [] }
+        return [
+            (node.hints.dates, Suspicion.datesAsStrings), (node.hints.uuids, .uuidsAsStrings),
+            (node.hints.objectIDs, .objectIDsAsStrings), (node.hints.numbers, .numbersAsStrings),
+        ].filter { $0.0 * 10 >= strings * 9 }.map(\.1)
+    }
+}

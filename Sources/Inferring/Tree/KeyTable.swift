@@ -1,0 +1,74 @@
+import BSON
+import Checking
+
+/// The names of an object's fields in the order in which they were met, each with its node: searched, and added to,
+/// without a String.
+struct KeyTable: Sendable {
+    private(set) var keys: [FieldKey] = []
+    /// One per name: its node.
+    private(set) var nodes: [Int] = []
+    private var bytes: [UInt8] = []
+    /// The hash table, once there are many names: a position or -1; its size is a power of two.
+    private var slots: [Int32] = []
+
+    var count: Int { keys.count }
+
+    /// Where a name stands; `nil` when it was not met.
+    /// - Parameters:
+    ///   - names: the bytes that the key's own name stands in.
+    ///   - expected: the position to try first: documents mostly keep one order.
+    func position(of key: FieldKey, in names: RawSpan, expected: Int) -> Int? {
+        let mine = unsafe bytes.span.bytes
+        if expected < keys.count, key.matches(keys[expected], in: names, names: mine) { return expected }
+        guard !slots.isEmpty else {
+            return keys.indices.first { key.matches(keys[$0], in: names, names: mine) }
+        }
+        var slot = key.hash & (slots.count - 1)
+        while slots[slot] >= 0 {
+            let position = Int(slots[slot])
+            if key.matches(keys[position], in: names, names: mine) { return position }
+            slot = (slot + 1) & (slots.count - 1)
+        }
+        return nil
+    }
+
+    /// Adds a name that was not met before.
+    mutating func append(_ key: FieldKey, in names: RawSpan, node: Int) {
+        let (start, length) = (Int(key.start), Int(key.length))
+        var own = key
+        own.start = Int32(bytes.count)
+        bytes.append(contentsOf: names.extracting(start..<start + length).copied())
+        keys.append(own)
+        nodes.append(node)
+        if keys.count > 8 { index() }
+    }
+
+    /// The bytes that all keys' names stand in.
+    var names: RawSpan {
+        @_lifetime(borrow self)
+        get { unsafe bytes.span.bytes }
+    }
+
+    /// The bytes of a name.
+    func name(_ position: Int) -> ArraySlice<UInt8> {
+        let start = Int(keys[position].start)
+        return bytes[start..<start + Int(keys[position].length)]
+    }
+
+    /// The same names, whose nodes have moved.
+    mutating func moveNodes(by offset: Int) {
+        for position in nodes.indices { nodes[position] += offset }
+    }
+
+    private mutating func index() {
+        if slots.count >= keys.count * 2 { return insert(keys.count - 1) }
+        slots = Array(repeating: -1, count: max(32, slots.count * 2))
+        for position in keys.indices { insert(position) }
+    }
+
+    private mutating func insert(_ position: Int) {
+        var slot = keys[position].hash & (slots.count - 1)
+        while slots[slot] >= 0 { slot = (slot + 1) & (slots.count - 1) }
+        slots[slot] = Int32(position)
+    }
+}

@@ -1,0 +1,258 @@
+package import BSON
+import Checking
+
+/// What documents hold, counted per path: types, presence, elements, keys.
+///
+/// Its memory is bounded whatever the documents hold. Each thread keeps one of its own, and they are merged at the end:
+/// what comes out depends on the documents alone, and neither on their order nor on who read them, as long as
+/// ``isCrowded`` is false.
+package struct PathTree: Sendable {
+    /// What bounds the memory.
+    package struct Limits: Hashable, Sendable {
+        /// The names of one object that are told apart: with one more, they are folded like a dictionary's keys.
+        package var maximumKeys = 1_000
+        /// The bytes of a name; a longer one folds its object, too.
+        package var maximumNameLength = 1_024
+        /// The paths; with more, objects are folded at half as many names, and so on.
+        package var maximumNodes = 50_000
+        /// Whether the distinct values are kept that an enum could list.
+        package var keepsValues = false
+
+        /// The defaults.
+        package init() {}
+    }
+
+    /// The documents counted so far.
+    package private(set) var documents = 0
+    /// Whether there were more paths than are kept, so that objects of fewer names were folded, too.
+    package var isCrowded: Bool { maximumKeys < limits.maximumKeys }
+
+    /// How many paths are kept.
+    package var pathCount: Int { nodes.count - free.count }
+
+    let limits: Limits
+    /// The root is the first.
+    var nodes: [PathNode] = [PathNode()]
+    private var free: [Int] = []
+    private var maximumKeys: Int
+    private var objects = 0
+
+    /// Starts with nothing counted.
+    package init(limits: Limits = Limits()) {
+        self.limits = limits
+        maximumKeys = limits.maximumKeys
+    }
+
+    /// Counts a document.
+    /// - Throws: ``BSONError`` when its bytes are damaged, or when it is nested too deeply.
+    package mutating func add(_ document: borrowing BSONView) throws(BSONError) {
+        documents += 1
+        nodes[0].count(.object)
+        nodes[0].height = max(nodes[0].height, try object(document, node: 0, depth: 0))
+        thinOut()
+    }
+
+    /// Adds what another thread counted under the same limits.
+    package mutating func merge(_ other: PathTree) {
+        documents += other.documents
+        let offset = nodes.count
+        nodes += other.nodes.map { $0.moved(by: offset) }
+        free += other.free.map { $0 + offset }
+        objects += other.objects
+        absorb(offset, into: 0)
+        maximumKeys = min(maximumKeys, other.maximumKeys)
+        refold(0)
+        thinOut()
+    }
+}
+
+// MARK: the walk
+
+extension PathTree {
+    /// Counts the fields of an object.
+    /// - Returns: The levels of objects and arrays, this one included.
+    private mutating func object(
+        _ view: borrowing BSONView, node: Int, depth: Int
+    ) throws(BSONError) -> Int {
+        guard depth <= BSONView.maximumDepth else { throw BSONError(.tooDeep, at: view.start) }
+        objects += 1
+        let stamp = objects
+        var height = 0
+        var expected = 0
+        var position = view.firstPosition
+        while let element = try view.next(&position) {
+            let child = child(element, of: view, in: node, expected: &expected)
+            if nodes[child].stamp != stamp, child != nodes[node].values {
+                nodes[child].stamp = stamp
+                nodes[child].presence += 1
+            }
+            height = max(height, try value(element, of: view, node: child, depth: depth))
+        }
+        return height + 1
+    }
+
+    private mutating func value(
+        _ element: BSONElement, of view: borrowing BSONView, node: Int, depth: Int
+    ) throws(BSONError) -> Int {
+        let kind = ValueKind(element, of: view)
+        nodes[node].count(kind)
+        switch kind {
+        case .object, .array:
+            let content = try view.document(element)
+            let height =
+                kind == .object
+                ? try object(content, node: node, depth: depth + 1) : try array(content, node: node, depth: depth + 1)
+            nodes[node].height = max(nodes[node].height, height)
+            return height
+        case .string:
+            nodes[node].hints.add(view.stringBytes(element))
+            if limits.keepsValues { nodes[node].distinct.add(element, of: view) }
+        case .int, .long, .longBeyondDouble:
+            if limits.keepsValues { nodes[node].distinct.add(element, of: view) }
+        default: break
+        }
+        return 0
+    }
+
+    private mutating func array(_ view: borrowing BSONView, node: Int, depth: Int) throws(BSONError) -> Int {
+        guard depth <= BSONView.maximumDepth else { throw BSONError(.tooDeep, at: view.start) }
+        var (height, count) = (0, 0)
+        var position = view.firstPosition
+        while let element = try view.next(&position) {
+            if nodes[node].items < 0 { nodes[node].items = makeNode() }
+            height = max(height, try value(element, of: view, node: nodes[node].items, depth: depth))
+            count += 1
+        }
+        nodes[node].longestArray = max(nodes[node].longestArray, count)
+        return height + 1
+    }
+
+    /// The node of a field's value.
+    private mutating func child(
+        _ element: BSONElement, of view: borrowing BSONView, in node: Int, expected: inout Int
+    ) -> Int {
+        let key = FieldKey(view.bytes, at: element.nameOffset, length: element.nameLength)
+        if let known = nodes[node].keys.position(of: key, in: view.bytes, expected: expected) {
+            expected = known + 1
+            return nodes[node].keys.nodes[known]
+        }
+        if element.nameLength > limits.maximumNameLength { fold(node) }
+        return newChild(key, in: view.bytes, of: node)
+    }
+
+    private mutating func newChild(_ key: FieldKey, in names: RawSpan, of node: Int) -> Int {
+        makeRoom(in: node)
+        let name = names.extracting(Int(key.start)..<Int(key.start) + Int(key.length))
+        guard nodes[node].isFolded, !isKept(name, in: node) else {
+            let child = makeNode()
+            nodes[node].keys.append(key, in: names, node: child)
+            return child
+        }
+        if name.isOddKey { nodes[node].oddKeys += 1 }
+        return nodes[node].values
+    }
+
+    private mutating func makeNode() -> Int {
+        if let reused = free.popLast() { return reused }
+        nodes.append(PathNode())
+        return nodes.count - 1
+    }
+}
+
+// MARK: folding and merging
+
+extension PathTree {
+    /// Takes all fields of an object together, as the values of a dictionary; the root keeps its `_id`.
+    mutating func fold(_ node: Int) {
+        guard !nodes[node].isFolded else { return }
+        let keys = nodes[node].keys
+        nodes[node].keys = KeyTable()
+        let values = makeNode()
+        nodes[node].values = values
+        for position in 0..<keys.count { adopt(position, of: keys, in: node) }
+    }
+
+    /// Folds an object that has no room for one more name.
+    private mutating func makeRoom(in node: Int) {
+        // Within one document, too, paths must not grow without a bound.
+        let isFull = pathCount > limits.maximumNodes * 2
+        if nodes[node].keys.count >= capacity(of: node, isFull ? min(8, maximumKeys) : maximumKeys) { fold(node) }
+    }
+
+    private func capacity(of node: Int, _ maximum: Int) -> Int { node == 0 ? maximum + 1 : maximum }
+
+    private func isKept(_ name: RawSpan, in node: Int) -> Bool { node == 0 && name.isEqual(to: "_id") }
+
+    /// Gives a field of another object to this one.
+    private mutating func adopt(_ position: Int, of keys: KeyTable, in node: Int) {
+        let child = keys.nodes[position]
+        let key = keys.keys[position]
+        if let known = nodes[node].keys.position(of: key, in: keys.names, expected: position) {
+            return absorb(child, into: nodes[node].keys.nodes[known])
+        }
+        makeRoom(in: node)
+        let name = keys.names.extracting(Int(key.start)..<Int(key.start) + Int(key.length))
+        guard nodes[node].isFolded, !isKept(name, in: node) else {
+            return nodes[node].keys.append(key, in: keys.names, node: child)
+        }
+        if name.isOddKey { nodes[node].oddKeys += nodes[child].total }
+        absorb(child, into: nodes[node].values)
+        nodes[nodes[node].values].presence = 0
+    }
+
+    /// Adds all that a node and those below it counted to another, and leaves nothing of it.
+    private mutating func absorb(_ source: Int, into node: Int) {
+        let other = nodes[source]
+        nodes[source] = PathNode()
+        free.append(source)
+        nodes[node].addCounts(of: other)
+        if other.items >= 0 {
+            if nodes[node].items >= 0 { absorb(other.items, into: nodes[node].items) } else { nodes[node].items = other.items }
+        }
+        if other.isFolded {
+            fold(node)
+            absorb(other.values, into: nodes[node].values)
+        }
+        for position in 0..<other.keys.count { adopt(position, of: other.keys, in: node) }
+    }
+
+    /// Halves the names of an object that are told apart until the paths are few enough.
+    private mutating func thinOut() {
+        while pathCount > limits.maximumNodes, maximumKeys > 0 {
+            maximumKeys /= 2
+            refold(0)
+        }
+    }
+
+    private mutating func refold(_ node: Int) {
+        if nodes[node].keys.count > capacity(of: node, maximumKeys) { fold(node) }
+        for child in nodes[node].keys.nodes { refold(child) }
+        if nodes[node].items >= 0 { refold(nodes[node].items) }
+        if nodes[node].isFolded { refold(nodes[node].values) }
+    }
+}
+
+extension PathNode {
+    /// The same node in a tree that begins `offset` nodes later.
+    fileprivate func moved(by offset: Int) -> PathNode {
+        var node = self
+        node.keys.moveNodes(by: offset)
+        if node.items >= 0 { node.items += offset }
+        if node.values >= 0 { node.values += offset }
+        // The numbers of another tree's objects mean nothing here.
+        node.stamp = 0
+        return node
+    }
+}
+
+extension RawSpan {
+    /// Whether no dictionary of App Services can have the key: `semantics.md` section 5.1, `dictionary-key`.
+    fileprivate var isOddKey: Bool {
+        guard !isEmpty else { return true }
+        for index in 0..<byteCount {
+            let byte = unsafe unsafeLoad(fromByteOffset: index, as: UInt8.self)
+            if byte == UInt8(ascii: ".") || index == 0 && byte == UInt8(ascii: "$") { return true }
+        }
+        return false
+    }
+}

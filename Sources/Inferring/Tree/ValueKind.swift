@@ -1,0 +1,88 @@
+import BSON
+package import ServerSchema
+
+/// A value's type, as finely as it decides which declared types the value fits.
+///
+/// Numbers are told apart by which other numeric types can hold them, binary data by its subtype: see
+/// `semantics.md` section 5.1 of the project's reference, `numeric-width-mismatch` and `binary-subtype`.
+package enum ValueKind: UInt8, Hashable, Sendable, CaseIterable {
+    case int
+    /// A long that a double holds exactly.
+    case long
+    /// A long that no double holds exactly.
+    case longBeyondDouble
+    /// A double with a fraction, or beyond 64 bits, or no number.
+    case double
+    /// A double that a long holds exactly.
+    case integralDouble
+    case decimal, string, bool, date, objectId, uuid
+    /// Binary data of subtype 0.
+    case binData
+    /// Binary data of another subtype, or a UUID that has not 16 bytes.
+    case otherBinary
+    case object, array, null, regex, timestamp, javascript, minKey, maxKey, undefined, dbPointer, symbol,
+        javascriptWithScope
+
+    init(_ element: BSONElement, of view: borrowing BSONView) {
+        switch element.type.rawValue {
+        case 0x01: self = Int64(exactly: view.double(element)) == nil ? .double : .integralDouble
+        case 0x02: self = .string
+        case 0x03: self = .object
+        case 0x04: self = .array
+        case 0x05:
+            let subtype = view.binarySubtype(element)
+            self = subtype == 0 ? .binData : subtype == 4 && view.binaryLength(element) == 16 ? .uuid : .otherBinary
+        case 0x06: self = .undefined
+        case 0x07: self = .objectId
+        case 0x08: self = .bool
+        case 0x09: self = .date
+        case 0x0A: self = .null
+        case 0x0B: self = .regex
+        case 0x0C: self = .dbPointer
+        case 0x0D: self = .javascript
+        case 0x0E: self = .symbol
+        case 0x0F: self = .javascriptWithScope
+        case 0x10: self = .int
+        case 0x11: self = .timestamp
+        case 0x12: self = Double(exactly: view.int64(element)) == nil ? .longBeyondDouble : .long
+        case 0x13: self = .decimal
+        case 0xFF: self = .minKey
+        default: self = .maxKey
+        }
+    }
+
+    /// The alias under which App Services, but for the types that it does not have, names it.
+    package var type: SchemaType {
+        switch self {
+        case .uuid: .uuid
+        default: serverType
+        }
+    }
+
+    /// The alias under which mongod names it.
+    package var serverType: SchemaType {
+        switch self {
+        case .int: .int
+        case .long, .longBeyondDouble: .long
+        case .double, .integralDouble: .double
+        case .decimal: .decimal
+        case .string: .string
+        case .bool: .bool
+        case .date: .date
+        case .objectId: .objectId
+        case .uuid, .binData, .otherBinary: .binData
+        case .object: .object
+        case .array: .array
+        case .null: .null
+        case .regex: .regex
+        case .timestamp: .timestamp
+        case .javascript: .javascript
+        case .minKey: .minKey
+        case .maxKey: .maxKey
+        case .undefined: .undefined
+        case .dbPointer: .dbPointer
+        case .symbol: .symbol
+        case .javascriptWithScope: .javascriptWithScope
+        }
+    }
+}

@@ -1,0 +1,99 @@
+import BSON
+import Checking
+package import Inferring
+import ServerSchema
+import TextTable
+
+/// An inference's report for a person: per collection how much fits, and a table of the paths.
+package struct InferReportText: Sendable {
+    private let report: InferReport
+    private let paint: Paint
+
+    /// - Parameter isColored: Whether to use a terminal's colours.
+    package init(_ report: InferReport, isColored: Bool = false) {
+        self.report = report
+        paint = Paint(isOn: isColored)
+    }
+
+    /// The text, which ends with a line break.
+    package var text: String {
+        var blocks = report.collections.map(collection)
+        if !report.notes.isEmpty { blocks.append(report.notes.map { "Note: \($0)" }.joined(separator: "\n")) }
+        let read = report.collections.reduce(0) { $0 + $1.inference.documents }
+        blocks.append("\(read.documents) of \(report.source) read in \(report.duration.seconds).")
+        return blocks.joined(separator: "\n\n") + "\n"
+    }
+
+    private func collection(_ collection: InferReport.Collection) -> String {
+        var lines = [heading(collection)] + bound(collection.outcome)
+        lines += collection.outcome.groups.filter { $0.violation.level >= .possible }.map { group in
+            let violation = group.violation
+            return "  \(group.count.documents), \(violation.level): \(violation.rule) at "
+                + "\("\(violation.path)".printable) (expected \(violation.expected), found \(violation.found))"
+        }
+        if collection.inference.isCrowded {
+            lines.append("  There are more paths than are told apart: objects of many keys were taken for dictionaries.")
+        }
+        return (lines + table(collection.inference)).joined(separator: "\n")
+    }
+
+    private func heading(_ collection: InferReport.Collection) -> String {
+        let outcome = collection.outcome
+        let name = paint.bold("\(collection.inference.namespace)".printable)
+        let sample = collection.sampleSize == nil ? "" : ", taken at random"
+        let cover = Share(report.options.cover).text
+        let possible =
+            outcome.possible > 0 ? " (\(outcome.possible.grouped) of the others may not sync)" : ""
+        let start = "\(name): \(outcome.checked.documents) read\(sample)"
+        guard outcome.isWithinCover else {
+            return start + ", "
+                + paint.red("\(outcome.failing.grouped) do not fit, more than the cover of \(cover) allows") + possible
+        }
+        if outcome.failing == 0 { return start + ", " + paint.green("all fit the schema") + possible }
+        let share = Share(outcome.failing, of: outcome.checked).text
+        return start + ", \(outcome.failing.grouped) do not fit the schema (\(share), cover \(cover))\(possible)"
+    }
+
+    private func bound(_ outcome: Outcome) -> [String] {
+        let held = outcome.heldOut
+        return [
+            "  Of other documents like these at most \(Share(outcome.unseenBound).text) will not fit "
+                + "(\(Int(Outcome.confidence * 100))% sure; of \(held.documents.grouped) held out "
+                + "\(held.failing.grouped) had what the others had not)."
+        ]
+    }
+
+    private func table(_ inference: Inference) -> [String] {
+        let hasEnums = report.options.hasEnums
+        let table = TextTable<PathSummary> { row in
+            var columns = [
+                Column(title: "path", value: "\(row.path)".printable),
+                Column(title: "present", value: presence(row), align: .right),
+                Column(title: "types", value: types(row)),
+                Column(title: "schema", value: declared(row)),
+                Column(title: "look at", value: row.suspicions.map(\.rawValue).joined(separator: ", ")),
+            ]
+            if hasEnums {
+                let values = row.candidates.map { $0.map { ShellLiteral.text($0) }.joined(separator: ", ") }
+                columns.append(Column(title: "values", value: values ?? ""))
+            }
+            return columns
+        }
+        return table.lines(for: inference.paths).map { "  " + $0 }
+    }
+
+    private func presence(_ row: PathSummary) -> String {
+        row.presence.map { Share($0.count, of: $0.of).text } ?? "\(row.values.grouped) values"
+    }
+
+    private func types(_ row: PathSummary) -> String {
+        if row.types.count == 1 { return row.types[0].type.rawValue }
+        return row.types.map { "\($0.type.rawValue) \(Share($0.count, of: row.values).text)" }.joined(separator: ", ")
+    }
+
+    private func declared(_ row: PathSummary) -> String {
+        guard !row.declared.isEmpty else { return "left out" }
+        let types = row.declared.map(\.rawValue).joined(separator: " or ")
+        return (row.isDictionary ? "dictionary" : types) + (row.isRequired ? ", required" : "")
+    }
+}

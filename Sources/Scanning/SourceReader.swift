@@ -1,0 +1,177 @@
+package import BSON
+import SystemPackage
+
+/// Reads the documents of a source that is no deployment: a dump, an export, or standard input.
+package struct SourceReader: Sendable {
+    /// What the documents are read for, as errors word it.
+    package enum Purpose: Sendable {
+        /// They are checked against a schema, which names the collections.
+        case check
+        /// A schema is made from them.
+        case inference
+    }
+
+    let namespaces: [Namespace]
+    let others: [Namespace]
+    let path: FilePath
+    let options: ScanOptions
+    let purpose: Purpose
+
+    /// Prepares to read.
+    /// - Parameters:
+    ///   - namespaces: the collections whose documents are asked for.
+    ///   - source: a folder, a file, or `-` for standard input.
+    ///   - others: collections that are not read, of which it is told whether the source lacks them.
+    package init(
+        _ namespaces: [Namespace], source: String, others: [Namespace] = [], options: ScanOptions,
+        purpose: Purpose = .check
+    ) {
+        self.namespaces = namespaces
+        self.others = others
+        self.options = options
+        self.purpose = purpose
+        path = FilePath(source)
+    }
+
+    /// The source, as reports name it.
+    package var name: String { path == DumpInput.standardInput ? "standard input" : path.string }
+
+    /// Reads the source from its start to its end, once; blocks.
+    /// - Parameter body: is lent every document, with the place of its collection among those asked for.
+    /// - Throws: ``SourceError``, ``DumpError`` for a truncated or damaged file, ``ScanStopped``, or what `body` throws.
+    package func read(_ body: (Int, borrowing BSONView) throws -> Void) throws -> SourceFacts {
+        do {
+            return try readSource(body)
+        } catch let error as DumpError where error.code == .stopped {
+            throw ScanStopped()
+        }
+    }
+
+    private func readSource(_ body: (Int, borrowing BSONView) throws -> Void) throws -> SourceFacts {
+        try isFolder() ? readFolder(body) : readFile(body)
+    }
+
+    private func isFolder() throws(SourceError) -> Bool {
+        guard path != DumpInput.standardInput else { return false }
+        do {
+            return try path.stat().type == .directory
+        } catch {
+            throw error == .noSuchFileOrDirectory
+                ? SourceError("\(path): there is no such file or folder (check the path)")
+                : SourceError("\(path) cannot be read: \(error)")
+        }
+    }
+
+    /// Reads what a folder holds of each collection, one after the other.
+    private func readFolder(_ body: (Int, borrowing BSONView) throws -> Void) throws -> SourceFacts {
+        let folder = DumpFolder(path)
+        let holdings = try namespaces.map { try folder.holding(of: $0) }
+        var facts = SourceFacts()
+        try facts.explain(
+            zip(namespaces, holdings).map { namespace, holding in
+                (namespace, .init(hasDocuments: holding.documents != nil, kind: holding.kind))
+            }, of: name, others: folder.namespaces(), purpose)
+        facts.notes += folder.notes(on: holdings, for: namespaces)
+        facts.absent = try others.filter { try folder.holding(of: $0).documents == nil }
+        for (index, holding) in holdings.enumerated() {
+            guard let file = holding.documents else { continue }
+            try read(try DumpInput(file), named: file.string, into: &facts) { try body(index, $0) }
+        }
+        return facts
+    }
+
+    /// Reads one file, or standard input: an archive is for all collections, anything else for one.
+    private func readFile(_ body: (Int, borrowing BSONView) throws -> Void) throws -> SourceFacts {
+        var input = try DumpInput(path, isStopped: options.isStopped)
+        if try input.kind() == .archive { return try readArchive(input, body) }
+        guard namespaces.count == 1 else {
+            let asked = purpose == .check ? "the schema covers \(namespaces.count) collections" : "it names none"
+            throw SourceError("\(name) is one file, and \(asked): name the file's with --collection")
+        }
+        // A file may be that of an empty collection; a pipe without a byte is rather a dump that failed.
+        if path == DumpInput.standardInput, input.isEmpty {
+            throw SourceError("standard input is empty: there is nothing to check (did what writes to it fail?)")
+        }
+        var facts = SourceFacts()
+        try read(input, named: name, into: &facts) { try body(0, $0) }
+        return facts
+    }
+}
+
+extension SourceReader {
+    /// The collections that the source holds documents of, where it names them; none for a file that is no archive.
+    /// - Throws: ``SourceError``, or ``DumpError``.
+    package func held() throws -> [Namespace] {
+        if try isFolder() { return Array(Set(DumpFolder(path).namespaces())).sorted() }
+        var input = try DumpInput(path, isStopped: options.isStopped)
+        guard try input.kind() == .archive else { return [] }
+        let prelude = try ArchiveReader(input, wanted: []).prelude
+        return prelude.collections.filter { $0.kind == .collection }.map(\.namespace).filter(\.isOfUsers).sorted()
+    }
+
+    /// Whether the source can be read only once, as a pipe.
+    package var isStream: Bool {
+        guard path != DumpInput.standardInput else { return true }
+        guard let type = try? path.stat().type else { return false }
+        return type != .regular && type != .directory
+    }
+
+    /// Reads all documents of a source that holds those of one collection.
+    private func read(
+        _ input: consuming DumpInput, named name: String, into facts: inout SourceFacts,
+        _ body: (borrowing BSONView) throws -> Void
+    ) throws {
+        var pace = Pace(options)
+        switch try input.kind() {
+        case .json:
+            var reader = JSONFileReader(input)
+            while let document = try reader.next() {
+                try body(document)
+                guard pace.goesOn() else { throw ScanStopped() }
+            }
+            if reader.sawPlainInteger {
+                facts.notes.append(
+                    "\(name) does not tell int from long: a whole number was taken for an int where it is small enough "
+                        + "(export with --jsonFormat=canonical)")
+            }
+        // A name that promises BSON gets told at which byte it is none.
+        case .unknown where !name.hasSuffix(".bson") && !name.hasSuffix(".bson.gz"):
+            throw SourceError.unknownKind(name)
+        case .archive, .bson, .unknown:
+            var reader = BSONFileReader(input, validating: true)
+            while let document = try reader.next() {
+                try body(document)
+                guard pace.goesOn() else { throw ScanStopped() }
+            }
+        }
+        pace.finish()
+    }
+
+    /// Reads the documents of all collections in one pass.
+    private func readArchive(
+        _ input: consuming DumpInput, _ body: (Int, borrowing BSONView) throws -> Void
+    ) throws -> SourceFacts {
+        var pace = Pace(options)
+        var facts = SourceFacts()
+        var seen = Set<Int>()
+        var reader = try ArchiveReader(input, wanted: namespaces, validating: true)
+        while let index = try reader.next() {
+            seen.insert(index)
+            try body(index, reader.document)
+            guard pace.goesOn() else { throw ScanStopped() }
+        }
+        pace.finish()
+        let held = reader.namespaces
+        try facts.explain(
+            namespaces.enumerated().map { index, namespace in
+                let kind = reader.prelude.collections.first { $0.namespace == namespace }?.kind
+                let isThere = kind == .collection || held.contains(namespace) && kind == nil
+                return (namespace, .init(hasDocuments: isThere || seen.contains(index), kind: kind))
+            }, of: name, others: held.filter(\.isOfUsers), purpose)
+        facts.absent = others.filter { !held.contains($0) }
+        if held.contains(Namespace(database: "", collection: "oplog")) {
+            facts.notes.append(DumpFolder.oplogNote("the oplog of \(name)"))
+        }
+        return facts
+    }
+}

@@ -1,0 +1,147 @@
+internal import ArgumentParser
+internal import BSON
+internal import Backfill
+internal import Inferring
+internal import Mongo
+internal import Reporting
+internal import ServerSchema
+
+/// `shipshape infer`.
+struct InferCommand: AsyncParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "infer",
+        abstract: "Proposes a schema from the documents that are there.",
+        discussion: """
+            Reads the documents twice: to see what they hold, and to count those that the schema would refuse. It accepts \
+            every document, or with --cover as many as that says: then rare types and gaps are left out, the rarest \
+            first. The report says how many documents do not fit and why, and what share of other documents like these \
+            will not fit at most. Nothing is written to the database.
+
+            The schema goes to standard output and the report to standard error; with --out the schema goes to a file, or \
+            a folder that check takes as SCHEMA, and the report to standard output. Fields stand by name, behind _id. \
+            Documents' values are never shown, save those that --enums lists.
+
+            Ends with 1 when no schema of the dialect accepts as many documents as --cover says.
+            """)
+
+    @Option(
+        help: ArgumentHelp("A collection to read (repeatable).", valueName: "db.collection"))
+    var collection: [String] = []
+
+    @Option(help: ArgumentHelp("Read all collections of a database.", valueName: "name"))
+    var database: String?
+
+    @Option(
+        help: ArgumentHelp(
+            "Read documents from a dump or an export instead: a folder, a file, or - for standard input.",
+            valueName: "path"))
+    var source: String?
+
+    @Option(
+        help: ArgumentHelp(
+            "Whose rules the schema is written by: appservices, or jsonschema for a MongoDB validator.",
+            valueName: "appservices|jsonschema"))
+    var dialect = DialectArgument.appservices
+
+    @Option(
+        help: ArgumentHelp("The share of the documents that the schema accepts at least.", valueName: "percent"))
+    var cover = CoverArgument()
+
+    @Flag(help: "Let documents that only may stop syncing, such as an int where a long is declared, count as refused.")
+    var strict = false
+
+    @Flag(
+        help: ArgumentHelp(
+            "List the values of fields that have at most 12, each met 20 times on average; these are documents' values."))
+    var enums = false
+
+    @Option(
+        help: ArgumentHelp(
+            "Write the schema to a file (of one collection, with the ending .json) or into a folder.",
+            valueName: "path"))
+    var out: String?
+
+    @Flag(help: "Let --out replace files that are there.")
+    var force = false
+
+    @OptionGroup(title: "Reading") var reading: InferReadingFlags
+    @OptionGroup(title: "Connection") var connection: ConnectionFlags
+    @OptionGroup(title: "Output") var output: OutputFlags
+
+    /// A dialect, as the command line spells it.
+    enum DialectArgument: String, ExpressibleByArgument, CaseIterable {
+        case appservices, jsonschema
+    }
+
+    func validate() throws {
+        for name in collection where Namespace(name) == nil {
+            throw ValidationError("--collection: \"\(name)\" is not DATABASE.COLLECTION")
+        }
+        if Set(collection).count < collection.count {
+            throw ValidationError("--collection names the same collection twice")
+        }
+        if database != nil, !collection.isEmpty {
+            throw ValidationError("--database does not go with --collection: name the collections or the database")
+        }
+        if force, out == nil { throw ValidationError("--force goes with --out") }
+        guard source == nil else { return try validateSource() }
+        if collection.isEmpty, database == nil {
+            throw ValidationError("say what to read: --collection DB.COLL, --database DB or --source PATH")
+        }
+        if reading.seed != nil {
+            throw ValidationError("--seed needs --source: the server takes no seed for its random choice")
+        }
+    }
+
+    private func validateSource() throws {
+        for (flag, isGiven) in [("--where", reading.filter != nil), ("--rate", reading.rate != nil)] where isGiven {
+            throw ValidationError("\(flag) needs a live deployment: of --source all documents are read")
+        }
+    }
+
+    private var options: InferOptions {
+        var options = InferOptions()
+        options.dialect = dialect == .appservices ? .appServices : .jsonSchema
+        options.cover = cover.share
+        options.isStrict = strict
+        options.hasEnums = enums
+        return options
+    }
+
+    func run() async throws {
+        try output.prepare()
+        let stop = StopSignal()
+        let signals = TerminationSignals { stop.raise() }
+        defer { signals.cancel() }
+        let target = SchemaTarget(
+            path: out, mayReplace: force, dialect: options.dialect, isInReport: output.output == .json)
+        let run = InferRun(
+            options: options, reading: reading, namespaces: collection.compactMap { Namespace($0) }, database: database,
+            target: target, showsProgress: output.showsProgress, stop: stop)
+        let report: InferReport
+        if let source {
+            report = try await run.infer(source: source)
+        } else {
+            report = try await run.infer(live: try connection.pool())
+        }
+        try target.write(report)
+        try show(report)
+        if !report.isWithinCover { throw ExitStatus.findings }
+    }
+
+    private func show(_ report: InferReport) throws {
+        func render(_ layout: OutputFlags.Layout, _ color: Bool) -> String {
+            switch layout {
+            case .text: InferReportText(report, isColored: color).text
+            case .json: InferReportJSON(report).text
+            }
+        }
+        guard out == nil, output.output == .text, let only = report.collections.first else {
+            return try output.show(render)
+        }
+        if !output.quiet {
+            Console.write(render(.text(width: nil), Console.wantsColor(onTerminal: Console.isInteractive)))
+        }
+        try output.show(SchemaFileText(only.inference.schema).text) { render($0, false) }
+    }
+}

@@ -1,0 +1,118 @@
+internal import BSON
+internal import Checking
+internal import Inferring
+internal import Mongo
+internal import Reporting
+internal import Scanning
+
+extension InferRun {
+    /// Infers schemas from a live deployment.
+    func infer(live pool: ClientPool) async throws -> InferReport {
+        let started = ContinuousClock.now
+        let found = try await collections(on: pool)
+        try target.prepare(for: found.map(\.namespace))
+        if let filter = reading.filter, let first = found.first,
+            let refusal = try await pool.refusal(of: filter, in: first.namespace)
+        {
+            throw UsageError("--where: the server does not take the filter: \(refusal)")
+        }
+        let count = found.reduce(0) { $0 + ($1.target.estimatedCount ?? 0) }
+        let progress = ProgressLine(
+            "infer", total: reading.sample == nil ? count * 2 : nil, isShown: showsProgress)
+        defer { progress.finish() }
+        let (inferred, notes) = try await stopping(progress) {
+            reading.sample == nil
+                ? try await readAll(found, on: pool, progress) : try await readSamples(found, on: pool, progress)
+        }
+        try Self.requireDocuments(inferred, of: pool.redactedURI)
+        return InferReport(
+            source: pool.redactedURI, options: options, collections: inferred, notes: notes,
+            duration: started.duration(to: .now))
+    }
+
+    private typealias Found = (namespace: Namespace, target: LiveTarget)
+
+    /// The collections to read, sorted by name; those of a database without its views and time series.
+    private func collections(on pool: ClientPool) async throws -> [Found] {
+        let (named, database) = (namespaces, database)
+        let found: [Found] = try await onOwnedThread(name: "look-up") { () throws in
+            let client = try pool.client()
+            var wanted = named
+            if let database {
+                wanted = try client.listCollections(of: database)
+                    .filter { $0.kind == .collection && !$0.name.hasPrefix("system.") }
+                    .map { Namespace(database: database, collection: $0.name) }
+            }
+            return try wanted.sorted().map { ($0, try LiveTarget.find($0, on: client)) }
+        }
+        if found.isEmpty, let database {
+            throw InputError("the database \(database) has no collection that the user may see: check its name")
+        }
+        if let missing = found.first(where: { !$0.target.exists }) {
+            throw InputError("\(missing.namespace) does not exist in the deployment: check its name")
+        }
+        if let series = found.first(where: { $0.target.kind == .timeseries }) {
+            throw InputError("\(series.namespace) is a time series, whose measurements take no schema: name another")
+        }
+        return found
+    }
+
+    private func readAll(
+        _ found: [Found], on pool: ClientPool, _ progress: ProgressLine
+    ) async throws -> ([InferReport.Collection], [String]) {
+        var notes: [String] = []
+        var surveys: [(namespace: Namespace, survey: Survey)] = []
+        for (namespace, target) in found {
+            var scan = scanOptions(progress)
+            scan.isView = target.kind != .collection
+            let parts = try await RangeThreads(namespace, on: pool, options: scan).read({ [options] in Survey(options) }) {
+                try $0.add($1)
+            }
+            var survey = Survey(options)
+            for part in parts { survey.merge(part) }
+            if survey.documents == 0 { notes.append(Self.emptyNote(namespace)) } else { surveys.append((namespace, survey)) }
+        }
+        var collections: [InferReport.Collection] = []
+        for inference in try inferences(surveys) {
+            guard let (_, target) = found.first(where: { $0.namespace == inference.namespace }) else { continue }
+            var scan = checking(inference, scanOptions(progress))
+            scan.isView = target.kind != .collection
+            let result = try await CollectionScan(inference.compiled, on: pool, options: scan).run()
+            try await checkIdentity(of: inference.namespace, target, on: pool)
+            let outcome = Outcome(result.tally, of: inference)
+            if outcome.checked != inference.documents || result.changedCount > 0 {
+                notes.append(
+                    "\(inference.namespace) was written to meanwhile: the schema is of the "
+                        + "\(inference.documents.documents) read first, the counts are of the \(outcome.checked.grouped) "
+                        + "read then")
+            }
+            collections.append(InferReport.Collection(inference, outcome, filter: reading.filter))
+        }
+        return (collections, notes)
+    }
+
+    private func readSamples(
+        _ found: [Found], on pool: ClientPool, _ progress: ProgressLine
+    ) async throws -> ([InferReport.Collection], [String]) {
+        var samples: [(namespace: Namespace, documents: [BSONDocument])] = []
+        for (namespace, target) in found {
+            var scan = scanOptions(progress)
+            scan.sampleSize = reading.sample
+            scan.isView = target.kind != .collection
+            let parts = try await RangeThreads(namespace, on: pool, options: scan).read({ Reservoir(capacity: .max, seed: 0) }) {
+                $0.add($1)
+                try Self.checkSize(ofSample: $0.byteCount)
+            }
+            samples.append((namespace, parts.flatMap(\.documents)))
+        }
+        let notes = samples.filter { $0.documents.isEmpty }.map { Self.emptyNote($0.namespace) }
+        return (try infer(samples.filter { !$0.documents.isEmpty }), notes)
+    }
+
+    private func checkIdentity(of namespace: Namespace, _ target: LiveTarget, on pool: ClientPool) async throws {
+        let now = try await onOwnedThread(name: "look-up") { () throws in
+            try LiveTarget.find(namespace, on: try pool.client())
+        }
+        guard now.exists, now.uuid == target.uuid else { throw ReplacedError(namespace: namespace) }
+    }
+}

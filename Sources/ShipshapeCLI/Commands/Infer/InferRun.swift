@@ -1,0 +1,92 @@
+internal import BSON
+internal import Backfill
+internal import Checking
+internal import Inferring
+internal import Reporting
+internal import Scanning
+
+/// One run of `infer`: reads each collection twice and puts the report together.
+struct InferRun {
+    let options: InferOptions
+    let reading: InferReadingFlags
+    /// The collections that were named.
+    let namespaces: [Namespace]
+    /// The database that was named.
+    let database: String?
+    let target: SchemaTarget
+    let showsProgress: Bool
+    let stop: StopSignal
+
+    /// The most bytes of documents that a sample may hold.
+    private static let maximumSampleBytes = 1 << 30
+
+    /// What a reading is told.
+    func scanOptions(_ progress: ProgressLine) -> ScanOptions {
+        var scan = ScanOptions()
+        scan.threads = reading.threads
+        scan.filter = reading.filter ?? [:]
+        scan.rate = reading.rate.map { RateLimit(perSecond: $0) }
+        scan.isStopped = { [stop] in stop.isRaised }
+        scan.progress = { progress.add($0) }
+        return scan
+    }
+
+    /// The same, for the second reading: documents are judged by the schema of all, and by that of half of them.
+    func checking(_ inference: Inference, _ scan: ScanOptions) -> ScanOptions {
+        var scan = scan
+        scan.active = .covered(inference.trained)
+        return scan
+    }
+
+    /// Makes a schema per collection that has documents.
+    func inferences(_ surveys: [(namespace: Namespace, survey: Survey)]) throws -> [Inference] {
+        let titles = TypeTitles.roots(of: surveys.map(\.namespace.collection))
+        return try zip(surveys, titles).map { found, title in
+            try Inference(
+                found.survey, of: found.namespace, options: options, title: title,
+                titles: Set(titles).subtracting([title]))
+        }
+    }
+
+    /// Infers a schema from documents that are held in memory.
+    func infer(_ samples: [(namespace: Namespace, documents: [BSONDocument])]) throws -> [InferReport.Collection] {
+        let surveys = try samples.map { namespace, documents in
+            var survey = Survey(options)
+            for document in documents { try survey.add(document.view) }
+            return (namespace: namespace, survey: survey)
+        }
+        return try zip(inferences(surveys), samples).map { inference, sample in
+            var tally = Tally(inference.compiled, active: .covered(inference.trained))
+            for document in sample.documents { try tally.add(document.view) }
+            return InferReport.Collection(
+                inference, Outcome(tally, of: inference), sampleSize: reading.sample, filter: reading.filter)
+        }
+    }
+
+    /// Refuses a sample that the memory has no room for.
+    static func checkSize(ofSample bytes: Int) throws {
+        guard bytes > maximumSampleBytes else { return }
+        throw UsageError("--sample: so many documents have more than 1 GiB: take fewer, or leave it out to read all")
+    }
+
+    /// An inference that was asked to stop has no report.
+    func stopping<R>(_ progress: ProgressLine, _ body: () async throws -> R) async throws -> R {
+        do {
+            return try await body()
+        } catch is ScanStopped {
+            progress.finish()
+            Console.error("shipshape: stopped by a signal; nothing was written, the next inference starts over")
+            throw ExitStatus.stopped
+        }
+    }
+
+    /// Nothing can be said of documents that are not there.
+    static func requireDocuments(_ collections: [InferReport.Collection], of source: String) throws {
+        guard collections.isEmpty else { return }
+        throw InputError("there is nothing to infer a schema from: \(source) has no documents in what was read")
+    }
+
+    static func emptyNote(_ namespace: Namespace) -> String {
+        "\(namespace) has no documents to infer a schema from"
+    }
+}

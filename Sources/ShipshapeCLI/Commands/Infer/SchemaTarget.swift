@@ -1,0 +1,87 @@
+internal import BSON
+internal import FoundationEssentials
+internal import Inferring
+internal import Reporting
+internal import ServerSchema
+internal import SystemPackage
+
+/// Where inferred schemas go.
+struct SchemaTarget {
+    /// A file or a folder, as the operator named it; `nil` for standard output.
+    let path: String?
+    /// Whether files that are there may be replaced.
+    let mayReplace: Bool
+    let dialect: Dialect
+    /// Whether the report on standard output has the schemas inside.
+    let isInReport: Bool
+
+    /// Makes sure that the schemas can be written: better before a long run than after it.
+    /// - Throws: ``UsageError``, ``InputError`` or ``OutputError``.
+    func prepare(for namespaces: [Namespace]) throws {
+        guard let path else {
+            if namespaces.count > 1, !isInReport {
+                throw UsageError(
+                    "\(namespaces.count) collections have \(namespaces.count) schemas, and standard output takes one: "
+                        + "give --out DIR, name one with --collection, or take --output json")
+            }
+            return
+        }
+        if isFile, namespaces.count > 1 {
+            throw UsageError("--out \(path) is one file, and there are \(namespaces.count) collections: name a folder")
+        }
+        for namespace in namespaces {
+            let file = try file(of: namespace)
+            guard let type = try? FilePath(file).stat().type else { continue }
+            if type == .directory { throw OutputError(description: "cannot write the schema \(file): it is a folder") }
+            if type == .regular, !mayReplace {
+                throw OutputError(
+                    description: "the schema \(file) is there already: name another place, or replace it with --force")
+            }
+        }
+    }
+
+    /// Whether the path names a file, and not a folder.
+    private var isFile: Bool {
+        guard let path, path.hasSuffix(".json") else { return false }
+        return (try? FilePath(path).stat().type) != .directory
+    }
+
+    /// The file of a collection's schema.
+    private func file(of namespace: Namespace) throws -> String {
+        guard let path, !isFile else { return path ?? "-" }
+        let name = namespace.collection
+        guard !name.contains("/"), name != ".", name != ".." else {
+            throw InputError("\(namespace) cannot be the name of a file: name one with --out FILE.json")
+        }
+        let folder = FilePath(path)
+        switch dialect {
+        // As in an app's export; the data source has the name that App Services gives it.
+        case .appServices:
+            return folder.appending("data_sources").appending("mongodb-atlas").appending(namespace.database)
+                .appending(name).appending("schema.json").string
+        case .jsonSchema: return folder.appending("\(namespace).json").string
+        }
+    }
+
+    /// Writes the schemas, each whole or not at all.
+    /// - Throws: ``OutputError``.
+    func write(_ report: InferReport) throws {
+        guard path != nil else { return }
+        for collection in report.collections {
+            let file = try file(of: collection.inference.namespace)
+            do {
+                try FileManager.default.createDirectory(
+                    atPath: FilePath(file).removingLastComponent().string.isEmpty
+                        ? "." : FilePath(file).removingLastComponent().string, withIntermediateDirectories: true)
+                let output = try AtomicFile(file)
+                do { try output.write(SchemaFileText(collection.inference.schema).text.utf8) } catch {
+                    output.discard()
+                    throw error
+                }
+                try output.commit()
+            } catch {
+                throw OutputError(description: "cannot write the schema \(file): \(error)")
+            }
+        }
+    }
+}

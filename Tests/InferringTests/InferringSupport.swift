@@ -1,0 +1,70 @@
+import BSON
+import Checking
+import Inferring
+import ServerSchema
+
+/// Small inferences over documents in memory.
+enum Case {
+    static let namespace = Namespace(database: "app", collection: "Thing")
+
+    /// Options of a dialect.
+    static func options(_ dialect: Dialect = .appServices, cover: Double = 1, enums: Bool = false) -> InferOptions {
+        var options = InferOptions()
+        options.dialect = dialect
+        options.cover = cover
+        options.hasEnums = enums
+        return options
+    }
+
+    static func survey(_ documents: some Sequence<BSONDocument>, _ options: InferOptions) throws -> Survey {
+        var survey = Survey(options)
+        for document in documents { try survey.add(document.view) }
+        return survey
+    }
+
+    static func inference(
+        of documents: some Sequence<BSONDocument>, _ options: InferOptions = options()
+    ) throws -> Inference {
+        try Inference(survey(documents, options), of: namespace, options: options)
+    }
+
+    /// Checks documents by the schema that was made of them.
+    static func outcome(
+        _ inference: Inference, on documents: some Sequence<BSONDocument>
+    ) throws -> Outcome {
+        var tally = Tally(inference.compiled, active: .covered(inference.trained))
+        for document in documents { try tally.add(document.view) }
+        return Outcome(tally, of: inference)
+    }
+
+    /// Documents numbered from 0, whose other fields the closure gives.
+    static func documents(_ count: Int, _ fields: (Int) -> [(String, BSONValue)]) -> [BSONDocument] {
+        (0..<count).map { BSONDocument([("_id", .integer($0))] + fields($0)) }
+    }
+
+    /// Documents with one field.
+    static func documents(_ values: [BSONValue]) -> [BSONDocument] { documents(values.count) { [("x", values[$0])] } }
+}
+
+extension Inference {
+    /// The schema as JSON, for comparisons.
+    var json: String { get throws { try schema.extendedJSON(.relaxed) } }
+
+    /// The schema of a field of the documents.
+    func property(_ name: String) -> BSONDocument? {
+        let root = schema["$jsonSchema"]?.document ?? schema
+        return root["properties"]?.document?[name]?.document
+    }
+
+    /// What is written for a field's type.
+    func type(_ name: String) -> BSONValue? { property(name)?["bsonType"] }
+
+    /// The fields that documents must have.
+    var required: [String] {
+        let root = schema["$jsonSchema"]?.document ?? schema
+        return root["required"]?.document?.values.compactMap(\.text) ?? []
+    }
+
+    /// What was found at a path.
+    func summary(_ path: String) -> PathSummary? { paths.first { "\($0.path)" == path } }
+}
