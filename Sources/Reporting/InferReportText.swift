@@ -32,7 +32,8 @@ package struct InferReportText: Sendable {
                 + "\("\(violation.path)".printable) (expected \(violation.expected), found \(violation.found))"
         }
         if collection.inference.isCrowded {
-            lines.append("  There are more paths than are told apart: objects of many keys were taken for dictionaries.")
+            lines.append(
+                "  There are more paths than are told apart: objects of many keys were taken for dictionaries.")
         }
         return (lines + table(collection.inference)).joined(separator: "\n")
     }

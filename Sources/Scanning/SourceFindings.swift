@@ -47,7 +47,9 @@ package struct SourceFacts: Sendable {
         _ purpose: SourceReader.Purpose
     ) -> SourceError {
         if let named = holdings.first(where: { $0.holding.kind != nil }) {
-            return SourceError("there is nothing to \(purpose == .check ? "check" : "read"): " + note(named.namespace, named.holding.kind, name))
+            return SourceError(
+                "there is nothing to \(purpose == .check ? "check" : "read"): "
+                    + note(named.namespace, named.holding.kind, name))
         }
         let wanted = holdings.first.map { ", such as \($0.namespace)" } ?? ""
         let asked = purpose == .check ? "any collection of the schema" : "a collection that was asked for"

@@ -42,6 +42,9 @@ enum Case {
         (0..<count).map { BSONDocument([("_id", .integer($0))] + fields($0)) }
     }
 
+    /// An object whose names are computed.
+    static func object(_ elements: [(String, BSONValue)]) -> BSONValue { .object(BSONDocument(elements)) }
+
     /// Documents with one field.
     static func documents(_ values: [BSONValue]) -> [BSONDocument] { documents(values.count) { [("x", values[$0])] } }
 }

@@ -23,15 +23,17 @@ import Testing
 
     @Test func objectsAndArraysAreDescribedBesideOtherTypes() throws {
         let x = try schema(of: [["a": 1], [["b"], [["c": 2.5]]], "s"])
-        #expect(x == [
-            "bsonType": ["array", "object", "string"], "required": ["a"], "properties": ["a": ["bsonType": "int"]],
-            "items": [
-                "bsonType": "array",
+        #expect(
+            x == [
+                "bsonType": ["array", "object", "string"], "required": ["a"], "properties": ["a": ["bsonType": "int"]],
                 "items": [
-                    "bsonType": ["object", "string"], "required": ["c"], "properties": ["c": ["bsonType": "double"]],
+                    "bsonType": "array",
+                    "items": [
+                        "bsonType": ["object", "string"], "required": ["c"],
+                        "properties": ["c": ["bsonType": "double"]],
+                    ],
                 ],
-            ],
-        ])
+            ])
     }
 
     @Test func aDottedNameWouldBeAPath() throws {

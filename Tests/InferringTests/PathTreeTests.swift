@@ -9,7 +9,7 @@ import Testing
     private static let documents = Case.documents(600) { index in
         var fields: [(String, BSONValue)] = [("a", index % 3 == 0 ? "s" : .integer(index))]
         if index % 4 == 0 { fields.append(("b", ["c": [1, "x", ["d": .integer(index)]], "e": .null])) }
-        if index % 2 == 0 { fields.append(("keys", .object([("k\(index)", 1), ("k\(index + 1)", ["in": "v"])]))) }
+        if index % 2 == 0 { fields.append(("keys", Case.object([("k\(index)", 1), ("k\(index + 1)", ["in": "v"])]))) }
         if index % 5 == 0 { fields.append(("a", true)) }
         fields.append(("few", .string("v\(index % 4)")))
         return fields
@@ -69,7 +69,7 @@ import Testing
     }
 
     @Test func manyKeysThatDifferAreADictionary() throws {
-        let documents = Case.documents(300) { index in [("d", .object([("k\(index)", 1), ("k\(index + 5)", 2)]))] }
+        let documents = Case.documents(300) { index in [("d", Case.object([("k\(index)", 1), ("k\(index + 5)", 2)]))] }
         let inference = try Case.inference(of: documents)
         #expect(inference.property("d") == ["bsonType": "object", "additionalProperties": ["bsonType": "int"]])
         #expect(inference.summary("d{}")?.values == 600)
@@ -83,7 +83,9 @@ import Testing
         let same = try Case.inference(of: Case.documents(50) { _ in [("d", wide)] })
         #expect(same.property("d")?["properties"]?.document?["k39"] == ["bsonType": "int"])
         let kinds = try Case.inference(
-            of: Case.documents(100) { index in [("d", .object([("k\(index % 40)", index % 40 < 20 ? 1 : "s")]))] })
+            of: Case.documents(100) { index in
+                [("d", Case.object([("k\(index % 40)", index % 40 < 20 ? .int(1) : .string("s"))]))]
+            })
         #expect(kinds.property("d")?["properties"]?.document?["k39"] == ["bsonType": "string"])
     }
 

@@ -109,7 +109,9 @@ package struct EnumRule: Hashable, Sendable {
     func values(of node: PathNode, _ plan: Plan) -> [BSONValue]? {
         guard let values = candidates(of: node) else { return nil }
         let declared = plan.types.filter { $0 != .null }
-        guard declared.count == 1, values.allSatisfy({ $0.type.description == declared[0].rawValue }) else { return nil }
+        guard declared.count == 1, values.allSatisfy({ $0.type.description == declared[0].rawValue }) else {
+            return nil
+        }
         let nulls = node.count(of: .null)
         return values + (nulls > 0 ? [.null] : [])
     }

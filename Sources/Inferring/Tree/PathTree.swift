@@ -207,7 +207,11 @@ extension PathTree {
         free.append(source)
         nodes[node].addCounts(of: other)
         if other.items >= 0 {
-            if nodes[node].items >= 0 { absorb(other.items, into: nodes[node].items) } else { nodes[node].items = other.items }
+            if nodes[node].items >= 0 {
+                absorb(other.items, into: nodes[node].items)
+            } else {
+                nodes[node].items = other.items
+            }
         }
         if other.isFolded {
             fold(node)

@@ -36,7 +36,7 @@ extension CheckRun {
             if let note = try await choose(into: &options, for: compiled, on: pool) { notes.append(note) }
             let scan = CollectionScan(compiled, of: namespace, on: pool, options: options)
             let result = try await stopping(progress) { try await scan.run() }
-            try await checkIdentity(of: namespace, target, on: pool)
+            try await target.checkUnchanged(namespace, on: pool)
             var part = CheckReport.Collection(result.tally, estimatedCount: target.estimatedCount)
             part.reading = try await reading(result, of: collection.namespace, options, target, on: pool)
             if proves { try await prove(&part, on: pool) }
@@ -57,22 +57,5 @@ extension CheckRun {
             let client = try pool.client()
             return try namespaces.map { try LiveTarget.find($0, on: client) }
         }
-    }
-
-    /// Refuses what was read of a collection that was dropped, renamed or replaced meanwhile: its cursors just end.
-    private func checkIdentity(of namespace: Namespace, _ target: LiveTarget, on pool: ClientPool) async throws {
-        let now = try await onOwnedThread(name: "look-up") { () throws in
-            try LiveTarget.find(namespace, on: try pool.client())
-        }
-        guard now.uuid == target.uuid, now.exists else { throw ReplacedError(namespace: namespace) }
-    }
-}
-
-/// A collection is not the one that a check began with.
-struct ReplacedError: Error, CustomStringConvertible {
-    let namespace: Namespace
-
-    var description: String {
-        "\(namespace) was dropped, renamed or replaced while it was read: what was read says nothing, check again"
     }
 }

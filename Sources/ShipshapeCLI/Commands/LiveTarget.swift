@@ -17,4 +17,21 @@ struct LiveTarget: Sendable {
         return LiveTarget(
             exists: true, uuid: info.uuid, estimatedCount: try client.collection(namespace).estimatedCount())
     }
+
+    /// Refuses what was read of a collection that was dropped, renamed or replaced meanwhile: its cursors just end.
+    func checkUnchanged(_ namespace: Namespace, on pool: ClientPool) async throws {
+        let now = try await onOwnedThread(name: "look-up") { () throws in
+            try LiveTarget.find(namespace, on: try pool.client())
+        }
+        guard now.exists, now.uuid == uuid else { throw ReplacedError(namespace: namespace) }
+    }
+}
+
+/// A collection is not the one that was read first.
+struct ReplacedError: Error, CustomStringConvertible {
+    let namespace: Namespace
+
+    var description: String {
+        "\(namespace) was dropped, renamed or replaced while it was read: what was read says nothing, check again"
+    }
 }

@@ -52,7 +52,8 @@ struct InferCommand: AsyncParsableCommand {
 
     @Flag(
         help: ArgumentHelp(
-            "List the values of fields that have at most 12, each met 20 times on average; these are documents' values."))
+            "List the values of fields that have at most 12, each met 20 times on average; these are documents' values."
+        ))
     var enums = false
 
     @Option(

@@ -65,12 +65,17 @@ extension InferRun {
         for (namespace, target) in found {
             var scan = scanOptions(progress)
             scan.isView = target.kind != .collection
-            let parts = try await RangeThreads(namespace, on: pool, options: scan).read({ [options] in Survey(options) }) {
+            let parts = try await RangeThreads(namespace, on: pool, options: scan).read({ [options] in Survey(options) }
+            ) {
                 try $0.add($1)
             }
             var survey = Survey(options)
             for part in parts { survey.merge(part) }
-            if survey.documents == 0 { notes.append(Self.emptyNote(namespace)) } else { surveys.append((namespace, survey)) }
+            if survey.documents == 0 {
+                notes.append(Self.emptyNote(namespace))
+            } else {
+                surveys.append((namespace, survey))
+            }
         }
         var collections: [InferReport.Collection] = []
         for inference in try inferences(surveys) {
@@ -78,7 +83,7 @@ extension InferRun {
             var scan = checking(inference, scanOptions(progress))
             scan.isView = target.kind != .collection
             let result = try await CollectionScan(inference.compiled, on: pool, options: scan).run()
-            try await checkIdentity(of: inference.namespace, target, on: pool)
+            try await target.checkUnchanged(inference.namespace, on: pool)
             let outcome = Outcome(result.tally, of: inference)
             if outcome.checked != inference.documents || result.changedCount > 0 {
                 notes.append(
@@ -99,7 +104,9 @@ extension InferRun {
             var scan = scanOptions(progress)
             scan.sampleSize = reading.sample
             scan.isView = target.kind != .collection
-            let parts = try await RangeThreads(namespace, on: pool, options: scan).read({ Reservoir(capacity: .max, seed: 0) }) {
+            let parts = try await RangeThreads(namespace, on: pool, options: scan).read({
+                Reservoir(capacity: .max, seed: 0)
+            }) {
                 $0.add($1)
                 try Self.checkSize(ofSample: $0.byteCount)
             }
@@ -107,12 +114,5 @@ extension InferRun {
         }
         let notes = samples.filter { $0.documents.isEmpty }.map { Self.emptyNote($0.namespace) }
         return (try infer(samples.filter { !$0.documents.isEmpty }), notes)
-    }
-
-    private func checkIdentity(of namespace: Namespace, _ target: LiveTarget, on pool: ClientPool) async throws {
-        let now = try await onOwnedThread(name: "look-up") { () throws in
-            try LiveTarget.find(namespace, on: try pool.client())
-        }
-        guard now.exists, now.uuid == target.uuid else { throw ReplacedError(namespace: namespace) }
     }
 }

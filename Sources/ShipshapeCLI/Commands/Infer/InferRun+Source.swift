@@ -15,7 +15,8 @@ extension InferRun {
         try target.prepare(for: wanted)
         let reader = SourceReader(wanted, source: path, options: scan, purpose: .inference)
         if reading.sample == nil, reader.isStream {
-            throw UsageError("\(reader.name) can be read only once, and infer reads twice: save it to a file, or give --sample")
+            throw UsageError(
+                "\(reader.name) can be read only once, and infer reads twice: save it to a file, or give --sample")
         }
         let (inferred, notes) = try await stopping(progress) {
             try await onOwnedThread(name: "source") { [self] () throws in

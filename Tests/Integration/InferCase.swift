@@ -1,0 +1,75 @@
+import BSON
+import Subprocess
+import TestSupport
+import Testing
+
+/// Runs of `infer` on a database and a folder of one test.
+struct InferCase {
+    let database: TestDatabase
+    let folder: CommandLineFolder
+    let uri: String
+
+    static func with(_ body: (InferCase) async throws -> Void) async throws {
+        let mongod = try await Mongod.shared
+        try await mongod.withDatabase { database in
+            let folder = try CommandLineFolder()
+            defer { folder.remove() }
+            try await body(InferCase(database: database, folder: folder, uri: mongod.uri))
+        }
+    }
+
+    /// Runs the program in the folder.
+    func run(_ arguments: String...) async throws -> ProgramRun { try await run(arguments) }
+
+    /// Runs the program in the folder.
+    func run(_ arguments: [String]) async throws -> ProgramRun {
+        try await Program.run(arguments, environment: ["SHIPSHAPE_URI": uri], in: folder.path)
+    }
+
+    /// Infers the schema of a collection into `schema.json`, and gives what the report says of it.
+    func infer(_ collection: String, _ arguments: String..., status: Int32 = 0) async throws -> BSONDocument {
+        let named = ["infer", "--collection", "\(database.name).\(collection)", "--output", "json"]
+        let run = try await run(named + ["--out", "schema.json", "--force"] + arguments)
+        try #require(run.exitCode == status, "\(run.errors)")
+        return try #require(try BSONDocument(extendedJSON: run.output)["collections"]?.document?.values.first?.document)
+    }
+
+    /// How many documents of a collection `check` reads, and how many it says to fail by `schema.json`.
+    func check(_ collection: String) async throws -> (read: Int, failing: Int) {
+        let run = try await run(
+            "check", "schema.json", "--collection", "\(database.name).\(collection)", "--ledger", "none", "--output",
+            "json")
+        try #require(run.exitCode == 0 || run.exitCode == 1, "\(run.errors)")
+        let report = try BSONDocument(extendedJSON: run.output)
+        let found = try #require(report["collections"]?.document?.values.first?.document)
+        return (
+            try #require(found["documents_read"]?.integer),
+            try #require(found["failing"]?.document?["certain"]?.integer)
+        )
+    }
+
+    /// The validator that was written.
+    var validator: BSONDocument {
+        get throws { try BSONDocument(extendedJSON: try #require(folder.text(of: "schema.json"))) }
+    }
+
+    /// How many documents the server refuses by the validator.
+    func refused(_ collection: String) async throws -> Int {
+        try await database.count(collection, ["$nor": [.object(try validator)]])
+    }
+
+    /// Lets the server judge the validator as one.
+    func use(as collection: String) async throws {
+        try await database.run(["create": .string(collection), "validator": .object(try validator)])
+    }
+}
+
+extension BSONDocument {
+    /// A share of a report, which has no point where it is whole.
+    func share(_ name: String) throws -> Double {
+        switch try #require(self[name]) {
+        case .double(let number): number
+        case let other: Double(try #require(other.integer))
+        }
+    }
+}

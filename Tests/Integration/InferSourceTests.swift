@@ -1,0 +1,85 @@
+import BSON
+import DemoData
+import TestSupport
+import Testing
+
+/// A dump gives the schema that the deployment gives.
+@Suite struct InferSourceTests {
+    private static let demo = DemoData.collections(documents: 1_000)[0]
+    private static let people = (0..<demo.count).map(demo.document)
+
+    @Test(arguments: SourceForm.allCases.filter(\.keepsTypes), ["appservices", "jsonschema"])
+    func everyFormGivesTheSchemaOfTheDeployment(_ form: SourceForm, _ dialect: String) async throws {
+        try await InferCase.with { test in
+            let namespace = test.database.namespace("Person")
+            try await test.database.fill("Person", Self.people)
+            let options = ["--dialect", dialect, "--cover", "99.5%"]
+            let live = try await Program.run(
+                ["infer", "--collection", "\(namespace)", "--uri", test.uri] + options)
+            #expect(live.exitCode == 0, "\(live.errors)")
+            let source = try form.write([(namespace, Self.people)], to: test.folder)
+            // A folder and an archive say what they hold.
+            let dump = try await Program.run(["infer", "--source", source] + options)
+            #expect(dump.exitCode == 0, "\(dump.errors)")
+            #expect(dump.output == live.output)
+            #expect(Self.table(dump.errors) == Self.table(live.errors))
+        }
+    }
+
+    /// The report without its first and its last line, which name the place and the time.
+    private static func table(_ report: String) -> [Substring] { Array(report.split(separator: "\n").dropLast()) }
+
+    @Test func theFileOfOneCollectionNeedsItsName() async throws {
+        try await InferCase.with { test in
+            let file = try test.folder.write(Self.people.flatMap(\.bytes), to: "people.bson")
+            let unnamed = try await test.run("infer", "--source", file)
+            #expect(unnamed.exitCode == 64 && unnamed.output == "")
+            #expect(
+                unnamed.errors.contains("does not say which collection it holds: name it with --collection DB.COLL"))
+            let named = try await test.run("infer", "--source", file, "--collection", "app.Person")
+            #expect(named.exitCode == 0)
+            #expect(named.output.contains(#""title": "Person""#))
+        }
+    }
+
+    @Test func aSeedTakesTheSameSampleAgain() async throws {
+        try await InferCase.with { test in
+            let odd = (0..<2_000).map { BSONDocument([("_id", .integer($0)), ("f\($0)", .int(1))]) }
+            let file = try test.folder.write(odd.flatMap(\.bytes), to: "odd.bson")
+            func sample(_ seed: String) async throws -> String {
+                let run = try await test.run(
+                    "infer", "--source", file, "--collection", "app.Odd", "--sample", "30", "--seed", seed)
+                #expect(run.exitCode == 0, "\(run.errors)")
+                #expect(run.errors.contains("app.Odd: 30 documents read, taken at random"))
+                return run.output
+            }
+            let first = try await sample("7")
+            let again = try await sample("7")
+            let other = try await sample("8")
+            #expect(first == again)
+            #expect(first != other)
+        }
+    }
+
+    @Test func aPipeIsReadOnce() async throws {
+        let folder = try CommandLineFolder()
+        defer { folder.remove() }
+        let file = try folder.write(Self.people.flatMap(\.bytes), to: "people.bson")
+        let all = try await Program.shell(#""$0" infer --source - --collection app.Person <"$1""#, [file])
+        #expect(all.exitCode == 64)
+        #expect(all.errors.contains("standard input can be read only once, and infer reads twice"))
+        let some = try await Program.shell(
+            #""$0" infer --source - --collection app.Person --sample 100 <"$1""#, [file])
+        #expect(some.exitCode == 0, "\(some.errors)")
+        #expect(some.output.contains(#""title": "Person""#))
+    }
+
+    @Test func aDamagedDumpIsRefused() async throws {
+        let folder = try CommandLineFolder()
+        defer { folder.remove() }
+        let file = try folder.write(Self.people.flatMap(\.bytes).dropLast(3), to: "people.bson")
+        let run = try await Program.run(["infer", "--source", file, "--collection", "app.Person", "--out", "x.json"])
+        #expect(run.exitCode == 65 && run.output == "")
+        #expect(folder.names == ["people.bson"])
+    }
+}

@@ -1,0 +1,96 @@
+import BSON
+import TestSupport
+import Testing
+
+/// What `infer` refuses, and that it replaces no file unasked.
+@Suite struct InferUsageTests {
+    @Test(arguments: [
+        (["infer"], "say what to read: --collection DB.COLL, --database DB or --source PATH"),
+        (["infer", "--collection", "person"], "\"person\" is not DATABASE.COLLECTION"),
+        (["infer", "--collection", "a.b", "--collection", "a.b"], "--collection names the same collection twice"),
+        (["infer", "--collection", "a.b", "--database", "a"], "--database does not go with --collection"),
+        (["infer", "--collection", "a.b", "--cover", "0%"], "The value '0%' is invalid for '--cover <percent>'"),
+        (["infer", "--collection", "a.b", "--cover", "0.999"], "The value '0.999' is invalid"),
+        (["infer", "--collection", "a.b", "--cover", "101"], "The value '101' is invalid"),
+        (["infer", "--collection", "a.b", "--dialect", "avro"], "The value 'avro' is invalid for '--dialect"),
+        (["infer", "--collection", "a.b", "--sample", "0"], "--sample must be at least 1"),
+        (["infer", "--collection", "a.b", "--seed", "1"], "--seed goes with --sample"),
+        (["infer", "--collection", "a.b", "--seed", "1", "--sample", "9"], "--seed needs --source"),
+        (["infer", "--collection", "a.b", "--force"], "--force goes with --out"),
+        (["infer", "--source", "x", "--where", "{}"], "--where needs a live deployment"),
+        (["infer", "--collection", "a.b", "--where", "{"], "it is not one object of extended JSON"),
+    ]) func wrongUsageIsNamed(_ arguments: [String], _ message: String) async throws {
+        let run = try await Program.run(arguments)
+        #expect(run.exitCode == 64)
+        #expect(run.output == "")
+        #expect(run.errors.contains(message), "\(run.errors)")
+    }
+
+    @Test func whatIsNotThereIsNamed() async throws {
+        try await InferCase.with { test in
+            let name = test.database.name
+            try await test.database.run(["create": "empty"])
+            let cases: [([String], Int32, String)] = [
+                (
+                    ["--collection", "\(name).none"], 65,
+                    "\(name).none does not exist in the deployment: check its name"
+                ),
+                (["--collection", "\(name).empty"], 65, "there is nothing to infer a schema from"),
+                (
+                    ["--database", "\(name)_none"], 65,
+                    "the database \(name)_none has no collection that the user may see"
+                ),
+                (["--source", "nowhere"], 65, "nowhere: there is no such file or folder"),
+                (["--source", ".", "--database", "x"], 64, "does not say which collection it holds"),
+                (
+                    ["--collection", "\(name).empty", "--where", #"{"$nope": 1}"#], 64,
+                    "the server does not take the filter"
+                ),
+            ]
+            for (arguments, status, message) in cases {
+                let run = try await test.run(["infer"] + arguments)
+                #expect(run.exitCode == status, "\(arguments): \(run.errors)")
+                #expect(run.output == "")
+                #expect(run.errors.contains(message), "\(run.errors)")
+            }
+        }
+    }
+
+    @Test func filesThatAreThereAreKept() async throws {
+        try await InferCase.with { test in
+            try await test.database.fill("a", count: 10)
+            let arguments = ["infer", "--collection", "\(test.database.name).a", "--out", "schema.json"]
+            func run(_ more: String...) async throws -> ProgramRun {
+                try await test.run(arguments + more)
+            }
+            try test.folder.write("mine", to: "schema.json")
+            let refused = try await run()
+            #expect(refused.exitCode == 73)
+            #expect(
+                refused.errors.contains("schema.json is there already: name another place, or replace it with --force"))
+            #expect(test.folder.text(of: "schema.json") == "mine")
+            let forced = try await run("--force")
+            #expect(forced.exitCode == 0, "\(forced.errors)")
+            #expect(test.folder.text(of: "schema.json")?.contains(#""bsonType": "object""#) == true)
+            #expect(forced.output.contains("10 documents read, all fit the schema"))
+            #expect(test.folder.names == ["schema.json"])
+        }
+    }
+
+    @Test func severalSchemasNeedAFolder() async throws {
+        try await InferCase.with { test in
+            try await test.database.fill("a", count: 10)
+            try await test.database.fill("b", count: 10)
+            let screen = try await test.run("infer", "--database", test.database.name)
+            #expect(screen.exitCode == 64 && screen.errors.contains("standard output takes one: give --out DIR"))
+            let file = try await test.run("infer", "--database", test.database.name, "--out", "all.json")
+            #expect(file.exitCode == 64 && file.errors.contains("--out all.json is one file, and there are 2"))
+            let json = try await test.run("infer", "--database", test.database.name, "--output", "json")
+            #expect(json.exitCode == 0)
+            let report = try BSONDocument(extendedJSON: json.output)
+            #expect(report["schema_version"] == 1)
+            let schemas = report["collections"]?.document?.values.compactMap { $0.document?["schema"]?.document }
+            #expect(schemas?.compactMap { $0["title"]?.text } == ["a", "b"])
+        }
+    }
+}
