@@ -143,6 +143,8 @@ struct InferCommand: AsyncParsableCommand {
         if !output.quiet {
             Console.write(render(.text(width: nil), Console.wantsColor(onTerminal: Console.isInteractive)))
         }
-        try output.show(SchemaFileText(only.inference.schema).text) { render($0, false) }
+        try output.show(SchemaFileText(only.inference.schema).text) { form in
+            render(form == .json ? .json : .text(width: nil), false)
+        }
     }
 }
