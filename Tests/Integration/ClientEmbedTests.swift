@@ -60,6 +60,22 @@ import Testing
         }
     }
 
+    @Test func whatStandsInTheTargetIsComparedAndNeverOverwritten() async throws {
+        try await withPeople { test in
+            let people: [BSONDocument] = [
+                ["_id": 1, "dog": "a", "pet": ["name": "Ada", "age": 1]],
+                ["_id": 2, "dog": "b", "pet": ["mine": true]],
+                ["_id": 3, "dog": 3, "pet": [1, 2]],
+            ]
+            try await test.database.fill("people", people)
+            try embed(test, ", into: pet")
+            let report = try await test.runThreeTimes(exitCode: 1)
+            #expect(report["changed"] == 0)
+            #expect(report.leftAlone("target holds another value") == 2)
+            #expect(try await test.database.documents("people") == people)
+        }
+    }
+
     @Test func whatHasNoParentOrSeveralIsToldBeforeAnythingIsWritten() async throws {
         try await withPeople { test in
             try await test.database.fill(

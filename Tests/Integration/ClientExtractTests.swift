@@ -1,5 +1,7 @@
 import BSON
+import Foundation
 import Glibc
+import SystemPackage
 import TestSupport
 import Testing
 
@@ -70,6 +72,50 @@ import Testing
                     ["_id": 8, "key": 8, "city": "Ulm"],
                 ])
             #expect(try await test.database.documents("people")[7] == ["_id": 8, "home": 8])
+        }
+    }
+
+    /// Writes an app export whose collections stand in the test's database: title and further property of each.
+    private func app(
+        _ folder: String, in test: BackfillCase, _ collections: KeyValuePairs<String, (title: String, property: String)>
+    ) throws {
+        func write(_ path: String, _ text: String) throws {
+            let file = test.folder.pushing(FilePath("\(folder)/\(path)"))
+            try FileManager.default.createDirectory(
+                atPath: file.removingLastComponent().string, withIntermediateDirectories: true)
+            try test.write("\(folder)/\(path)", text)
+        }
+        try write("root_config.json", #"{ "name": "fleet", "config_version": 20210101 }"#)
+        try write("data_sources/atlas/config.json", #"{ "name": "atlas", "type": "mongodb-atlas", "config": {} }"#)
+        for (collection, schema) in collections {
+            try write(
+                "data_sources/atlas/\(test.database.name)/\(collection)/schema.json",
+                #"{"title": "\#(schema.title)", "properties": {"_id": {}, \#(schema.property)}}"#)
+        }
+    }
+
+    /// An `_id` would be lost, and what does not fit its collection is never made.
+    @Test func whatWouldBeLostOrNotFitIsLeftAlone() async throws {
+        try await Mongod.shared.withBackfill { test in
+            let name = test.database.name
+            try await test.database.fill(
+                "people",
+                [
+                    ["_id": 1, "home": ["city": "Bern"]], ["_id": 2, "home": ["_id": 7, "city": "Ulm"]],
+                    ["_id": 3, "home": ["city": 5]], ["_id": 4, "home": [["city": "Jena"], ["city": 5]]],
+                ])
+            let people = try await test.database.documents("people")
+            try app(
+                "next", in: test,
+                ["people": ("Person", #""home": {}"#), "homes": ("Home", #""city": {"bsonType": "string"}"#)])
+            try test.job(
+                steps: ["extract: {field: home, to: \(name).homes, generate: objectId}"], more: "schema: {next: next}")
+            let report = try await test.runThreeTimes(exitCode: 1)
+            #expect(report["changed"]?.integer == 1)
+            #expect(report.leftAlone("the object has an _id of its own, which would be lost") == 1)
+            #expect(report.leftAlone("the object does not fit the schema of the collection that would take it") == 2)
+            #expect(try await test.database.count("homes") == 1)
+            #expect(Array(try await test.database.documents("people").dropFirst()) == Array(people.dropFirst()))
         }
     }
 

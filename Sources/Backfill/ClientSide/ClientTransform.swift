@@ -1,4 +1,5 @@
 package import BSON
+package import Checking
 import Mongo
 
 /// What a step does that the server's operators cannot express: the client computes it, document by document.
@@ -17,6 +18,12 @@ package protocol ClientTransform: Sendable {
     /// before anything is written.
     var obstacles: [ClientObstacle] { get }
 
+    /// The collection that the step makes documents in; `nil` where it makes none.
+    var creates: Namespace? { get }
+
+    /// The transform with what a job's schemas demand of that collection.
+    func judging(by schemas: [CompiledSchema]) -> any ClientTransform
+
     /// The outcome of each of these documents, in their order.
     func outcomes(of documents: [BSONDocument], in context: ClientContext) throws -> [ClientOutcome]
 }
@@ -25,6 +32,8 @@ extension ClientTransform {
     package var reasons: [CompiledStep.Reason] { [] }
     package func prepared(in context: ClientContext) throws -> any ClientTransform { self }
     package var obstacles: [ClientObstacle] { [] }
+    package var creates: Namespace? { nil }
+    package func judging(by schemas: [CompiledSchema]) -> any ClientTransform { self }
 }
 
 /// What a transform makes of one document.

@@ -14,8 +14,8 @@ struct ClientWriter {
         /// The document as it was read, and as it is to be.
         let before: BSONDocument
         let after: BSONDocument
-        /// The top-level fields that the change was computed from or that it writes.
-        fileprivate let compared: [String]
+        /// That the fields which the change was computed from, or which it writes, are as they were read.
+        fileprivate let isSame: [Expression]
         /// The target's new value.
         fileprivate let value: BSONValue
         /// The documents of other collections that have to be there first.
@@ -27,11 +27,14 @@ struct ClientWriter {
             guard outcome.isChanged, let id = outcome.before["_id"],
                 let value = (try? outcome.after.value(at: step.target)) ?? nil
             else { return nil }
-            let source = step.source.map { [$0.components[0]] } ?? []
+            let source = step.sources.map { $0.components[0] }.filter { !phase.touched.contains($0) }
+            guard let isSame = try? Expression.areExactly(phase.touched + source, asIn: outcome.before) else {
+                return nil
+            }
+            self.isSame = isSame
             self.id = id
             self.value = value
             (before, after, created) = (outcome.before, outcome.after, outcome.created)
-            compared = phase.touched + source.filter { !phase.touched.contains($0) }
         }
     }
 
@@ -57,11 +60,8 @@ struct ClientWriter {
     }
 
     private func statement(_ change: Change, fence: Expression) -> BSONDocument {
-        let isSame = change.compared.map { name in
-            Expression(.string("$\(name)")).isExactly(change.before[name])
-        }
         let step = phase.steps[0]
-        let condition = Expression.all([fence, step.needs, SyncLock.isFree] + phase.conditions + isSame)
+        let condition = Expression.all([fence, step.needs, SyncLock.isFree] + phase.conditions + change.isSame)
         var writes = [(path: step.step.target, value: Expression.constant(change.value))]
         if let marker = step.step.kind.marker { writes.append((marker, .constant(true))) }
         let assignment = Assignment(writes: writes).specification
@@ -70,14 +70,5 @@ struct ClientWriter {
         ]
         // Without the collection's collation texts are compared by their bytes; an _id that is one is found by it.
         return change.id.dependsOnCollation ? statement : statement.appending("collation", ["locale": "simple"])
-    }
-}
-
-extension BSONValue {
-    fileprivate var dependsOnCollation: Bool {
-        switch self {
-        case .string, .symbol, .object, .array: true
-        default: false
-        }
     }
 }

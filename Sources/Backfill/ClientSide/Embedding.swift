@@ -12,6 +12,7 @@ struct Embedding: ClientTransform {
 
     var reasons: [CompiledStep.Reason] {
         [.brokenLink] + (step.shared == .leave ? [.multipleBacklinks] : [])
+            + (step.into == nil ? [] : [.targetDiffers])
     }
 
     func prepared(in context: ClientContext) throws -> any ClientTransform {
@@ -43,7 +44,7 @@ struct Embedding: ClientTransform {
         let values = try documents.map { try $0.value(at: step.field) }
         let links = values.flatMap { $0.map(Self.links) ?? [] }
         let linked = try Lookup(namespace: step.from).documents(links, in: context)
-        return values.map { value in
+        return try zip(documents, values).map { document, value in
             guard let value else { return .nothing }
             let links = Self.links(of: value)
             if links.contains(where: { shared.contains(LinkKey($0)) }) { return .leave(.multipleBacklinks) }
@@ -52,8 +53,10 @@ struct Embedding: ClientTransform {
                 guard link.isLink, let document = linked[LinkKey(link)]?.first else { return link }
                 return .object(fields(of: document))
             }
-            guard case .array(let list) = value else { return .change(embed(value)) }
-            return .change(.array(of: list.values.map(embed)))
+            let embedded: BSONValue =
+                if case .array(let list) = value { .array(of: list.values.map(embed)) } else { embed(value) }
+            guard let into = step.into, let present = try document.value(at: into) else { return .change(embedded) }
+            return present.hasSameBytes(as: embedded) ? .nothing : .leave(.targetDiffers)
         }
     }
 

@@ -1,4 +1,5 @@
 import BSON
+import Checking
 import Mongo
 import ServerSchema
 
@@ -7,11 +8,22 @@ struct Extraction: ClientTransform {
     let step: ExtractStep
     /// `_id`s that objects of different content would take: none of them gets it.
     private var contested: Set<LinkKey> = []
+    /// What the job's schemas demand of the collection that takes the objects.
+    private var schemas: [CompiledSchema] = []
 
     init(step: ExtractStep) { self.step = step }
 
     var reasons: [CompiledStep.Reason] {
-        if case .field = step.id { [.otherDocument, .noID] } else { [.otherDocument] }
+        [.otherDocument, .unfitChild] + (step.id == .field("_id") ? [] : [.ownID])
+            + (step.id.isGenerated ? [] : [.noID])
+    }
+
+    var creates: Namespace? { step.to }
+
+    func judging(by schemas: [CompiledSchema]) -> any ClientTransform {
+        var judging = self
+        judging.schemas = schemas
+        return judging
     }
 
     func prepared(in context: ClientContext) throws -> any ClientTransform {
@@ -23,10 +35,10 @@ struct Extraction: ClientTransform {
 
     func outcomes(of documents: [BSONDocument], in context: ClientContext) throws -> [ClientOutcome] {
         let made = try documents.map { try children(of: $0, in: context) }
-        let ids = made.flatMap { $0?.documents.compactMap { $0["_id"] } ?? [] }
+        let ids = made.flatMap { $0.documents.compactMap { $0["_id"] } }
         let present = try Lookup(namespace: step.to).documents(ids, in: context)
-        return made.map { made in
-            guard let made else { return .leave(.noID) }
+        return try made.map { made in
+            if let reason = made.reason { return .leave(reason) }
             var created: [ClientCreation] = []
             for child in made.documents {
                 let id = child["_id"] ?? .null
@@ -34,6 +46,10 @@ struct Extraction: ClientTransform {
                 if let there = present[LinkKey(id)]?.first {
                     guard there == child else { return .leave(.otherDocument) }
                 } else {
+                    // Never made: what is not there takes no room below the limit.
+                    for schema in schemas {
+                        guard try schema.check(child.view) != .certain else { return .leave(.unfitChild) }
+                    }
                     created.append(ClientCreation(namespace: step.to, document: child))
                 }
             }
@@ -41,12 +57,17 @@ struct Extraction: ClientTransform {
         }
     }
 
-    /// The documents that a document's objects become, and what takes the place of the objects; `nil` when one of them has
-    /// no `_id`.
-    private func children(
-        of document: BSONDocument, in context: ClientContext
-    ) throws -> (documents: [BSONDocument], value: BSONValue)? {
-        guard let value = try document.value(at: step.field) else { return ([], .null) }
+    /// What a document's objects become.
+    private struct Children {
+        var documents: [BSONDocument] = []
+        /// What takes the place of the objects.
+        var value = BSONValue.null
+        /// Why the document is left alone.
+        var reason: CompiledStep.Reason?
+    }
+
+    private func children(of document: BSONDocument, in context: ClientContext) throws -> Children {
+        guard let value = try document.value(at: step.field) else { return Children() }
         let list: [BSONValue] = if case .array(let list) = value { list.values } else { [value] }
         var documents: [BSONDocument] = []
         var times: [BSONDocument: Int] = [:]
@@ -57,16 +78,17 @@ struct Extraction: ClientTransform {
                 continue
             }
             times[object, default: 0] += 1
-            guard
-                let id = id(of: object, number: times[object] ?? 1, in: document, context)
-            else { return nil }
+            guard object["_id"] == nil || step.id == .field("_id") else { return Children(reason: .ownID) }
+            guard let id = id(of: object, number: times[object] ?? 1, in: document, context) else {
+                return Children(reason: .noID)
+            }
             documents.append(
                 BSONDocument(
                     [("_id", id)] + (try object.elements()).filter { $0.name != "_id" }.map { ($0.name, $0.value) }))
             links.append(id)
         }
-        guard case .array = value else { return (documents, links.first ?? .null) }
-        return (documents, .array(of: links))
+        guard case .array = value else { return Children(documents: documents, value: links.first ?? .null) }
+        return Children(documents: documents, value: .array(of: links))
     }
 
     /// Derived from the object's content too: what a user makes of the object meanwhile is another document.

@@ -14,9 +14,10 @@ extension CompiledJob {
         let losses = job.steps.compactMap { $0.step.kind.loss }
         notes += losses.map { keepsJournal ? "lost without undo: \($0)" : "irreversible: \($0)" }
         for case let extract as ExtractStep in job.steps.map(\.step.kind) {
+            guard keepsJournal else { continue }
             notes.append(
-                "not taken back by undo: the documents that \"\(extract.field)\" becomes in \(extract.to); undo gives the "
-                    + "objects back to their parents")
+                "undo gives the objects of \"\(extract.field)\" back to their parents, and removes the documents that they "
+                    + "became in \(extract.to), each while it is as it was made")
         }
         if !keepsJournal { notes.append("no journal is kept: the job cannot be undone") }
         if active == nil {

@@ -62,8 +62,12 @@ package struct CompiledJob: Sendable {
                 }
             }
         }
-        phases = Phase.inOrder(judged(active, activeCollection))
-        deployed = nextCollection.map { (Phase.inOrder(judged(next, $0)), $0.dialect == .appServices) }
+        phases = Phase.inOrder(
+            judged(active, activeCollection).map { $0.judgingChildren(by: [active, next], assuming: assumptions) })
+        deployed = nextCollection.map { collection in
+            let phases = judged(next, collection).map { $0.judgingChildren(by: [next], assuming: assumptions) }
+            return (Phase.inOrder(phases), collection.dialect == .appServices)
+        }
     }
 
     /// The job with what its client-side steps have to know before the first document.

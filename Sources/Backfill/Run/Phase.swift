@@ -1,5 +1,7 @@
 import BSON
+import Checking
 import Mongo
+import ServerSchema
 
 /// A part of a job that one walk over the collection does: steps that one update runs together, or one step that the
 /// client computes.
@@ -50,6 +52,20 @@ struct Phase: Sendable {
                 .lookupUnreadable, "\(step.step) reads a collection that may not be read: grant `find` on it (\(error))"
             ).located(at: step.location)
         }
+        let isRisky = !isHarmless
+        return Phase([step]) { _ in isRisky }
+    }
+
+    /// The phase whose client-side step judges the documents that it makes in another collection by these schemas, as far
+    /// as they cover that.
+    func judgingChildren(by schemas: [ServerSchema?], assuming assumptions: CheckOptions) -> Phase {
+        guard var step = steps.first, let client = step.client, let namespace = client.creates else { return self }
+        let covering = schemas.compactMap { schema in
+            (schema?[namespace] ?? schema?.neighbours.first { $0.namespace == namespace }).map {
+                CompiledSchema($0, of: schema, options: assumptions)
+            }
+        }
+        step.client = client.judging(by: covering)
         let isRisky = !isHarmless
         return Phase([step]) { _ in isRisky }
     }

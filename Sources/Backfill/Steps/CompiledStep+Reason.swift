@@ -43,6 +43,10 @@ extension CompiledStep {
         case otherDocument = "another document has that _id"
         /// An `_id` that is to be taken from the object is missing, or none that a link can be.
         case noID = "the object has no value that can be an _id"
+        /// The object has an `_id`, which the document that it becomes cannot keep beside its own.
+        case ownID = "the object has an _id of its own, which would be lost"
+        /// The document that the object becomes would not sync, or not be accepted, in its collection.
+        case unfitChild = "the object does not fit the schema of the collection that would take it"
         /// A link's value is neither among the old values nor among the new ones.
         case unknownKey = "the lookup does not know the value"
         /// A link's value stands for several new ones.

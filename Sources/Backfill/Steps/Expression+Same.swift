@@ -30,18 +30,6 @@ extension Expression {
         same(left, right, deeper: size(leftVariable) == size(.constant([:])))
     }
 
-    /// Whether the value is this one, as ``same(_:_:)`` compares; for `nil` whether there is none.
-    func isExactly(_ value: BSONValue?) -> Expression {
-        guard let value else { return isMissing }
-        let constant = Expression.constant(value)
-        switch value {
-        case .object, .array: return .same(self, constant)
-        case .string: return hasType("string") && .sameText(self, constant)
-        case .double(0), .decimal: return .same(self, constant)
-        default: return hasType(value.type.description) && self == constant
-        }
-    }
-
     /// Whether two texts have the same bytes, whatever the collation; both have to be texts.
     static func sameText(_ left: Expression, _ right: Expression) -> Expression {
         .all([

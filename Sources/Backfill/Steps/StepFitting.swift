@@ -8,6 +8,11 @@ enum StepFitting {
         _ located: Job.LocatedStep, active: SchemaNode?, next: SchemaNode?
     ) throws(JobError) -> Step {
         guard let schema = next ?? active else { return located.step }
+        if let marker = located.step.kind.marker, [active, next].contains(where: { $0?.property(at: marker) != nil }) {
+            throw JobError(
+                "\"once\": a schema of the job declares the field \"\(marker)\"; name one that no document has, as `cleanup` "
+                    + "removes it", at: located.location)
+        }
         var step = located.step
         for target in step.targets {
             guard let node = schema.property(at: target) ?? active?.property(at: target) else {

@@ -71,6 +71,8 @@ package protocol StepKind: Hashable, Sendable, CustomStringConvertible {
     /// Whether what the step writes tells what stood there before, so that undo sees when it was another value than the
     /// journaled one; else a document is written only while it is as it was journaled.
     var tellsWhatWas: Bool { get }
+    /// The field that the step looks at in all documents before the job's first write; `nil` where it does not.
+    var looksAtBeforehand: FieldPath? { get }
     /// Whether the step needs a walk of its own over the collection, after the steps before it are done everywhere.
     var startsPhase: Bool { get }
 }
@@ -97,5 +99,6 @@ extension StepKind {
     package var parts: [any StepKind] { [self] }
     package var clientTransform: (any ClientTransform)? { nil }
     package var startsPhase: Bool { false }
+    package var looksAtBeforehand: FieldPath? { nil }
     package var tellsWhatWas: Bool { loss == nil }
 }

@@ -22,6 +22,11 @@ enum StepOrder {
         if let marker = before.kind.marker, step.kind.touched.contains(where: { $0.overlaps(marker) }) {
             throw refusal("\"\(marker)\" says that the step in line \(line) is done: no other step may write it")
         }
+        if let looked = step.kind.looksAtBeforehand, before.kind.touched.contains(where: { $0.overlaps(looked) }) {
+            throw refusal(
+                "\"\(looked)\" is changed by the step in line \(line), and this step looks at it in all documents before "
+                    + "anything is written: put this step into a job of its own, which `migrate` runs after this one")
+        }
         for removed in before.kind.removed {
             if let read = step.reads.first(where: { $0.isOrStandsIn(removed) }) {
                 throw refusal("\"\(read)\" is read after the step in line \(line) has removed it: put this step first")

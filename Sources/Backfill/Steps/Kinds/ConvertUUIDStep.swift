@@ -26,6 +26,15 @@ package struct ConvertUUIDStep: StepKind {
             + (into.map { " into \($0)" } ?? "") + (legacy.map { ", legacy of \($0.rawValue)" } ?? "")
     }
 
+    package var loss: String? {
+        guard into == nil else { return nil }
+        let types =
+            type == .uuid
+            ? "which values of \"\(field)\" were texts, and which UUIDs" : "which values of \"\(field)\" were UUIDs"
+        return types + (legacy == nil ? "" : ", and which of them of subtype 3")
+            + (type == .uuid && allowsLoss ? ", and how the texts were spelled" : "")
+    }
+
     package func fitted(to declared: SchemaType, at location: SourceLocation) throws(JobError) -> Self {
         try StepFitting.check(target, convertedTo: type, declared, at: location)
         return self

@@ -44,16 +44,19 @@ package struct EmbedStep: StepKind {
 
     package var description: String { "embed \(from) at \(field)" + (into.map { " into \($0)" } ?? "") }
 
+    package var loss: String? {
+        guard into == nil, keep?.contains("_id") != true else { return nil }
+        return "which documents of \(from) the links of \"\(field)\" led to: their _ids are not taken"
+    }
+
+    /// What stands in `into` already is compared with what would be written, by the client.
     package func body() -> StepBody {
         let link = Expression.field(field)
         let present = field.isReachable && (link.isLink || link.isList { $0.isLink })
-        guard let into else { return StepBody(wanted: present, value: .null) }
-        let target = Expression.field(into)
-        return StepBody(
-            wanted: present && target.isMissing, value: .null, isConcerned: present,
-            conflicts: [(.targetDiffers, present && !target.isMissing && !target.hasType("object", "array"))])
+        return StepBody(wanted: present, value: .null, isConcerned: present)
     }
 
+    package var looksAtBeforehand: FieldPath? { field }
     package var clientTransform: (any ClientTransform)? { Embedding(step: self) }
 }
 

@@ -52,9 +52,10 @@ extension ExpressionStep {
     package init(_ node: YAMLNode) throws(JobError) {
         let members = try node.members(of: "\"expression\"", allowed: ["field", "value", "when", "once"])
         field = try members.required("field").fieldPath("field")
-        value = try ExpressionLiteral.expression(try members.required("value"))
+        let isOfElement = field.leadsIntoElements
+        value = try ExpressionLiteral.expression(try members.required("value"), isOfElement: isOfElement)
         var when = Expression.constant(true)
-        if let node = members["when"] { when = try ExpressionLiteral.expression(node) }
+        if let node = members["when"] { when = try ExpressionLiteral.expression(node, isOfElement: isOfElement) }
         self.when = when
         once = try members["once"]?.marker(apartFrom: field)
     }

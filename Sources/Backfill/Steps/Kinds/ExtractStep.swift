@@ -17,12 +17,19 @@ package struct ExtractStep: StepKind {
         case generated(SchemaType)
         /// A field of the object.
         case field(String)
+
+        var isGenerated: Bool { if case .generated = self { true } else { false } }
     }
 
     package var changesInPlace: Bool { true }
     package var target: FieldPath { field }
 
     package var description: String { "extract \(field) to \(to)" }
+
+    package var loss: String? {
+        "that the objects of \"\(field)\" belonged to their documents alone: others may link to what they become in \(to)"
+            + (id.isGenerated ? "" : ", and equal ones with one key become one document")
+    }
 
     package func fitted(to declared: SchemaType, at location: SourceLocation) throws(JobError) -> Self {
         guard case .generated(let type) = id, declared != .array, declared != .mixed, declared != type else {
@@ -38,6 +45,7 @@ package struct ExtractStep: StepKind {
         return StepBody(wanted: value.hasType("object") || value.isList { $0.hasType("object") }, value: .null)
     }
 
+    package var looksAtBeforehand: FieldPath? { id.isGenerated ? nil : field }
     package var clientTransform: (any ClientTransform)? { Extraction(step: self) }
 }
 

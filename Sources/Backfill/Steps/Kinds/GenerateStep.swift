@@ -18,6 +18,10 @@ package struct GenerateStep: StepKind {
         "default \(field): a generated \(type.rawValue) where missing\(nullsToo ? " or null" : "")"
     }
 
+    package var loss: String? {
+        nullsToo ? "which documents had a null in \"\(field)\", and which none" : nil
+    }
+
     package func fitted(to declared: SchemaType, at location: SourceLocation) throws(JobError) -> Self {
         guard type == declared || declared == .mixed else {
             throw JobError(

@@ -22,6 +22,11 @@ package struct LookupLinkStep: StepKind {
 
     package var description: String { "remap-link \(field) by \(lookup)" }
 
+    package var loss: String? {
+        "which old value a link of \"\(field)\" had, where \(lookup) gives several the same new one, and which links had the "
+            + "new values already"
+    }
+
     package func body() -> StepBody {
         let value = Expression.field(field)
         return StepBody(wanted: value.isLink || value.isList { $0.isLink }, value: .null)
