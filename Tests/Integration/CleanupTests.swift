@@ -1,7 +1,10 @@
 import BSON
 import Glibc
+import Mongo
 import TestSupport
 import Testing
+
+@testable import Backfill
 
 /// What a job that is done leaves behind is dropped when somebody says so, and not before.
 @Suite struct CleanupTests {
@@ -52,6 +55,111 @@ import Testing
             #expect(again.exitCode == 65)
             #expect(again.errors.contains("cannot run again: it was cleaned up"), "\(again.errors)")
             #expect(try await test.database.documents("people") == after)
+        }
+    }
+
+    private func withCounter(_ body: (BackfillCase) async throws -> Void) async throws {
+        try await Mongod.shared.withBackfill { test in
+            try await test.database.fill("people", count: 50) { ["_id": .integer($0), "age": .integer($0)] }
+            try test.job(
+                steps: ["expression: {field: age, value: {$add: ['$age', 1]}, when: true, once: raised}"],
+                limits: "{chunk: {documents: 10}}")
+            try await body(test)
+        }
+    }
+
+    @Test func aMarkerThatDocumentsHaveAlreadyIsRefused() async throws {
+        try await withCounter { test in
+            try await test.database.set("people", 7, ["raised": "by hand"])
+            let people = try await test.database.documents("people")
+            let run = try await test.backfill()
+            #expect(run.exitCode == 1)
+            #expect(run.errors.contains("job.yml:4:5: expression for age"), "\(run.errors)")
+            #expect(run.errors.contains(#"a field "raised" already, such as { "_id" : 7 }"#), "\(run.errors)")
+            #expect(try await test.database.documents("people") == people)
+            #expect(try await !test.hasState())
+            // Once it is begun, what documents have is the job's own.
+            try await test.database.run([
+                "update": "people", "updates": [["q": ["_id": 7], "u": ["$unset": ["raised": ""]]]],
+            ])
+            #expect(try await test.backfill(fault: "after-checkpoint:2").wasKilled)
+            try await test.waitForLeaseEnd()
+            #expect(try await test.backfill().exitCode == 0)
+        }
+    }
+
+    @Test func onlyWhatTheJobWroteIsTakenAway() async throws {
+        try await withCounter { test in
+            #expect(try await test.backfill().exitCode == 0)
+            try await test.database.set("people", 7, ["raised": "mine"])
+            let run = try await test.steer("cleanup", "job", "--yes")
+            #expect(run.exitCode == 0, "\(run.errors)")
+            #expect(try await test.database.documents("people", ["raised": ["$exists": true]]).map { $0["_id"] } == [7])
+        }
+    }
+
+    /// What keeps its marker keeps the clean-up from its end, and is told.
+    @Test func aDocumentThatCannotBeWrittenIsToldAndNothingElseIsDropped() async throws {
+        try await withCounter { test in
+            #expect(try await test.backfill().exitCode == 0)
+            let journal = try await journalCount(test)
+            try await test.database.run([
+                "collMod": "people", "validator": ["$or": [["_id": ["$ne": 7]], ["raised": true]]],
+            ])
+            let run = try await test.steer("cleanup", "job", "--yes")
+            #expect(run.exitCode == 1, "\(run.errors)")
+            #expect(run.errors.contains("out of 1 documents (refused by the collection's validator)"), "\(run.errors)")
+            #expect(try await test.state.count("failed") == 0)
+            #expect(try await journalCount(test) == journal)
+            #expect(try await test.database.count("people", ["raised": true]) == 1)
+            try await test.database.run(["collMod": "people", "validator": [:]])
+            let again = try await test.steer("cleanup", "job", "--yes")
+            #expect(again.exitCode == 0, "\(again.errors)")
+            #expect(try await test.database.count("people", ["raised": true]) == 0)
+            #expect(try await journalCount(test) == 0)
+            #expect(try await test.state.documents("jobs").map { $0["_id"] } == ["job"])
+        }
+    }
+
+    @Test func aSignalStopsItAndTheNextGoesOn() async throws {
+        try await withCounter { test in
+            #expect(try await test.backfill().exitCode == 0)
+            let journal = try await journalCount(test)
+            var point = FailPoint("update", appName: test.appName)
+            point.blockTime = .milliseconds(300)
+            let stopped = try await test.mongod.failing(point) {
+                try await Program.run(
+                    ["cleanup", "job", "--yes", "--uri", test.uri, "--state-database", test.state.name]
+                ) { program in
+                    try await waitUntil("the removal has begun") {
+                        try await test.state.count("ranges", ["_id.job": "job.cleanup", "state": "running"]) > 0
+                    }
+                    program.send(SIGTERM)
+                }
+            }
+            #expect(stopped.exitCode == 75, "\(stopped.status): \(stopped.errors)")
+            #expect(try await journalCount(test) == journal)
+            let again = try await test.steer("cleanup", "job", "--yes")
+            #expect(again.exitCode == 0, "\(again.errors)")
+            #expect(try await test.database.count("people", ["raised": ["$exists": true]]) == 0)
+            #expect(try await journalCount(test) == 0)
+        }
+    }
+
+    /// A run that begins between the question and the answer keeps what it needs.
+    @Test func aJobThatIsNotDoneAnyMoreIsNotCleanedUp() async throws {
+        try await withPeople { test in
+            #expect(try await test.backfill().exitCode == 0)
+            let journal = try await journalCount(test)
+            let book = JobBook(test.state.name, on: test.state.pool)
+            let plan = try await test.state.pool.run { _ in try book.planCleanup(of: "job") }
+            try await test.state.run([
+                "update": "ranges", "updates": [["q": ["_id.job": "job"], "u": ["$set": ["state": "stopped"]]]],
+            ])
+            await #expect(throws: BackfillError.self) { try await test.state.pool.run { _ in try book.cleanUp(plan) } }
+            #expect(try await journalCount(test) == journal)
+            let record = try await test.state.documents("jobs").first
+            #expect(record?["cleaned"] == nil)
         }
     }
 

@@ -26,37 +26,59 @@ extension JobBook {
     }
 
     /// Drops it, under the job's lease, so that no run is under way meanwhile; one that died is done again by the next.
-    /// - Throws: ``BackfillError`` of kind `leaseHeld` when a runner holds the job; ``MongoError``.
-    package func cleanUp(_ plan: CleanupPlan) throws {
+    /// - Throws: ``BackfillError`` of kind `leaseHeld` when a runner holds the job, of kind `notDone` when one began it
+    ///   anew meanwhile, and of kind `stopped`; ``MongoError``.
+    package func cleanUp(_ plan: CleanupPlan, stop: StopSignal = StopSignal()) throws {
         let store = try store(plan.job)
         // Marked first: from here on no run begins that would do the steps again where the markers are gone.
-        try withLease(plan.job, store) { () throws in
+        try withLease(plan.job, store) { _ in
             try store.steer(["cleaned": StateStore.mark(by: person)], what: "cleaned up", by: person)
         }
-        if !plan.markers.isEmpty, let record = try store.record() {
-            try markerRemoval(record).run(plan.markers)
-            for collection in ["jobs", "ranges"] {
-                let name = BSONValue.string("\(plan.job).cleanup")
-                try store.client.deleteAll(collection, ["$or": [["_id": name], ["_id.job": name]]])
+        if let record = try store.record() {
+            let removal = try markerRemoval(record)
+            if !MarkerRemoval.markers(of: removal.job).isEmpty { try removal.run(stop: stop) }
+        }
+        try withLease(plan.job, store) { keep in
+            try drop(plan, store) { () throws in
+                if stop.isRaised {
+                    throw BackfillError(
+                        .stopped, "the clean-up of job \"\(plan.job)\" was asked to stop; run it again to go on")
+                }
+                try keep()
             }
         }
-        try withLease(plan.job, store) { () throws in try drop(plan, store) }
     }
 
-    private func withLease(_ job: String, _ store: borrowing StateStore, _ body: () throws -> Void) throws {
+    /// Runs `body` under the job's lease, if the job is done; `body` renews the lease now and then.
+    private func withLease(
+        _ job: String, _ store: borrowing StateStore, _ body: (_ keep: () throws -> Void) throws -> Void
+    ) throws {
         guard case .taken(let first, _) = try store.acquire(for: .cleanup) else {
             throw BackfillError(.leaseHeld, "job \"\(job)\" is held by a runner: clean it up when it is done")
         }
-        let lease = try store.renew(first)
-        try body()
-        try store.release(lease)
+        var holding = Holding(lease: first, askedAt: .now)
+        func renew() throws {
+            let askedAt = ContinuousClock.now
+            holding = Holding(lease: try store.renew(holding.lease), askedAt: askedAt)
+        }
+        do {
+            try renew()
+            // Until the lease was taken, a run may have begun anew.
+            try checkDone(job, store)
+            try body { if holding.isHalfOver { try renew() } }
+        } catch {
+            try? store.release(holding.lease)
+            throw error
+        }
+        try store.release(holding.lease)
     }
 
-    private func drop(_ plan: CleanupPlan, _ store: borrowing StateStore) throws {
-        try store.dropJournal()
-        try store.dropLeftAlone()
-        try store.client.deleteAll("failed", ["_id.job": .string(plan.job)])
-        try store.client.deleteAll("harm", ["_id.job": .string(plan.job), "seen": true])
+    private func drop(_ plan: CleanupPlan, _ store: borrowing StateStore, _ between: () throws -> Void) throws {
+        let job = BSONValue.string(plan.job)
+        try store.dropJournal(between)
+        try store.dropLeftAlone(between)
+        try store.client.deleteAll("failed", ["_id.job": job], between)
+        try store.client.deleteAll("harm", ["_id.job": job, "seen": true], between)
     }
 
     private func checkDone(_ job: String, _ store: borrowing StateStore) throws {

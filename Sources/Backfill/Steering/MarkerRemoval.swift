@@ -3,7 +3,7 @@ import LocatedYAML
 import Mongo
 import ServerSchema
 
-/// Takes the fields away by which a job's steps know what they did.
+/// Takes the fields away by which a job's steps know what they did, where they hold what the steps wrote.
 ///
 /// A job of its own, `JOB.cleanup`, so that it runs fenced and in chunks, and one that died is gone on with. Once the
 /// fields are gone every document would need the job anew: the mark that the job is cleaned up has to stand before.
@@ -14,14 +14,18 @@ struct MarkerRemoval {
 
     /// The fields that documents still have.
     func present() throws(MongoError) -> [FieldPath] {
-        let collection = try pool.client().collection(job.namespace)
         var present: [FieldPath] = []
         for marker in Self.markers(of: job) {
-            let filter: BSONDocument = ["$expr": (!Expression.field(marker).isMissing).bson]
-            var cursor = collection.find(filter, options: ["projection": ["_id": 1], "limit": 1])
-            if try cursor.nextDocument() != nil { present.append(marker) }
+            if try first(RemoveMarkerStep(field: marker).isMarked) != nil { present.append(marker) }
         }
         return present
+    }
+
+    /// A document for which a condition holds, of it the `_id`.
+    private func first(_ condition: Expression) throws(MongoError) -> BSONDocument? {
+        var cursor = try pool.client().collection(job.namespace).find(
+            condition.filter, options: ["projection": ["_id": 1], "limit": 1])
+        return try cursor.nextDocument()
     }
 
     /// The fields of all steps.
@@ -30,24 +34,75 @@ struct MarkerRemoval {
         return job.steps.compactMap { $0.step.kind.marker }.filter { seen.insert($0).inserted }
     }
 
-    /// Takes them away.
-    /// - Throws: ``BackfillError``; ``MongoError``; then the next clean-up goes on.
-    func run(_ markers: [FieldPath]) throws {
-        guard !markers.isEmpty else { return }
+    /// Takes them away, and forgets the job that did.
+    /// - Throws: ``BackfillError`` when documents keep theirs, or it was asked to stop; ``MongoError``. The next clean-up
+    ///   goes on.
+    func run(stop: StopSignal) throws {
+        let report = try runner(stop).removeAll(on: pool)
+        let store = StoreClient(database: stateDatabase, client: try pool.client())
+        let name = BSONValue.string(name)
+        // What was set aside is told here, and by nothing else.
+        try store.deleteAll("failed", ["_id.job": name])
+        if case .stopped(let reason) = report.outcome {
+            throw BackfillError(
+                .stopped,
+                "the clean-up of job \"\(job.name)\" stopped (\(reason.reason)) before all its markers were gone; run it again "
+                    + "to go on")
+        }
+        guard report.failures.isEmpty else {
+            let count = report.failures.reduce(0) { $0 + $1.count }
+            let why = report.failures.map(\.name).joined(separator: ", ")
+            throw BackfillError(
+                .refusedByData,
+                "the clean-up of job \"\(job.name)\" could not take the markers out of \(count) documents (\(why)); mend them "
+                    + "and run it again: nothing else was dropped")
+        }
+        for collection in ["jobs", "ranges"] {
+            try store.deleteAll(collection, ["$or": [["_id": name], ["_id.job": name]]])
+        }
+    }
+
+    private var name: String { "\(job.name).cleanup" }
+
+    /// The job's text is the same whichever markers are left, so that one that stopped is gone on with.
+    private func runner(_ stop: StopSignal) throws -> BackfillRunner {
+        let markers = Self.markers(of: job)
         var removal = job
-        removal.name = "\(job.name).cleanup"
+        removal.name = name
         (removal.activeSchema, removal.nextSchema) = (nil, nil)
         removal.text = "the markers of job \(job.name): \(markers.map(\.description).joined(separator: ", "))"
         removal.steps = markers.map {
             Job.LocatedStep(
-                step: Step(UnsetStep(field: $0)), location: SourceLocation(file: job.path, line: 1, column: 1))
+                step: Step(RemoveMarkerStep(field: $0)), location: SourceLocation(file: job.path, line: 1, column: 1))
         }
         var options = RunOptions()
         options.stateDatabase = stateDatabase
         options.keepsJournal = false
         options.ledger = .none
-        let runner = BackfillRunner(
-            try CompiledJob(removal, active: nil, next: nil), options: options, stop: StopSignal(), events: { _ in })
-        _ = try runner.run(try runner.plan(on: pool), on: pool)
+        return BackfillRunner(
+            try CompiledJob(removal, active: nil, next: nil), options: options, stop: stop, events: { _ in })
+    }
+}
+
+extension BackfillRunner {
+    fileprivate func removeAll(on pool: ClientPool) throws -> BackfillReport { try run(try plan(on: pool), on: pool) }
+}
+
+extension MarkerRemoval {
+    /// Markers that documents have before the job's first run: they are not the job's, and would tell it that it is done.
+    func obstacles() throws(MongoError) -> [String] {
+        var obstacles: [String] = []
+        for located in job.steps {
+            guard let marker = located.step.kind.marker, let found = try first(!Expression.field(marker).isMissing)
+            else {
+                continue
+            }
+            let id = (try? found.extendedJSON(.relaxed)) ?? "{}"
+            obstacles.append(
+                "\(located.location.file):\(located.location.line):\(located.location.column): \(located.step): documents of "
+                    + "\(job.namespace) have a field \"\(marker)\" already, such as \(id), and would count as done; let \"once\" "
+                    + "name a field that no document has")
+        }
+        return obstacles
     }
 }

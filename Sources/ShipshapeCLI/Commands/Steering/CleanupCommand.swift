@@ -10,7 +10,9 @@ struct CleanupCommand: AsyncParsableCommand {
         abstract: "Drops what a job that is done leaves behind: its journal, and its records.",
         discussion: """
             The job cannot be undone any more after that. Its record stays, and so does harm that the ledger does not \
-            show yet, since it takes room below the limit. Shows what would go and asks; off a terminal it needs --yes.
+            show yet, since it takes room below the limit. The fields that `once` names are taken out of the documents, \
+            where they hold what the job wrote. Shows what would go and asks; off a terminal it needs --yes. Run again, \
+            it goes on where it was stopped.
             """)
 
     @Argument(help: "The job's name, or its file.")
@@ -24,6 +26,9 @@ struct CleanupCommand: AsyncParsableCommand {
 
     func run() async throws {
         let (name, book) = (try job.name, try state.book(connection))
+        let interruption = Interruption()
+        let (stop, signals) = (interruption.stop, interruption.listen())
+        defer { signals.cancel() }
         let plan = try await onOwnedThread(name: "state") { () throws in try book.planCleanup(of: name) }
         guard !plan.isEmpty else { return try Console.result(CleanupText.nothing(plan)) }
         if !yes {
@@ -32,7 +37,8 @@ struct CleanupCommand: AsyncParsableCommand {
                 "Drop it?", orElse: "nothing was dropped",
                 offTerminal: "cleanup needs --yes")
         }
-        try await onOwnedThread(name: "state") { () throws in try book.cleanUp(plan) }
+        interruption.beginWork()
+        try await onOwnedThread(name: "state") { () throws in try book.cleanUp(plan, stop: stop) }
         try Console.result(CleanupText.done(plan))
     }
 }
