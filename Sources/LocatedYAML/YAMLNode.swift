@@ -60,6 +60,10 @@ package struct YAMLNode {
     /// A scalar's text as it stands in the file.
     package func text(of what: String) throws(LocatedError) -> String {
         guard let scalar = node.scalar, !scalar.string.isEmpty else { throw error("\(what) must be a text") }
+        guard scalar.style != .plain || !["~", "null", "Null", "NULL"].contains(scalar.string) else {
+            throw error(
+                "\(what) must be a text, and \(scalar.string) is YAML's null: put it in quotation marks if it is meant")
+        }
         return scalar.string
     }
 

@@ -9,6 +9,8 @@ import Testing
     }
 
     static let plain: [(String, BSONValue)] = [
+        ("!!str 1.50", "1.50"), ("!!str true", "true"), ("!!str null", "null"), ("!!str 36", "36"), ("! 36", "36"),
+        ("!!int \"36\"", 36), ("!!float 36", 36.0), ("!!bool \"true\"", true), ("!!null \"\"", nil), ("1e5", 1e5),
         ("true", true), ("True", true), ("FALSE", false), ("null", nil), ("~", nil), ("Null", nil), ("\"\"", ""),
         ("'null'", "null"), ("\"36\"", "36"), ("no", "no"), ("on", "on"), ("yes", "yes"), ("y", "y"), ("0", 0),
         ("-7", -7), ("+7", 7), ("2147483647", .int(.max)), ("2147483648", .long(1 << 31)),
@@ -55,6 +57,11 @@ import Testing
         (".nan", "36: \".nan\" is not a plain number: quote it, or use extended JSON like {$numberLong: \"1\"}"),
         ("9223372036854775808", "36: 9223372036854775808 is beyond the range of a long: quote it"),
         ("1e999", "36: \"1e999\" is not a plain number: quote it, or use extended JSON like {$numberLong: \"1\"}"),
+        ("!!int x", "36: \"x\" is not what its tag says"), ("!!bool \"yes\"", "36: \"yes\" is not what its tag says"),
+        (
+            "!!binary aGk=",
+            "36: the tag tag:yaml.org,2002:binary is not read in a job file: use str, int, float, bool, null, or extended JSON"
+        ),
         ("{$foo: 1}", "36: extended JSON has no type \"$foo\""),
         ("{$oid: 12}", "36: invalid extended JSON: Invalid input string \"…\", looking for OID"),
         ("{$oid: {a: 1}}", "36: invalid extended JSON: Unexpected nested object value for \"…\" key"),

@@ -34,6 +34,17 @@ import Testing
             steps: "[remap-link: {field: a, map: {1: 2, 2: 3}}]", "3:37: an entry leads to what another entry begins"),
         JobRefusal(steps: "[remap-link: {field: a, map: {1: 1.0}}]", "3:38: an entry leads to what it begins with"),
         JobRefusal(
+            steps: "[convert: {field: a, to: int, into: ~}]",
+            "3:44: \"into\" must be a text, and ~ is YAML's null: put it in quotation marks"),
+        JobRefusal(steps: "[copy: {from: null, to: b}]", "3:22: \"from\" must be a text, and null is YAML's null"),
+        JobRefusal(steps: "[embed: {field: a, from: Null}]", "3:33: \"from\" must be a text, and Null is YAML's null"),
+        JobRefusal(
+            steps: "[expression: {field: a, value: {$size: {$objectToArray: $$CURRENT}}}]",
+            "3:64: an expression may not use $$CURRENT as a whole"),
+        JobRefusal(
+            steps: "[expression: {field: a, value: 1, when: {$eq: [$$CURRENT, {}]}}]",
+            "3:55: an expression may not use $$CURRENT as a whole"),
+        JobRefusal(
             steps: "[expression: {field: a, value: {$function: {}}}]", "3:40: an expression may not use $function"),
         JobRefusal(steps: "[expression: {field: a, value: {$rand: {}}}]", "3:40: an expression may not use $rand"),
         JobRefusal(

@@ -7,7 +7,30 @@ import Yams
 /// A key with a `$` in front is an operator, unless the mapping is a value in extended JSON, such as `{$date: …}`. A text
 /// with a `$` in front is a path. What another run would compute otherwise is refused, and so is code.
 enum ExpressionLiteral {
-    static func expression(_ node: YAMLNode) throws(JobError) -> Expression { Expression(try value(node)) }
+    /// - Parameter isOfElement: whether it is evaluated for each element of a list or dictionary, which `$$CURRENT` then is.
+    static func expression(_ node: YAMLNode, isOfElement: Bool) throws(JobError) -> Expression {
+        let expression = Expression(try value(node))
+        if !isOfElement, let place = current(node) {
+            throw place.error(
+                "an expression may not use $$CURRENT as a whole: it is the document; name a field of it, like $$CURRENT.total"
+            )
+        }
+        return expression
+    }
+
+    /// The place of a `$$CURRENT` that stands alone.
+    private static func current(_ node: YAMLNode) -> YAMLNode? {
+        switch node.node {
+        case .scalar(let scalar): return scalar.string == "$$CURRENT" ? node : nil
+        case .sequence(let sequence):
+            return sequence.lazy.compactMap { current(YAMLNode(node: $0, file: node.file)) }.first
+        case .mapping(let mapping):
+            return mapping.lazy.filter { $0.key.scalar?.string != "$literal" }.compactMap {
+                current(YAMLNode(node: $0.value, file: node.file))
+            }.first
+        case .alias: return nil
+        }
+    }
 
     private static func value(_ node: YAMLNode) throws(JobError) -> BSONValue {
         switch node.node {

@@ -34,6 +34,7 @@ enum JobLiteral {
     /// Only what YAML 1.2 calls a bool, a null or a decimal number is one; `no`, `on` and the like stay texts.
     private static func scalar(_ scalar: Node.Scalar, _ node: YAMLNode) throws(JobError) -> BSONValue {
         let text = scalar.string
+        if let value = try tagged(scalar, node) { return value }
         guard scalar.style == .any || scalar.style == .plain else { return .string(text) }
         switch text {
         case "true", "True", "TRUE": return .bool(true)
@@ -41,8 +42,9 @@ enum JobLiteral {
         case "null", "Null", "NULL", "~", "": return .null
         default: break
         }
-        let tag = node.node.tag.description
-        if isInteger(text), !tag.hasSuffix(":str") {
+        // A node of its own: asking for a tag sets it.
+        let tag = Node(text, .implicit, .plain).tag.description
+        if isInteger(text) {
             guard let number = Int(text) else { throw node.error("\(text) is beyond the range of a long: quote it") }
             return .integer(number)
         }
@@ -52,6 +54,29 @@ enum JobLiteral {
                 "\"\(text)\" is not a plain number: quote it, or use extended JSON like {$numberLong: \"1\"}")
         }
         return .string(text)
+    }
+
+    /// The value of a scalar that names its type, such as `!!str 1.50`; `nil` for one that does not.
+    private static func tagged(_ scalar: Node.Scalar, _ node: YAMLNode) throws(JobError) -> BSONValue? {
+        let (text, tag) = (scalar.string, scalar.tag.description)
+        let value: BSONValue?
+        switch tag.isEmpty ? nil : tag.split(separator: ":").last.map(String.init) ?? tag {
+        case nil: return .none
+        case "str", "!": return .string(text)
+        case "int": value = isInteger(text) ? Int(text).map { .integer($0) } : .none
+        case "float":
+            let number = isFloat(text) || isInteger(text) ? Double(text) : nil
+            value = number.map { .double($0) }
+        case "bool":
+            let words = ["true": true, "True": true, "TRUE": true, "false": false, "False": false, "FALSE": false]
+            value = words[text].map { .bool($0) }
+        case "null": value = ["null", "Null", "NULL", "~", ""].contains(text) ? .some(.null) : .none
+        default:
+            throw node.error(
+                "the tag \(tag) is not read in a job file: use str, int, float, bool, null, or extended JSON")
+        }
+        guard let value else { throw node.error("\"\(text)\" is not what its tag says") }
+        return value
     }
 
     /// `[-+]?(0|[1-9][0-9]*)`: with a 0 in front, YAML 1.1 reads it as octal, YAML 1.2 as decimal, people as a text.

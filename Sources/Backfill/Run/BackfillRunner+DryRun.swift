@@ -10,7 +10,7 @@ extension BackfillRunner {
     package func dryRun(_ plan: BackfillPlan, on pool: ClientPool) throws -> BackfillReport {
         let started = ContinuousClock.now
         let client = try pool.client()
-        return try prepared(on: client).dryRun(plan, on: client, since: started)
+        return try prepared(on: client).settled(by: try store(pool)).dryRun(plan, on: client, since: started)
     }
 
     private func dryRun(

@@ -16,9 +16,16 @@ extension BackfillRunner {
         return try runner.settled(by: store).run(plan, on: pool, since: started)
     }
 
-    /// The runner with the time of the job's start in the place of `$now`.
-    private func settled(by store: borrowing StateStore) throws -> BackfillRunner {
-        guard case .date(let now)? = try patience.bridging({ try store.record() })?["created"] else { return self }
+    /// The runner with the time of the job's start in the place of `$now`; as it is before the start, and where the state
+    /// may not be read.
+    func settled(by store: borrowing StateStore) throws -> BackfillRunner {
+        let record = try patience.bridging { () throws -> BSONDocument? in
+            do throws(MongoError) { return try store.record() } catch {
+                guard error.isAuthorization else { throw error }
+                return nil
+            }
+        }
+        guard case .date(let now)? = record?["created"] else { return self }
         var runner = self
         runner.job = job.settled(at: now)
         return runner

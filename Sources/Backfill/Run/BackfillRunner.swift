@@ -58,7 +58,8 @@ package struct BackfillRunner: Sendable {
     package func plan(on pool: ClientPool, isDry: Bool = false) throws -> BackfillPlan {
         let client = try pool.client()
         let target = try Target.find(job.job.namespace, on: client)
-        return try prepared(on: client).plan(target, on: client, pool, isProof: isDry || !job.endsByConstruction)
+        return try prepared(on: client).settled(by: try store(pool)).plan(
+            target, on: client, pool, isProof: isDry || !job.endsByConstruction)
     }
 
     private func plan(
@@ -67,9 +68,9 @@ package struct BackfillRunner: Sendable {
         let store = try store(pool)
         let state = try readState(store, binding: binding(to: target.uuid))
         let collection = client.collection(job.job.namespace)
-        let survey = try Survey(
-            job: job, collection: collection, only: options.only, looksAhead: isProof
-        ).run()
+        let survey = try locating(in: collection) {
+            try Survey(job: self.job, collection: collection, only: options.only, looksAhead: isProof).run()
+        }
         if options.only != nil, state.unfinishedChunks != nil { throw BackfillError.unfinished(job.job.name) }
         try checkEnds(survey, isProof: isProof)
         var plan = BackfillPlan(
@@ -81,7 +82,10 @@ package struct BackfillRunner: Sendable {
             plan.wasDone = try store.client.first("ranges", ["_id": store.range])?["state"]?.text == "done"
         }
         // What was found good at the start changes with the job's own work.
-        if try !state.isReadable || store.record() == nil { plan.obstacles = self.job.obstacles(found: survey) }
+        if try !state.isReadable || store.record() == nil {
+            let markers = MarkerRemoval(job: job.job, pool: pool, stateDatabase: options.stateDatabase)
+            plan.obstacles = try self.job.obstacles(found: survey) + markers.obstacles()
+        }
         plan.paused = state.control.paused
         plan.notes += try brakeNotes(on: pool)
         let job = job.judged(by: state.control)

@@ -22,6 +22,8 @@ package enum RunEvent: Sendable {
     case setAside(Failure)
     /// Documents are locked by the sync translator.
     case waitingForLocks(documents: Int, seconds: Double)
+    /// Documents sync again, and keep their room below the limit for as long as the ledger may still show them.
+    case waitingForLedger(documents: Int, seconds: Double)
     /// A new pass over documents that arrived or changed meanwhile.
     case pass(number: Int, documents: Int)
 }

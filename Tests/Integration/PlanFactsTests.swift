@@ -1,0 +1,42 @@
+import BSON
+import TestSupport
+import Testing
+
+/// What a plan says is what a run would do, and where it fails it says where.
+@Suite struct PlanFactsTests {
+    /// `$now` is the time of the job's start, in a dry run too once there is one.
+    @Test(arguments: [
+        "default: {field: at, value: $now}", "expression: {field: at, value: $$NOW, when: {$not: ['$at']}}",
+    ])
+    func aDryRunOfAStartedJobHasTheJobsTime(_ step: String) async throws {
+        try await Mongod.shared.withBackfill { test in
+            try await test.database.fill("people", count: 40)
+            try test.job(steps: [step], limits: "{chunk: {documents: 10}}")
+            #expect(try await test.backfill(fault: "after-checkpoint:1").wasKilled)
+            try await test.waitForLeaseEnd()
+            let started = try #require(try await test.state.documents("jobs").first?["created"])
+            let dry = try await test.backfill("job", "--dry-run", "--show-values", "--output", "json")
+            #expect(dry.exitCode == 0, "\(dry.errors)")
+            let samples = try test.report(dry)["samples"]?.document?.values.compactMap(\.document) ?? []
+            #expect(!samples.isEmpty)
+            #expect(samples.allSatisfy { $0["after"]?.document?["at"] == started }, "\(dry.output)")
+        }
+    }
+
+    @Test(
+        arguments: [
+            ("expression: {field: a, value: {$foo: 1}}", "$foo"),
+            ("expression: {field: a, value: {$divide: ['$b', 0]}}", "divide by zero"),
+        ]) func whatTheServerCannotComputeIsToldWithItsLine(_ step: String, _ error: String) async throws
+    {
+        try await Mongod.shared.withBackfill { test in
+            try await test.database.fill("people", [["_id": 1, "b": 1]])
+            try test.job(steps: [#"default: {field: email, value: ""}"#, step])
+            let run = try await test.backfill()
+            #expect(run.exitCode == 65, "\(run.errors)")
+            #expect(run.errors.contains("job.yml:5:5: expression for a: the server cannot compute it"), "\(run.errors)")
+            #expect(run.errors.contains(error), "\(run.errors)")
+            #expect(try await !test.hasState())
+        }
+    }
+}
