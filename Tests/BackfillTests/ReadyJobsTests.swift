@@ -41,6 +41,16 @@ enum ReadyJobs {
         #expect(job.limits == Job.Limits())
     }
 
+    @Test func theExampleOfEveryKeyHoldsEveryKindOfStep() throws {
+        let job = try JobFile.read(at: "\(ReadyJobs.folder)/examples/every-key.yml")
+        let lines = job.text.split(separator: "\n")
+        for kind in Step.kinds {
+            let entry = "  - \(kind.key): "
+            let isNamed = lines.contains { $0.hasPrefix(entry) }
+            #expect(isNamed, "\(entry)")
+        }
+    }
+
     @Test func everyKindOfStepHasAReadyJobOfItsName() throws {
         let names = try ReadyJobs.examples.map { $0.split(separator: "/").last.map(String.init) ?? "" }
         for kind in Step.kinds {

@@ -30,11 +30,17 @@ import Testing
             ReadyJobCase(
                 "every-key",
                 before: [
-                    #"{"_id": 1, "age": 36, "email": null}"#, #"{"_id": 2, "yearsSinceBirth": 5, "email": "a@b.c"}"#,
+                    (
+                        "Person",
+                        [
+                            #"{"_id": 1, "age": 36, "email": null, "title": "Dr", "level": 3}"#,
+                            #"{"_id": 2, "yearsSinceBirth": 5, "email": "a@b.c", "title": "Dr", "level": 1}"#,
+                        ]
+                    ), ("Dog", [#"{"_id": 1}"#]),
                 ],
                 after: [
-                    #"{"_id": 1, "age": 36, "email": "", "yearsSinceBirth": 36, "ageText": "36"}"#,
-                    #"{"_id": 2, "yearsSinceBirth": 5, "email": "a@b.c"}"#,
+                    #"{"_id": 1, "age": 36, "email": "", "title": "Dr", "level": 3, "yearsSinceBirth": 36, "ageText": "36", "label": "Dr 3"}"#,
+                    #"{"_id": 2, "yearsSinceBirth": 5, "email": "a@b.c", "title": "Dr", "level": 1, "label": "Dr 1"}"#,
                 ]),
             ReadyJobCase(
                 "default",

@@ -1,0 +1,64 @@
+import BSON
+import Testing
+
+@testable import Backfill
+
+/// What a dry run of undo keeps in mind of documents that it would have restored.
+@Suite struct UndoOverlayTests {
+    private func part(pass: Int, sequence: Int64, after: BSONValue?, touched: String) throws -> JournalPart {
+        try JournalPart([
+            "_id": ["job": "job", "range": 0, "seq": .long(sequence), "part": 0], "pass": .integer(pass), "phase": 0,
+            "chunk": ["after": .array(of: after.map { [$0] } ?? []), "through": [9]],
+            "touched": .array(of: [.string(touched)]), "groups": [],
+        ])
+    }
+
+    private func restoring(_ id: BSONValue, _ name: String, was: BSONValue) throws -> Restoring {
+        let after = JournalDigest(of: BSONDocument([(name, BSONValue.string("new"))]))
+        let group = try JournalGroup([
+            "b": .object(BSONDocument([(name, was)])), "a": after.bson, "i": .array(of: [id]),
+        ])
+        return Restoring(id: id, group: try #require(group), groupIndex: 0, current: ["_id": id])
+    }
+
+    private func pass(_ number: Int, _ touched: String) -> StateStore.JournaledPass {
+        StateStore.JournaledPass(pass: number, chunks: 1, changes: 1, touched: [touched])
+    }
+
+    @Test func anOlderWalkSeesWhatALaterOneWouldHaveRestored() throws {
+        var overlay = UndoOverlay([pass(1, "a"), pass(2, "a")], judgesWhole: false)
+        overlay.enter(try part(pass: 2, sequence: 2, after: nil, touched: "a"))
+        overlay.restore(try restoring(1, "a", was: "between"))
+        overlay.enter(try part(pass: 1, sequence: 1, after: nil, touched: "a"))
+        let document: BSONDocument = ["_id": 1, "a": "new", "z": 1]
+        #expect(try overlay.document(1, document) == ["_id": 1, "a": "between", "z": 1])
+        overlay.restore(try restoring(1, "a", was: "first"))
+        #expect(try overlay.document(1, document) == ["_id": 1, "a": "first", "z": 1])
+        // The oldest walk's own documents are not kept beyond their chunk.
+        overlay.enter(try part(pass: 1, sequence: 0, after: 5, touched: "a"))
+        #expect(try overlay.document(1, document) == ["_id": 1, "a": "between", "z": 1])
+    }
+
+    @Test func whereWholeDocumentsAreJudgedEveryLaterWalkCounts() throws {
+        for judgesWhole in [true, false] {
+            var overlay = UndoOverlay([pass(1, "a"), pass(2, "b")], judgesWhole: judgesWhole)
+            overlay.enter(try part(pass: 2, sequence: 2, after: nil, touched: "b"))
+            overlay.restore(try restoring(1, "b", was: 0))
+            overlay.enter(try part(pass: 1, sequence: 1, after: nil, touched: "a"))
+            let seen = try overlay.document(1, ["_id": 1, "b": "new"])["b"]
+            #expect(seen == (judgesWhole ? 0 : "new"))
+        }
+    }
+
+    @Test func itIsBoundedAndSaysSo() throws {
+        var overlay = UndoOverlay([pass(1, "a"), pass(2, "a")], judgesWhole: false, most: 1)
+        overlay.enter(try part(pass: 2, sequence: 2, after: nil, touched: "a"))
+        overlay.restore(try restoring(1, "a", was: 0))
+        #expect(!overlay.isFull)
+        overlay.restore(try restoring(2, "a", was: 0))
+        #expect(overlay.isFull)
+        overlay.enter(try part(pass: 1, sequence: 1, after: nil, touched: "a"))
+        #expect(try overlay.document(1, ["_id": 1, "a": "new"])["a"] == 0)
+        #expect(try overlay.document(2, ["_id": 2, "a": "new"])["a"] == "new")
+    }
+}

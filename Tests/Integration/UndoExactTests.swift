@@ -1,0 +1,126 @@
+import BSON
+import Glibc
+import TestSupport
+import Testing
+
+/// What undo compares and puts back is exact: bytes that are no text, collations, and documents of any size.
+@Suite struct UndoExactTests {
+    /// A document with a text, and a name, that are not UTF-8.
+    private static func odd(_ id: Int32) throws -> BSONDocument {
+        let good: BSONDocument = ["_id": .int(id), "a": 1, "text": "??", "n?": 1, "z": 3]
+        var bytes = good.bytes
+        for index in bytes.indices where bytes[index] == UInt8(ascii: "?") { bytes[index] = 0xFF }
+        return try BSONDocument(bytes: bytes)
+    }
+
+    private func takeBack(_ test: BackfillCase, exitCode: Int32 = 0) async throws -> BSONDocument {
+        let run = try await test.backfill()
+        #expect(run.exitCode == 0, "\(run.errors)")
+        let undone = try await test.undo(flags: ["--output", "json"])
+        #expect(undone.exitCode == exitCode, "\(undone.errors)")
+        return try test.report(undone)
+    }
+
+    @Test(arguments: ["unset: {field: a}", "unset: {field: text}", "wrap: {field: text}"])
+    func whatIsNotUTF8IsGivenBackByteForByte(_ step: String) async throws {
+        try await Mongod.shared.withBackfill { test in
+            try await test.database.fill("people", try (0..<3).map(Self.odd))
+            let original = try await test.database.documents("people")
+            try test.job(steps: [step])
+            #expect(try await takeBack(test)["restored"]?.integer == 3)
+            #expect(try await test.database.documents("people") == original)
+        }
+    }
+
+    private func withCollation(_ body: (BackfillCase) async throws -> Void) async throws {
+        try await Mongod.shared.withBackfill { test in
+            try await test.database.run([
+                "create": "people", "collation": ["locale": "en", "strength": 1, "caseLevel": false],
+            ])
+            try await body(test)
+        }
+    }
+
+    /// Under the collection's collation `Name`, `name` and `NAME` are one text.
+    @Test func aFieldGoesBackToItsPlaceWhateverTheCollation() async throws {
+        try await withCollation { test in
+            try await test.database.fill(
+                "people",
+                [
+                    ["_id": "one", "Name": 1, "x": 0, "name": 2, "y": 0, "NAME": 3],
+                    ["_id": 2, "NAME": 3, "Name": 1, "name": 2],
+                ])
+            let original = try await test.database.documents("people")
+            try test.job(steps: ["unset: {field: name}"])
+            #expect(try await takeBack(test)["restored"]?.integer == 2)
+            #expect(try await test.database.documents("people") == original)
+        }
+    }
+
+    /// A user changes nothing but capitals, deep inside, between the journal and the write.
+    @Test(arguments: [3, "three"] as [BSONValue])
+    func capitalsAreAChangeWhateverTheCollation(_ id: BSONValue) async throws {
+        try await withCollation { test in
+            let before: BSONDocument = ["b": ["c": [["d": "text"]]]]
+            try await test.database.fill("people", [["_id": id, "a": .object(before), "z": 1]])
+            try test.job(steps: ["unset: {field: a}"])
+            let mine: BSONValue = ["b": ["c": [["d": "TEXT"]]]]
+            let run = try await test.backfill("job", "--lease-ttl", "60s", fault: "after-journal:1:stop") { program in
+                try await waitUntil("the runner sleeps") { try program.isStopped }
+                defer { program.send(SIGCONT) }
+                try await test.database.set("people", id, ["a": mine])
+            }
+            #expect(run.exitCode == 0, "\(run.errors)")
+            #expect(try await test.undo().exitCode == 1)
+            #expect(try await test.database.documents("people") == [["_id": id, "a": mine, "z": 1]])
+        }
+    }
+
+    /// Two documents of 9 MB among small ones: what fits into a command is taken back, the rest is listed.
+    @Test(
+        arguments: [
+            (#"default: {field: email, value: ""}"#, []), ("unset: {field: big}", []), ("unset: {field: a}", [1, 2]),
+            ("wrap: {field: big}", [1, 2]),
+        ] as [(String, [BSONValue])])
+    func aLargeDocumentStopsNothing(_ step: String, _ refused: [BSONValue]) async throws {
+        try await Mongod.shared.withBackfill { test in
+            let large = String(repeating: "x", count: 9_000_000)
+            try await test.database.fill("people", count: 4) {
+                ["_id": .integer($0), "a": 1, "big": .string($0 == 1 || $0 == 2 ? large : "small"), "z": 1]
+            }
+            let original = try await test.database.documents("people")
+            try test.job(steps: [step])
+            let report = try await takeBack(test, exitCode: refused.isEmpty ? 0 : 1)
+            #expect(report.left("refused") == refused)
+            #expect(report["restored"]?.integer == 4 - refused.count)
+            let after = try await test.database.documents("people")
+            for (now, was) in zip(after, original) where !refused.contains(was["_id"] ?? .null) {
+                #expect(now == was)
+            }
+        }
+    }
+
+    /// What undo repairs keeps its room until the ledger cannot show it any more.
+    @Test func whatIsRepairedKeepsItsRoomForAsLongAsTheLedgerLags() async throws {
+        try await GateCase.withTasks { test in
+            try await test.database.run(["delete": "tasks", "deletes": [["q": ["_id": ["$gte": 60]], "limit": 0]]])
+            try test.job(
+                on: "tasks", steps: ["convert: {field: priority, to: int}"],
+                limits: "{chunk: {documents: 30}, unsynced: \(GateCase.ceiling), reserve: 0, ledgerLag: 3s}",
+                more: "schema: {active: active.json, next: next.json}")
+            #expect(try await GateCase.run(test).exitCode == 0)
+            #expect(try await GateCase.recorded(test, ["seen": false]).count == 60)
+            let ledger = ["--ledger", "\(test.database.name).ledger"]
+            let killed = try await test.undo(flags: ledger, fault: "after-restore:1")
+            #expect(killed.wasKilled)
+            #expect(try await GateCase.harmed(test).count < 60)
+            #expect(try await GateCase.recorded(test, ["seen": false]).count == 60)
+            #expect(try await !GateCase.recorded(test, ["repaired": ["$type": "date"]]).isEmpty)
+            let undone = try await test.undo(flags: ledger + ["--lease-wait", "20s"])
+            #expect(undone.exitCode == 0, "\(undone.errors)")
+            #expect(undone.errors.contains("until the ledger cannot show"), "\(undone.errors)")
+            #expect(try await GateCase.recorded(test).isEmpty)
+            #expect(try await GateCase.harmed(test).isEmpty)
+        }
+    }
+}

@@ -1,0 +1,111 @@
+import BSON
+import Glibc
+import TestSupport
+import Testing
+
+/// The documents that `extract` made go again with its undo, while they are as they were made.
+@Suite struct UndoExtractTests {
+    private static let documents = 30
+
+    private func withHomes(
+        _ id: String = "generate: objectId", _ body: (BackfillCase) async throws -> Void
+    ) async throws {
+        try await Mongod.shared.withBackfill { test in
+            try await test.database.fill("homes", [["_id": "a user's"]])
+            try await test.database.fill("people", count: Self.documents) {
+                ["_id": .integer($0), "home": ["key": .integer($0 / 2), "city": .integer($0 / 2)], "z": 1]
+            }
+            try test.job(
+                steps: ["extract: {field: home, to: \(test.database.name).homes, \(id)}"],
+                limits: "{chunk: {documents: 10}}")
+            try await body(test)
+        }
+    }
+
+    private func created(_ run: ProgramRun, _ test: BackfillCase) throws -> BSONDocument {
+        try #require(try test.report(run)["created"]?.document)
+    }
+
+    @Test(arguments: [("generate: objectId", 30), ("generate: uuid", 30), ("idFrom: key", 15)])
+    func whatWasMadeIsRemoved(_ id: String, _ made: Int) async throws {
+        try await withHomes(id) { test in
+            let original = try await test.database.documents("people")
+            let run = try await test.backfill()
+            #expect(run.exitCode == 0, "\(run.errors)")
+            #expect(run.errors.contains("removes the documents that they became"), "\(run.errors)")
+            #expect(try await test.database.count("homes") == made + 1)
+            let dry = try await test.undo(flags: ["--dry-run", "--output", "json"], yes: false)
+            #expect(try created(dry, test)["removed"]?.integer == made)
+            #expect(try await test.database.count("homes") == made + 1)
+            let undone = try await test.undo(flags: ["--output", "json"])
+            #expect(undone.exitCode == 0, "\(undone.errors)")
+            #expect(try created(undone, test)["removed"]?.integer == made)
+            #expect(try await test.database.documents("people") == original)
+            #expect(try await test.database.documents("homes") == [["_id": "a user's"]])
+        }
+    }
+
+    @Test func whatAUserChangedOrMayStillBeLinkedToStays() async throws {
+        try await withHomes("idFrom: key") { test in
+            #expect(try await test.backfill().exitCode == 0)
+            try await test.database.set("homes", 3, ["city": .long(3)])
+            try await test.database.run(["delete": "homes", "deletes": [["q": ["_id": 4], "limit": 1]]])
+            // A parent that is left alone, since its field is another now, and links to one of them nevertheless.
+            try await test.database.set("people", 10, ["home": [5, "mine"]])
+            let undone = try await test.undo(flags: ["--output", "json"])
+            #expect(undone.exitCode == 1, "\(undone.errors)")
+            let created = try created(undone, test)
+            #expect(created["removed"]?.integer == 12)
+            #expect(created["gone"]?.integer == 1)
+            let left = created["left_alone"]?.document?.values.compactMap(\.document) ?? []
+            let reasons = left.compactMap { $0["reason"]?.text }
+            let ids = left.flatMap { $0["ids"]?.document?.values ?? [] }.compactMap(\.integer)
+            #expect(reasons.sorted() == ["changed", "linked"])
+            #expect(ids.sorted() == [3, 5])
+            let homes = try await test.database.documents("homes").map { $0["_id"] }
+            #expect(homes == [3, 5, "a user's"])
+            #expect(try await test.database.documents("people", ["_id": 10]).first?["home"] == [5, "mine"])
+        }
+    }
+
+    /// Killed between any two of its writes, after runs that were killed themselves.
+    @Test(arguments: [
+        "before-write:4:kill", "before-write:5:kill", "after-restore:3", "after-restore:4", "after-restore:5",
+    ])
+    func anUndoThatDiesIsEndedByTheNext(_ fault: String) async throws {
+        try await withHomes { test in
+            let original = try await test.database.documents("people")
+            #expect(try await test.backfill(fault: "after-creation:2").wasKilled)
+            try await test.waitForLeaseEnd()
+            #expect(try await test.backfill().exitCode == 0)
+            #expect(try await test.undo(fault: fault).wasKilled)
+            let next = try await test.undo(flags: ["--lease-wait", "20s", "--output", "json"])
+            #expect(next.exitCode == 0, "\(next.errors)")
+            #expect(try await test.database.documents("people") == original)
+            #expect(try await test.database.documents("homes") == [["_id": "a user's"]])
+            let report = try created(next, test)
+            let removed = (report["removed"]?.integer ?? 0, report["removed_earlier"]?.integer ?? 0)
+            #expect(removed.0 + removed.1 <= 30)
+        }
+    }
+
+    /// An undo that sleeps past its lease, before the delete, removes nothing any more.
+    @Test func aSleeperRemovesNothing() async throws {
+        try await withHomes { test in
+            #expect(try await test.backfill().exitCode == 0)
+            let made = try await test.database.documents("homes")
+            // Three batches are restored, and then the first ones are removed.
+            let first = try await test.undo(flags: ["--lease-ttl", "2s"], fault: "before-write:4:stop") { program in
+                try await waitUntil("the undo sleeps") { try program.isStopped }
+                defer { program.send(SIGCONT) }
+                let second = try await test.undo(flags: ["--lease-wait", "20s"])
+                #expect(second.exitCode == 0, "\(second.errors)")
+                #expect(try await test.database.documents("homes") == [["_id": "a user's"]])
+                // A user's documents that look like the job's.
+                try await test.database.fill("homes", made.filter { $0["_id"] != "a user's" })
+            }
+            #expect(first.exitCode == 76, "\(first.errors)")
+            #expect(try await test.database.documents("homes") == made)
+        }
+    }
+}
