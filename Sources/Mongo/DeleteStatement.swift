@@ -8,12 +8,17 @@ package struct DeleteStatement: Hashable, Sendable {
     package var isMulti: Bool
     /// The index to use, by its name or its keys.
     package var hint: BSONValue?
+    /// How strings compare.
+    package var collation: BSONDocument?
 
     /// Makes a statement.
-    package init(_ filter: BSONDocument, isMulti: Bool = false, hint: BSONValue? = nil) {
+    package init(
+        _ filter: BSONDocument, isMulti: Bool = false, hint: BSONValue? = nil, collation: BSONDocument? = nil
+    ) {
         self.filter = filter
         self.isMulti = isMulti
         self.hint = hint
+        self.collation = collation
     }
 
     /// As the command takes it.
@@ -22,6 +27,7 @@ package struct DeleteStatement: Hashable, Sendable {
         builder.append("q", .object(filter))
         builder.append("limit", isMulti ? 0 : 1)
         if let hint { builder.append("hint", hint) }
+        if let collation { builder.append("collation", .object(collation)) }
         return builder.finish()
     }
 }

@@ -27,6 +27,7 @@ package struct UndoJSON {
             ("restored_earlier", .integer(report.earlier)),
             ("as_before", .integer(report.asBefore)),
             ("left_alone", .array(report.leftAlone.filter { $0.count > 0 }.map(left))),
+            ("created", children),
             ("written_without_journal", .array(report.gaps.map(gap))),
             ("harm", report.harm.map { .integer($0) } ?? .null),
             ("headroom", report.headroom?.json ?? .null),
@@ -46,6 +47,27 @@ package struct UndoJSON {
 
     private var stoppedBy: ReportValue {
         if case .stopped(let stop) = report.outcome { .string(stop.reason) } else { .null }
+    }
+
+    private var children: ReportValue {
+        guard let children = report.children else { return .null }
+        return .object([
+            ("removed", .integer(children.removed)),
+            ("removed_earlier", .integer(children.earlier)),
+            ("gone", .integer(children.gone)),
+            (
+                "left_alone",
+                .array(
+                    children.left.map { left in
+                        .object([
+                            ("database", .string(left.namespace.database)),
+                            ("collection", .string(left.namespace.collection)),
+                            ("reason", .string(left.reason.rawValue)), ("documents", .integer(left.count)),
+                            ("ids", .array(left.ids.map { .extended($0) })),
+                        ])
+                    })
+            ),
+        ])
     }
 
     private func left(_ left: UndoReport.LeftAlone) -> ReportValue {

@@ -23,6 +23,7 @@ package enum UndoText {
         lines += report.leftAlone.filter { $0.count > 0 }.map { left in
             "  left alone, \(left.left.text): \(left.count.grouped), \(ids(left.ids, of: left.count))"
         }
+        if let children = report.children { lines += self.children(children, isDry: report.outcome == .dryRun) }
         lines += report.gaps.flatMap(gap)
         if let harm = report.harm {
             let verb = report.outcome == .dryRun ? "would make" : "made"
@@ -44,6 +45,17 @@ package enum UndoText {
         }
     }
 
+    private static func children(_ children: UndoReport.Children, isDry: Bool) -> [String] {
+        let verb = isDry ? "would remove" : "removed"
+        let earlier = children.earlier > 0 ? " (after \(children.earlier.grouped) by earlier undos)" : ""
+        let gone = children.gone > 0 ? "; \(children.gone.grouped) no longer there" : ""
+        return ["  \(verb) \(children.removed.documents) that the job had made in other collections\(earlier)\(gone)"]
+            + children.left.map { left in
+                "  kept in \(left.namespace), \(left.reason.text): \(left.count.grouped), "
+                    + ids(left.ids, of: left.count)
+            }
+    }
+
     private static func gap(_ gap: UndoReport.Gap) -> [String] {
         let start = gap.after.map { "behind _id \(ShellLiteral.text($0)), " } ?? ""
         let found =
@@ -59,6 +71,16 @@ package enum UndoText {
     private static func ids(_ ids: [BSONValue], of count: Int) -> String {
         "\(count > min(ids.count, shown) ? "such as " : "")_id "
             + ids.prefix(shown).map(ShellLiteral.text).joined(separator: ", ")
+    }
+}
+
+extension UndoReport.ChildReason {
+    fileprivate var text: String {
+        switch self {
+        case .changed: "changed since"
+        case .linked: "a document that is left alone may link to it"
+        case .refused: "not removed by the server, or too large to be compared"
+        }
     }
 }
 

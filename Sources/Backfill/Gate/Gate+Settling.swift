@@ -29,7 +29,7 @@ extension Gate {
     /// Each keeps its room for as long as the ledger may lag: it may still show what was repaired. Only for a runner that
     /// holds the job, and while no chunk is recorded and not yet written.
     func freeRepaired(_ store: borrowing StateStore) throws {
-        let grace = ledger.isNone ? .zero : max(limits.brakes.ledgerLag, store.terms.writeLimit)
+        let grace = grace(store)
         try forEachPending(store) { ids in
             let repaired = try repaired(among: ids)
             let isRepaired = Set(repaired)
@@ -37,6 +37,11 @@ extension Gate {
                 repaired: repaired, harmed: ids.filter { !isRepaired.contains($0) }, of: collection.namespace)
         }
         try store.takeBackRepaired(since: grace, of: collection.namespace)
+    }
+
+    /// How long a document that was repaired keeps its room: the ledger may still show it.
+    func grace(_ store: borrowing StateStore) -> Duration {
+        ledger.isNone ? .zero : max(limits.brakes.ledgerLag, store.terms.writeLimit)
     }
 
     /// How many documents that the job once harmed sync again, or are gone.

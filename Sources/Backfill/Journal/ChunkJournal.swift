@@ -47,10 +47,7 @@ struct ChunkJournal {
 
     /// Adds a document that is made in another collection, with the digest of all of it.
     mutating func add(_ creation: ClientCreation) {
-        created.append([
-            "ns": .string(creation.namespace.description), "id": creation.document["_id"] ?? .null,
-            "a": JournalDigest(of: creation.document).bson,
-        ])
+        created.append(CreatedChild(creation).bson)
     }
 
     /// Adds a document, of which the touched fields at least are given.

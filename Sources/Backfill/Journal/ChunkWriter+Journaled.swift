@@ -56,8 +56,7 @@ extension ChunkWriter.Update {
 extension JournalGroup {
     /// Whether a document still has what the group's documents had.
     fileprivate func isStillSo() throws(BSONError) -> [Expression] {
-        try before.elements().map { Expression.isExactly($0.value, at: [$0.name]) }
-            + added.map { Expression.isExactly(nil, at: [$0]) }
+        try Expression.areExactly(names, asIn: before)
     }
 
     /// Whether no step has become due that was not when the journal was read: the update runs them all.

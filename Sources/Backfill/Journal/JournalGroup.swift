@@ -21,6 +21,13 @@ struct JournalGroup {
     /// The names of all changed fields, in the order of their bytes.
     let names: [String]
 
+    private init(
+        before: BSONDocument, added: [String], places: [Int]?, after: JournalDigest, ids: [BSONValue], names: [String]
+    ) {
+        (self.before, self.added, self.places) = (before, added, places)
+        (self.after, self.ids, self.names) = (after, ids, names)
+    }
+
     /// - Throws: ``BSONError`` when the journal is damaged.
     init?(_ document: BSONDocument) throws(BSONError) {
         guard let before = document[Self.before]?.document, let after = JournalDigest(document[Self.after]),
@@ -34,6 +41,51 @@ struct JournalGroup {
         names = (try before.elements().map(\.name) + added).sorted { $0.utf8.lexicographicallyPrecedes($1.utf8) }
     }
 
+    /// A document with the changed fields as they were.
+    ///
+    /// Names are compared, and values are copied, by their bytes: what is not UTF-8 stays as it is. Where a field went, all
+    /// changed fields are put back at the places that they had, and the others keep their order.
+    func restored(_ current: BSONDocument) throws(BSONError) -> BSONDocument {
+        let (now, was) = (current.view, before.view)
+        var builder = BSONBuilder()
+        var others: [BSONElement] = []
+        var put: Set<Int> = []
+        var position = now.firstPosition
+        while let element = try now.next(&position) {
+            guard let name = names.firstIndex(where: now.nameBytes(element)) else {
+                if places == nil { builder.append(element, of: now) } else { others.append(element) }
+                continue
+            }
+            guard places == nil, put.insert(name).inserted, let old = try was.find(names[name]) else { continue }
+            builder.append(old, of: was)
+        }
+        guard let places else {
+            position = was.firstPosition
+            while let old = try was.next(&position) {
+                if let name = names.firstIndex(where: was.nameBytes(old)), !put.contains(name) {
+                    builder.append(old, of: was)
+                }
+            }
+            return builder.finish()
+        }
+        var olds: [BSONElement] = []
+        position = was.firstPosition
+        while let old = try was.next(&position) { olds.append(old) }
+        var order = others.map { (element: $0, isOld: false) }
+        for (old, place) in zip(olds, places).sorted(by: { $0.1 < $1.1 }) {
+            order.insert((old, true), at: min(max(place, 0), order.count))
+        }
+        for (element, isOld) in order {
+            if isOld { builder.append(element, of: was) } else { builder.append(element, of: now) }
+        }
+        return builder.finish()
+    }
+
+    /// The group without its documents: how fields were changed.
+    var change: JournalGroup {
+        JournalGroup(before: before, added: added, places: places, after: after, ids: [], names: names)
+    }
+
     /// The changed fields of a document as they are now, in the form that ``before`` and the digest have.
     func fields(of document: BSONDocument) throws(BSONError) -> BSONDocument {
         var builder = BSONBuilder()
@@ -42,5 +94,13 @@ struct JournalGroup {
             if let element = try view.find(name) { builder.append(element, of: view) }
         }
         return builder.finish()
+    }
+}
+
+extension [String] {
+    /// The index of the name that these bytes spell.
+    fileprivate func firstIndex(where bytes: RawSpan) -> Int? {
+        for (index, name) in enumerated() where bytes.isEqual(to: name) { return index }
+        return nil
     }
 }

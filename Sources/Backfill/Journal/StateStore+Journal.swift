@@ -49,5 +49,8 @@ extension StateStore {
     }
 
     /// Removes the job's journal; there is no undo after that.
-    func dropJournal() throws(MongoError) { try client.deleteAll(Self.collection, journalFilter) }
+    /// - Parameter between: called now and then.
+    func dropJournal(_ between: () throws -> Void) throws {
+        try client.deleteAll(Self.collection, journalFilter, between)
+    }
 }

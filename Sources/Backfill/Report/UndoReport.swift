@@ -37,6 +37,40 @@ package struct UndoReport: Sendable {
         package var count: Int
     }
 
+    /// Why a document that the job made in another collection stays there.
+    package enum ChildReason: String, Sendable, CaseIterable {
+        /// Somebody changed it since.
+        case changed
+        /// A document that is left alone may link to it.
+        case linked
+        /// The server does not remove it, or it is too large to be compared in a command.
+        case refused
+    }
+
+    /// Documents that the job made in another collection, and that stay there for one reason.
+    package struct LeftChildren: Sendable, Hashable {
+        /// The collection.
+        package var namespace: Namespace
+        /// Why.
+        package var reason: ChildReason
+        /// The `_id`s of the first thousand.
+        package var ids: [BSONValue] = []
+        /// How many.
+        package var count = 0
+    }
+
+    /// What became of the documents that the job made in other collections.
+    package struct Children: Sendable, Hashable {
+        /// Removed by this undo, or to be removed.
+        package var removed = 0
+        /// Removed by earlier, stopped undos of the job.
+        package var earlier = 0
+        /// No longer there.
+        package var gone = 0
+        /// What stays.
+        package var left: [LeftChildren] = []
+    }
+
     /// A chunk in which more documents were changed than the journal holds.
     package struct Gap: Sendable {
         /// The `_id` that the chunk begins behind.
@@ -81,6 +115,8 @@ package struct UndoReport: Sendable {
     package var asBefore = 0
     /// What is left alone.
     package var leftAlone: [LeftAlone] = []
+    /// The documents that the job made in other collections; `nil` where it made none.
+    package var children: Children?
     /// Chunks in which more documents were changed than journaled.
     package var gaps: [Gap] = []
     /// Documents that sync under the active schema and do not as they were; `nil` when that is not judged.
@@ -98,5 +134,6 @@ package struct UndoReport: Sendable {
     package var hasFindings: Bool {
         if case .stopped = outcome { return false }
         return leftAlone.contains { $0.left.reason.isTrouble && $0.count > 0 } || !gaps.isEmpty || refusal != nil
+            || children?.left.isEmpty == false
     }
 }

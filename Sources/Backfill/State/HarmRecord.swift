@@ -132,6 +132,11 @@ extension StateStore {
             where: own(namespace, ["seen": false, "repaired": ["$type": "date"], "$expr": isOld]))
     }
 
+    /// How many documents of a collection are known to sync again, and keep their room still.
+    func repairedHarm(of namespace: Namespace) throws(MongoError) -> Int {
+        try client.count("harm", own(namespace, ["seen": false, "repaired": ["$type": "date"]]))
+    }
+
     private func own(_ namespace: Namespace, _ filter: BSONDocument) -> BSONDocument {
         ["$and": [["_id.job": .string(job), "_id.ns": .string(namespace.description)], .object(filter)]]
     }

@@ -102,13 +102,26 @@ struct StoreClient: ~Copyable {
     }
 
     /// Deletes every document that fits, some at a time.
-    func deleteAll(_ collection: String, _ filter: BSONDocument) throws(MongoError) {
+    /// - Parameter between: called before each of these times.
+    func deleteAll<E: Error>(
+        _ collection: String, _ filter: BSONDocument, _ between: () throws(E) -> Void
+    ) throws {
         while true {
+            try between()
             let cursor = client.collection(Namespace(database: database, collection: collection)).find(
                 filter, options: ["projection": ["_id": 1], "limit": 100])
             let ids = try cursor.documents().compactMap { $0["_id"] }
             guard !ids.isEmpty else { return }
             try delete(collection, ids: ids)
+        }
+    }
+
+    /// Deletes every document that fits, some at a time.
+    func deleteAll(_ collection: String, _ filter: BSONDocument) throws(MongoError) {
+        do { try deleteAll(collection, filter) {} } catch let error as MongoError {
+            throw error
+        } catch {
+            preconditionFailure("nothing else is thrown: \(error)")
         }
     }
 

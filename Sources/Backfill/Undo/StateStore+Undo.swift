@@ -16,12 +16,18 @@ extension StateStore {
         var position: JournalPosition?
         /// What was taken back so far.
         var restored = 0
+        /// The attempt up to which documents of other collections were removed; `nil` before the first.
+        var children: Int64?
+        /// How many were so far.
+        var removed = 0
 
         init(_ document: BSONDocument) {
             begun = ServerTime(document["begun"])
             ended = ServerTime(document["ended"])
             position = document["at"]?.document.flatMap(JournalPosition.init)
             restored = document["restored"]?.integer ?? 0
+            children = document["children"]?.integer.map { Int64($0) }
+            removed = document["removed"]?.integer ?? 0
         }
 
         /// Why the job cannot run.
@@ -46,6 +52,11 @@ extension StateStore {
         ]
     }
 
+    /// The changes that record how far the removal of documents in other collections is.
+    static func childrenRemoved(to sequence: Int64, count: Int) -> BSONDocument {
+        ["undo.children": .long(sequence), "undo.removed": .integer(count), "active": "$$NOW"]
+    }
+
     /// The changes that end an undo.
     static var undoEnded: BSONDocument { ["undo.ended": "$$NOW", "state": "undone", "active": "$$NOW"] }
 
@@ -67,7 +78,7 @@ extension StateStore {
         var cursor = client.all(Self.leftAlone, of(job))
         var found: [(id: BSONValue, left: UndoReport.LeftDocument)] = []
         while let document = try cursor.nextDocument() {
-            guard let id = document["_id"]?.document?["id"],
+            guard let key = document["_id"]?.document, key["ns"] == nil, let id = key["id"],
                 let reason = document["reason"]?.text.flatMap(UndoReport.Reason.init)
             else { continue }
             found.append((id, UndoReport.LeftDocument(reason: reason, code: document["code"]?.integer)))
@@ -75,12 +86,44 @@ extension StateStore {
         return found
     }
 
+    /// Records documents of another collection that the undo leaves there.
+    func leave(
+        children ids: [BSONValue], of namespace: Namespace, because reason: UndoReport.ChildReason
+    ) throws(MongoError) {
+        try client.upsert(
+            Self.leftAlone,
+            ids: ids.map { .object(["job": .string(job), "id": $0, "ns": .string(namespace.description)]) },
+            ["reason": .string(reason.rawValue)])
+    }
+
+    /// The documents of other collections that the undo left there.
+    func leftChildren() throws(MongoError) -> ChildTally {
+        var cursor = client.all(Self.leftAlone, children)
+        var found = ChildTally()
+        while let document = try cursor.nextDocument() {
+            guard let key = document["_id"]?.document, let id = key["id"],
+                let namespace = key["ns"]?.text.flatMap({ Namespace($0) }),
+                let reason = document["reason"]?.text.flatMap(UndoReport.ChildReason.init)
+            else { continue }
+            found.leave(id, of: namespace, because: reason)
+        }
+        return found
+    }
+
+    /// Forgets them: they are looked at again.
+    func dropLeftChildren() throws(MongoError) { try client.deleteAll(Self.leftAlone, children) }
+
+    private var children: BSONDocument { ["$and": [.object(of(job)), ["_id.ns": ["$exists": true]]]] }
+
     private func of(_ job: String) -> BSONDocument {
         ["_id": ["$gte": ["job": .string(job)], "$lt": ["job": .string(job), "id": .maxKey]]]
     }
 
     /// Forgets what the undo left alone.
-    func dropLeftAlone() throws(MongoError) { try client.deleteAll(Self.leftAlone, of(job)) }
+    /// - Parameter between: called now and then.
+    func dropLeftAlone(_ between: () throws -> Void) throws {
+        try client.deleteAll(Self.leftAlone, of(job), between)
+    }
 
     /// A later job that wrote a field of this one, unless it was undone itself: its name.
     func laterWriter(of record: BSONDocument) throws -> String? {
@@ -105,7 +148,7 @@ extension StateStore {
 
 extension BSONDocument {
     /// The paths that the job of this record writes.
-    fileprivate var touched: [FieldPath] {
+    var touched: [FieldPath] {
         (self["touched"]?.document?.values ?? []).compactMap { $0.text.flatMap { try? FieldPath($0) } }
     }
 }

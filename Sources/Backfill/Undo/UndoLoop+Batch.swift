@@ -19,6 +19,9 @@ extension UndoLoop {
         case left(UndoReport.Reason)
     }
 
+    /// The most bytes that are read at once, unless one document alone has more.
+    private static let largestBatch = 8 << 20
+
     mutating func undo(_ entries: ArraySlice<JournalPart.Entry>, of part: JournalPart) throws -> Attempt {
         for entry in entries { gaps.found(entry.id) }
         let open = entries.filter { entry in
@@ -28,7 +31,8 @@ extension UndoLoop {
         guard !open.isEmpty else { return .done(entries.count) }
         var due: [Restoring] = []
         var left: [(id: BSONValue, document: UndoReport.LeftDocument)] = []
-        for (entry, found) in try find(open, of: part) {
+        guard let found = try find(open, of: part) else { return .tooSlow }
+        for (entry, found) in found {
             switch found {
             case .due(let document): due.append(document)
             case .asBefore: tally.asBefore += 1
@@ -45,7 +49,7 @@ extension UndoLoop {
             left.removeAll { !kept.contains($0.id) }
         }
         guard holding != nil else {
-            for document in due { try overlay?.restore(document) }
+            for document in due { overlay?.restore(document) }
             tally.restored += due.count
             for (id, document) in left { tally.leave(id, document) }
             return .done(count)
@@ -56,22 +60,11 @@ extension UndoLoop {
         return .done(count)
     }
 
-    /// Frees the room of documents that the job had made unsyncable, and that sync again.
-    private func settle(_ restored: [Restoring]) throws {
-        guard let active = gate?.job.active else { return }
-        var repaired: [BSONValue] = []
-        for document in restored {
-            let after = try document.restored()
-            if try active.check(after.view) != .certain { repaired.append(document.id) }
-        }
-        try runner.patience.bridging { try store.takeBack(harm: repaired, of: subject.namespace) }
-    }
-
-    /// Compares each document with its entry.
+    /// Compares each document with its entry; `nil` when they are too many to be held at once.
     private func find(
         _ entries: [JournalPart.Entry], of part: JournalPart
-    ) throws -> [(JournalPart.Entry, Found)] {
-        let current = try read(entries.map(\.id), of: part)
+    ) throws -> [(JournalPart.Entry, Found)]? {
+        guard let current = try read(entries.map(\.id), of: part) else { return nil }
         return try entries.map { entry in
             guard let document = current[entry.id] else { return (entry, .left(.gone)) }
             if SyncLock.isHeld(in: document) { return (entry, .left(.locked)) }
@@ -83,19 +76,22 @@ extension UndoLoop {
         }
     }
 
-    /// The documents as they are, or of each what matters.
-    private func read(_ ids: [BSONValue], of part: JournalPart) throws -> [BSONValue: BSONDocument] {
+    /// The documents as they are, or of each what matters; `nil` when they are too large to be held at once.
+    private func read(_ ids: [BSONValue], of part: JournalPart) throws -> [BSONValue: BSONDocument]? {
         let isWhole = gate != nil || part.groups.contains { $0.places != nil }
         let fields = ["_id"] + part.touched + SyncLock.fields
         let projection = isWhole ? [:] : BSONDocument(fields.map { ($0, 1) })
         return try runner.patience.bridging {
             var documents: [BSONValue: BSONDocument] = [:]
+            var size = 0
             for slice in ids.commandSlices() {
                 var cursor = collection.find(
                     ["_id": ["$in": .array(of: slice)]],
                     options: ["projection": .object(projection), "hint": ["_id": 1], "comment": "shipshape undo"])
                 while let document = try cursor.nextDocument() {
                     guard let id = document["_id"] else { continue }
+                    size += document.bytes.count
+                    guard size < Self.largestBatch || ids.count == 1 else { return nil }
                     documents[id] = try overlay?.document(id, document) ?? document
                 }
             }
@@ -127,7 +123,8 @@ extension UndoLoop {
             due.removeAll { refused.contains($0.id) }
             let entries = due.map { JournalPart.Entry(id: $0.id, group: $0.groupIndex) }
             due = []
-            for (entry, found) in try find(entries, of: part) {
+            guard let found = try find(entries, of: part) else { return false }
+            for (entry, found) in found {
                 switch found {
                 case .due(let document): due.append(document)
                 case .asBefore: break

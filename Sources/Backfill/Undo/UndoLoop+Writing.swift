@@ -2,6 +2,11 @@ import BSON
 import Checking
 import Mongo
 
+extension UpdateStatement {
+    /// About what it takes in a command.
+    fileprivate var byteCount: Int { BSONDocument([("q", .object(filter)), ("u", update)]).bytes.count }
+}
+
 extension UndoLoop {
     /// What became of a write.
     struct Written {
@@ -11,17 +16,31 @@ extension UndoLoop {
         var refused: [(id: BSONValue, code: Int)] = []
     }
 
+    /// The most bytes of a statement, so that a command that holds nothing else has less than 16 MiB.
+    private static let largest = (16 << 20) - (16 << 10)
+
     /// Writes documents as they were, where they are still as they were read; `nil` when it took too long.
     /// - Parameter isGrouped: whether those that are restored alike share a statement; one that is refused then stops them
     ///   all.
     mutating func write(_ documents: [Restoring], grouped isGrouped: Bool) throws -> Written? {
         if holding?.isHalfOver ?? false { try renew() }
         guard let lease = holding?.lease else { return Written() }
-        let groups = isGrouped ? Self.groups(documents) : documents.map { [$0] }
         var written = Written()
-        var sent = 0
+        var groups: [[Restoring]] = []
         var statements: [UpdateStatement] = []
-        for group in groups { if let one = try Restoring.statement(group, under: lease) { statements.append(one) } }
+        for group in isGrouped ? Self.groups(documents) : documents.map({ [$0] }) {
+            guard let one = try Restoring.statement(group, under: lease) else { continue }
+            // What is compared and what is put back travel together: where both are large, no command holds them.
+            guard one.byteCount < Self.largest else {
+                if let only = group.first, group.count == 1 {
+                    written.refused.append((only.id, MongoError.Code.documentTooLarge.rawValue))
+                }
+                continue
+            }
+            groups.append(group)
+            statements.append(one)
+        }
+        var sent = 0
         let sizes = statements.map { BSONValue.array(of: [.object($0.filter), $0.update]) }
         for slice in sizes.commandSlices(count: 1_000) {
             let part = Array(statements[sent..<sent + slice.count])
@@ -99,6 +118,7 @@ extension UndoLoop {
         guard holding != nil, !harmful.isEmpty else { return nil }
         let (patience, namespace) = (runner.patience, subject.namespace)
         let recorded = try patience.bridging { try store.pendingHarm(among: harmful, of: namespace) }
+        try patience.bridging { try store.takeBackRepaired(since: gate.grace(store), of: namespace) }
         let headroom = try patience.bridging { try gate.exactHeadroom(store) }
         var new = harmful.filter { !recorded.contains($0) }
         var cut: (id: BSONValue, headroom: Headroom)?

@@ -22,6 +22,10 @@ struct UndoLoop: ~Copyable {
     let retried: Set<BSONValue>?
     /// Documents that an earlier undo left alone.
     let leftBefore: Set<BSONValue>
+    /// Documents of other collections.
+    var children = ChildTally()
+    /// Those that earlier undos of the job removed.
+    let earlierRemoved: Int
     var gaps: UndoGaps
     var batch: Int
 
@@ -72,7 +76,7 @@ struct UndoLoop: ~Copyable {
 
     /// Waits until no brake holds.
     /// - Returns: the reason to stop when there is one.
-    private mutating func passBrakes() throws -> BackfillReport.Stop? {
+    mutating func passBrakes() throws -> BackfillReport.Stop? {
         guard let brakes else { return nil }
         var recorded: [Brake] = []
         let runner = runner

@@ -3,39 +3,56 @@ import BSON
 /// What a dry run would have restored already, where an older entry of the journal may be of the same document.
 ///
 /// Within an attempt no document stands twice. An older attempt at the same chunk holds the same documents again, and an
-/// earlier walk those that it changed; that of a walk is kept only where the two touch the same fields.
+/// earlier walk those that it changed too.
 struct UndoOverlay {
-    private var fields: [BSONValue: [String: BSONValue?]] = [:]
-    private var chunk: (pass: Int, after: BSONValue?)?
-    private let lasting: Set<Int>
+    /// The most documents of later walks that are kept in mind.
+    static let most = 100_000
 
-    init(_ passes: [StateStore.JournaledPass]) {
+    /// What the chunk at hand would have restored, and what later walks would have.
+    private var recent: [BSONValue: [JournalGroup]] = [:]
+    private var kept: [BSONValue: [JournalGroup]] = [:]
+    private var chunk: (pass: Int, after: BSONValue?)?
+    /// The walks whose documents an earlier one may have changed too, in a way that matters.
+    private let lasting: Set<Int>
+    private let most: Int
+    /// Whether there were more than are kept in mind: what is found of the others is found a second time.
+    private(set) var isFull = false
+
+    /// - Parameter judgesWhole: whether whole documents are judged, so that any earlier walk matters; else one does that
+    ///   touches the same fields.
+    init(_ passes: [StateStore.JournaledPass], judgesWhole: Bool, most: Int = Self.most) {
+        self.most = most
         lasting = Set(
             passes.filter { pass in
-                passes.contains { $0.pass < pass.pass && !$0.touched.isDisjoint(with: pass.touched) }
+                passes.contains { earlier in
+                    earlier.pass < pass.pass && (judgesWhole || !earlier.touched.isDisjoint(with: pass.touched))
+                }
             }.map(\.pass))
     }
 
     /// Goes on to a document of the journal, and forgets what no older one can ask for.
     mutating func enter(_ part: JournalPart) {
         let isSame = chunk.map { $0.pass == part.pass && $0.after == part.chunk.after } ?? false
-        if !isSame, lasting.isEmpty { fields = [:] }
+        if !isSame { recent = [:] }
         chunk = (part.pass, part.chunk.after)
     }
 
-    mutating func restore(_ document: Restoring) throws(BSONError) {
-        var changed = fields[document.id] ?? [:]
-        for name in document.group.names { changed[name] = .some(document.group.before[name]) }
-        fields[document.id] = changed
+    mutating func restore(_ document: Restoring) {
+        let change = document.group.change
+        if chunk.map({ lasting.contains($0.pass) }) ?? false {
+            if kept.count < most || kept[document.id] != nil {
+                kept[document.id, default: []].append(change)
+                return
+            }
+            isFull = true
+        }
+        recent[document.id, default: []].append(change)
     }
 
     /// The document as it would be.
     func document(_ id: BSONValue, _ document: BSONDocument) throws(BSONError) -> BSONDocument {
-        guard let changed = fields[id] else { return document }
         var result = document
-        for (name, value) in changed {
-            result = if let value { try result.replacing(name, with: value) } else { try result.removing(name) }
-        }
+        for change in (kept[id] ?? []) + (recent[id] ?? []) { result = try change.restored(result) }
         return result
     }
 }

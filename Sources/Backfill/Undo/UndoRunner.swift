@@ -64,12 +64,20 @@ package struct UndoRunner: Sendable {
             return report
         }
         var loop = try loop(subject, store, on: pool, left: left, deadline: nil, isDry: true)
-        loop.overlay = UndoOverlay(passes)
+        loop.overlay = UndoOverlay(passes, judgesWhole: loop.gate != nil)
         if let stopped = try loop.run(from: loop.retried == nil ? subject.undoing?.position : nil) {
             report.outcome = .stopped(stopped)
+        } else if let stopped = try loop.removeChildren(from: loop.retried == nil ? subject.undoing?.children : nil) {
+            report.outcome = .stopped(stopped)
         }
+        report.children = loop.reportOfChildren(left: loop.children)
         report.restored = loop.tally.restored
         report.asBefore = loop.tally.asBefore
+        if loop.overlay?.isFull == true {
+            report.notes.append(
+                "the job changed more than \(UndoOverlay.most) documents in more than one walk: of the others each change is "
+                    + "looked at by itself, so that the counts are upper bounds")
+        }
         let kept = left.filter { loop.retried?.contains($0.id) != true }
         report.leftAlone = UndoReport.LeftAlone.joined(Self.grouped(kept), loop.tally.report)
         report.gaps = loop.gaps.report
@@ -116,6 +124,10 @@ package struct UndoRunner: Sendable {
             if undoing?.ended == nil || loop.retried != nil {
                 if let stop = try loop.run(from: loop.retried == nil ? undoing?.position : nil) {
                     report.outcome = .stopped(stop)
+                } else if let stop = try loop.removeChildren(from: loop.retried == nil ? undoing?.children : nil) {
+                    report.outcome = .stopped(stop)
+                } else if let stop = try loop.settleRepaired() {
+                    report.outcome = .stopped(stop)
                 } else {
                     try loop.renew(setting: StateStore.undoEnded)
                 }
@@ -133,6 +145,7 @@ package struct UndoRunner: Sendable {
         report.earlier = loop.earlier
         report.asBefore = loop.tally.asBefore
         report.leftAlone = Self.grouped(try patience.bridging { try loop.store.leftAloneIDs() })
+        report.children = loop.reportOfChildren(left: try patience.bridging { try loop.store.leftChildren() })
         report.gaps = loop.gaps.report
         if let gate = loop.gate {
             report.harm = loop.tally.harm
@@ -173,7 +186,7 @@ extension UndoRunner {
             brakes: brakes, deadline: deadline, earlier: subject.undoing?.restored ?? 0,
             retried: isOver && !passing.isEmpty ? passing : nil,
             leftBefore: Set(left.map(\.id)).subtracting(isOver ? passing : []),
-            gaps: gaps, batch: min(UndoLoop.batch, byBytes))
+            earlierRemoved: subject.undoing?.removed ?? 0, gaps: gaps, batch: min(UndoLoop.batch, byBytes))
     }
 
     private static func grouped(_ left: [(id: BSONValue, left: UndoReport.LeftDocument)]) -> [UndoReport.LeftAlone] {

@@ -13,12 +13,17 @@ struct UndoSubject {
     let averageSize: Int?
     /// The job as it was run; `nil` when this program cannot read its text.
     let job: CompiledJob?
+    /// The top-level fields that the job writes.
+    let touched: [String]
     /// What is to be said before the start.
     var notes: [String] = []
     /// Chunks in which more was changed than journaled.
     let gaps: [UnjournaledChunk]
     /// The undo that was begun.
     let undoing: StateStore.Undoing?
+
+    /// Whether the job may have made documents in other collections.
+    var mayHaveChildren: Bool { job?.steps.contains { $0.step.kind is ExtractStep } ?? true }
 
     /// Looks the job up.
     /// - Throws: ``BackfillError`` when there is no such job, or no undo for it.
@@ -54,7 +59,7 @@ struct UndoSubject {
         let compiled = try? RecordedJob.compile(record, assuming: assuming)
         var subject = UndoSubject(
             name: name, namespace: namespace, collectionUUID: target.checksUUID ? target.uuid : nil,
-            averageSize: target.averageSize, job: compiled,
+            averageSize: target.averageSize, job: compiled, touched: Set(record.touched.map(\.topLevel)).sorted(),
             gaps: progress.unjournaled.compactMap(UnjournaledChunk.init),
             undoing: range["undo"]?.document.map(StateStore.Undoing.init))
         if compiled == nil {

@@ -3,7 +3,7 @@ import BSON
 /// What an undo did so far.
 struct UndoTally {
     /// Of each reason, so many `_id`s are kept in a dry run.
-    private static let samples = 1_000
+    static let samples = 1_000
 
     var restored = 0
     var asBefore = 0

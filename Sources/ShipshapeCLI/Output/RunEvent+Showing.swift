@@ -28,6 +28,10 @@ extension RunEvent {
             progress.note(
                 "waiting up to \(Int(seconds.rounded(.up))) s for \(documents.documents) that the sync translator holds "
                     + "locked")
+        case .waitingForLedger(let documents, let seconds):
+            progress.note(
+                "waiting up to \(Int(seconds.rounded(.up))) s until the ledger cannot show \(documents.documents) any more "
+                    + "that \(documents == 1 ? "syncs" : "sync") again")
         case .pass(let number, let documents):
             progress.note("pass \(number): \(documents.documents) arrived or changed meanwhile")
         }

@@ -1,0 +1,173 @@
+import BSON
+import Mongo
+
+/// Documents that the job made in other collections: they go once no document links to them any more.
+extension UndoLoop {
+    /// The most that are removed with one command.
+    private static let mostChildren = 200
+
+    /// Removes what the job made and nobody changed since, newest first, or gives the reason to stop.
+    /// - Parameter start: the attempt that the last undo came to; `nil` begins with the newest.
+    mutating func removeChildren(from start: Int64?) throws -> BackfillReport.Stop? {
+        guard subject.mayHaveChildren else { return nil }
+        let patience = runner.patience
+        var sequence = start
+        if start == nil, holding != nil { try patience.bridging { try store.dropLeftChildren() } }
+        var linked: Set<LinkKey>?
+        while let part = try patience.bridging({ try store.createdChildren(before: sequence) }) {
+            if linked == nil { linked = try linksOfLeftAlone() }
+            var rest = part.children[...]
+            while !rest.isEmpty {
+                if runner.stop.isRaised { return .signal }
+                if let deadline, .now >= deadline { return .timeBudget }
+                if let stop = try passBrakes() { return stop }
+                try remove(Array(rest.prefix(Self.mostChildren)), keeping: linked ?? [])
+                rest = rest.dropFirst(Self.mostChildren)
+            }
+            sequence = part.sequence
+            guard holding != nil else { continue }
+            FaultPoint.afterRestore.reached()
+            let removed = earlierRemoved + children.removed
+            try renew(
+                setting: retried == nil ? StateStore.childrenRemoved(to: part.sequence, count: removed) : [:])
+        }
+        return nil
+    }
+
+    /// What became of them, with what is left of all undos of the job; `nil` where the job made none.
+    func reportOfChildren(left: ChildTally) -> UndoReport.Children? {
+        let report = UndoReport.Children(
+            removed: children.removed, earlier: retried == nil ? earlierRemoved : 0, gone: children.gone,
+            left: left.left)
+        return report == UndoReport.Children() ? nil : report
+    }
+
+    /// All that could be a link in the documents that are left alone: what they lead to has to stay.
+    private func linksOfLeftAlone() throws -> Set<LinkKey> {
+        let ids = Array(tally.leftIDs.union(leftBefore))
+        let fields = BSONDocument([("_id", 0)] + subject.touched.map { ($0, 1) })
+        return try runner.patience.bridging {
+            var links: Set<LinkKey> = []
+            for slice in ids.commandSlices(count: 1_000) {
+                var cursor = collection.find(
+                    ["_id": ["$in": .array(of: slice)]],
+                    options: ["projection": .object(fields), "hint": ["_id": 1], "comment": "shipshape undo"])
+                while let document = try cursor.nextDocument() { document.collectLinks(into: &links) }
+            }
+            return links
+        }
+    }
+
+    private mutating func remove(_ all: [CreatedChild], keeping linked: Set<LinkKey>) throws {
+        for namespace in Set(all.map(\.namespace)) {
+            let made = Dictionary(all.filter { $0.namespace == namespace }.map { ($0.id, $0) }) { $1 }
+            var due = try look(made, in: namespace, keeping: linked, isFirst: true)
+            let count = due.count
+            guard holding != nil else {
+                children.removed += count
+                continue
+            }
+            for _ in 0..<4 where !due.isEmpty {
+                try send(due, to: namespace)
+                // Some changed meanwhile, or the lease had ended: what is there still is looked at again.
+                let ids = Set(due.compactMap { $0["_id"] })
+                due = try look(made.filter { ids.contains($0.key) }, in: namespace, keeping: linked, isFirst: false)
+            }
+            let refused = due.compactMap { $0["_id"] }
+            try leave(refused, of: namespace, because: .refused)
+            children.removed += count - refused.count - children.changedMeanwhile
+            children.changedMeanwhile = 0
+        }
+    }
+
+    /// The documents that are as they were made and may go; the others are recorded.
+    private mutating func look(
+        _ made: [BSONValue: CreatedChild], in namespace: Namespace, keeping linked: Set<LinkKey>, isFirst: Bool
+    ) throws -> [BSONDocument] {
+        let (patience, collection) = (runner.patience, client.collection(namespace))
+        let found = try patience.bridging {
+            var found: [BSONDocument] = []
+            for slice in Array(made.keys).commandSlices() {
+                found += try collection.find(
+                    ["_id": ["$in": .array(of: slice)]], options: ["hint": ["_id": 1], "comment": "shipshape undo"]
+                ).documents()
+            }
+            // By a collation others may be found too.
+            return found.filter { $0["_id"].map { made[$0] != nil } ?? false }
+        }
+        if isFirst { children.gone += made.count - found.count }
+        var changed: [BSONValue] = []
+        var kept: [BSONValue] = []
+        var due: [BSONDocument] = []
+        for document in found {
+            guard let id = document["_id"] else { continue }
+            if JournalDigest(of: document) != made[id]?.digest {
+                changed.append(id)
+            } else if linked.contains(LinkKey(id)) {
+                kept.append(id)
+            } else {
+                due.append(document)
+            }
+        }
+        if !isFirst { children.changedMeanwhile += changed.count }
+        try leave(changed, of: namespace, because: .changed)
+        try leave(kept, of: namespace, because: .linked)
+        return due
+    }
+
+    private mutating func leave(
+        _ ids: [BSONValue], of namespace: Namespace, because reason: UndoReport.ChildReason
+    ) throws {
+        guard !ids.isEmpty else { return }
+        for id in ids { children.leave(id, of: namespace, because: reason) }
+        guard holding != nil else { return }
+        try runner.patience.bridging { try store.leave(children: ids, of: namespace, because: reason) }
+    }
+
+    /// Removes documents, each while it is byte for byte what was read; the fence stands in the filter.
+    private mutating func send(_ documents: [BSONDocument], to namespace: Namespace) throws {
+        if holding?.isHalfOver ?? false { try renew() }
+        guard let lease = holding?.lease else { return }
+        var statements: [BSONValue] = []
+        for document in documents {
+            guard let id = document["_id"] else { continue }
+            let condition = Expression.all([lease.fence, try .isExactly(document)])
+            statements.append(.object(["_id": id, "$expr": condition.bson]))
+        }
+        let limit = lease.terms.writeLimit.milliseconds
+        let options: BSONDocument = [
+            "maxTimeMS": .long(limit), "writeConcern": ["w": "majority", "wtimeout": .long(limit)],
+            "comment": .string("shipshape undo \(subject.name)"),
+        ]
+        let (patience, collection) = (runner.patience, client.collection(namespace))
+        for slice in statements.commandSlices() {
+            FaultPoint.beforeWrite.reached()
+            let deletes = slice.compactMap(\.document).filter(\.fitsIntoCommand).map { filter in
+                DeleteStatement(
+                    filter, hint: ["_id": 1],
+                    collation: filter["_id"]?.dependsOnCollation ?? true ? nil : ["locale": "simple"])
+            }
+            guard !deletes.isEmpty else { continue }
+            _ = try patience.bridging {
+                try collection.delete(deletes, isOrdered: false, collectsWriteErrors: true, options: options)
+            }
+        }
+        // A delete that came after the fence removed nothing.
+        if let holding, !holding.isCertain { try renew() }
+    }
+}
+
+extension BSONDocument {
+    /// Whether a command that holds nothing else has less than 16 MiB.
+    fileprivate var fitsIntoCommand: Bool { bytes.count < (16 << 20) - (16 << 10) }
+
+    /// Adds every value at any depth that can be a link.
+    fileprivate func collectLinks(into links: inout Set<LinkKey>) {
+        for value in values {
+            switch value {
+            case .object(let inner), .array(let inner): inner.collectLinks(into: &links)
+            default: if value.isLink { links.insert(LinkKey(value)) }
+            }
+        }
+    }
+}

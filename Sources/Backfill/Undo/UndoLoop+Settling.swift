@@ -1,0 +1,48 @@
+import BSON
+import Checking
+import Mongo
+
+/// Documents that the job had made unsyncable, and that sync again.
+extension UndoLoop {
+    /// Notes that documents which the job had made unsyncable sync again.
+    ///
+    /// Each keeps its room for as long as the ledger may lag: it may still show what was repaired.
+    func settle(_ restored: [Restoring]) throws {
+        guard let active = gate?.job.active else { return }
+        var repaired: [BSONValue] = []
+        for document in restored {
+            let after = try document.restored()
+            if try active.check(after.view) != .certain { repaired.append(document.id) }
+        }
+        let namespace = subject.namespace
+        try runner.patience.bridging {
+            let pending = try store.pendingHarm(among: repaired, of: namespace)
+            guard !pending.isEmpty else { return }
+            try store.note(repaired: repaired.filter(pending.contains), harmed: [], of: namespace)
+        }
+    }
+
+    /// Frees the room of what was repaired, once the ledger cannot show it any more.
+    /// - Returns: the reason to stop when there is one.
+    mutating func settleRepaired() throws -> BackfillReport.Stop? {
+        guard let gate else { return nil }
+        let (patience, grace) = (runner.patience, gate.grace(store))
+        var isTold = false
+        while true {
+            let left = try patience.bridging { () throws -> Int in
+                try gate.freeRepaired(store)
+                return try store.repairedHarm(of: subject.namespace)
+            }
+            guard left > 0 else { return nil }
+            if !isTold { runner.events(.waitingForLedger(documents: left, seconds: grace.seconds)) }
+            isTold = true
+            let end = ContinuousClock.now + min(grace, .seconds(2))
+            while .now < end {
+                if runner.stop.isRaised { return .signal }
+                if let deadline, .now >= deadline { return .timeBudget }
+                Thread.sleep(.milliseconds(100))
+                if holding?.isHalfOver ?? false { try renew() }
+            }
+        }
+    }
+}
