@@ -28,9 +28,9 @@ extension RunLoop {
                 end = id
                 guard !outcome.isChanged else { continue }
                 cleared.append(
-                    .all(
+                    try .all(
                         [Expression(.string("$_id")) == .constant(id)]
-                            + names.map { Expression(.string("$\($0)")).isExactly(outcome.before[$0]) }))
+                            + Expression.areExactly(names, asIn: outcome.before)))
             }
             return (chunk, phase.clearing(cleared))
         }
