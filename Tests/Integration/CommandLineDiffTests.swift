@@ -1,4 +1,5 @@
 import Foundation
+import Subprocess
 import SystemPackage
 import TestSupport
 import Testing
@@ -80,6 +81,14 @@ import Testing
         let elsewhere = try await diff(
             Self.age, years, ["--config", "shipshape.yml"], configuration: "renames: [app.Person.age=yearsSinceBirth]")
         #expect(elsewhere.output == stated.output)
+        let folder = try CommandLineFolder()
+        defer { folder.remove() }
+        try folder.write(DiffFolder.schema(Self.age), to: "v1/app.Person.json")
+        try folder.write(DiffFolder.schema(years), to: "v2/app.Person.json")
+        let file = try folder.write("renames: [Person.age=yearsSinceBirth]", to: "elsewhere.yml")
+        let named = try await Program.run(
+            ["diff", "v1", "v2"], environment: ["SHIPSHAPE_CONFIG": file], in: folder.path)
+        #expect(named.output == stated.output)
         // A file's rename stays when it is done; a flag's does not.
         let done = try await diff(years, years, configuration: "renames:\n  - Person.age=yearsSinceBirth\n")
         #expect(done.exitCode == 0)

@@ -43,7 +43,7 @@ import Testing
 
     @Test func aNarrowTerminalGetsShorterLines() throws {
         let text = DiffText(try DiffFixture.report(weighed: true), isColored: false, width: 60).text
-        let lines = text.split(separator: "\n").dropFirst()
+        let lines = text.split(separator: "\n")
         #expect(lines.allSatisfy { $0.count <= 82 })
         #expect(
             text.contains(

@@ -20,7 +20,8 @@ public struct DiffText: Sendable {
 
     /// The text, which ends with a line break.
     public var text: String {
-        var blocks = [paint(report.verdict ?? .nonBreaking, report.headline.printable)]
+        let headline = report.headline.printable.wrapped(to: width).joined(separator: "\n")
+        var blocks = [paint(report.verdict ?? .nonBreaking, headline)]
         blocks += report.groups.map { group(name: $0.name, $0.changes) }
         if !report.hints.isEmpty { blocks.append(hints) }
         if !report.changes.isEmpty { blocks.append(advice) }
