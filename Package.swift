@@ -92,7 +92,10 @@ let package = Package(
         .testTarget(name: "MongoTests", dependencies: ["Mongo", "BSON", "TestSupport"]),
         .testTarget(
             name: "BackfillTests",
-            dependencies: ["Backfill", "LocatedYAML", "Checking", "SchemaChange", "ServerSchema", "BSON", .yams]),
+            dependencies: [
+                "Planning", "Reporting", "Backfill", "LocatedYAML", "Checking", "SchemaChange", "ServerSchema", "BSON",
+                .yams,
+            ]),
         .testTarget(
             name: "PlanningTests",
             dependencies: [

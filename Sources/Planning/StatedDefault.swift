@@ -89,7 +89,7 @@ extension StatedDefault {
             return .literal(.string(value))
         }
         guard let fitted = types.count == 1 ? read.fitted(to: types[0]) : read else {
-            let remedy = isText ? ": write \(place.collection.namespace.collection).…='\(value.quotedAsJSON)'" : ""
+            let remedy = isText ? ": write --default '\(field)=\(value.quotedAsJSON)'" : ""
             throw error("the value has type \(read.type), and the newer schema declares \(words(types))\(remedy)")
         }
         guard place.node.takes(fitted, in: place.collection.dialect) else {

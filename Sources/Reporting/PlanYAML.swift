@@ -6,6 +6,7 @@ import SchemaChange
 package struct PlanYAML: Sendable {
     private let file: PlanFile
     private let validator: BSONDocument?
+    private let isOfValidator: Bool
     private let ids: IDDisplay
     private let showsValues: Bool
 
@@ -14,6 +15,7 @@ package struct PlanYAML: Sendable {
     ///   - showsValues: whether a few values that do not convert are shown.
     package init(_ file: PlanFile, of plan: CollectionPlan, ids: IDDisplay = .shown, showsValues: Bool = false) {
         (self.file, self.ids, self.showsValues) = (file, ids, showsValues)
+        isOfValidator = plan.validator != nil
         validator = file.job.stage == .whileWarning ? plan.validator : nil
     }
 
@@ -51,13 +53,18 @@ package struct PlanYAML: Sendable {
             lines += [
                 "",
                 "1. Run this job before the deploy: every document that syncs under \(file.old) goes on syncing.",
-                "2. Deploy \(file.new).",
+                "2. Deploy \(file.new)"
+                    + (file.follower == nil ? "." : ": a breaking change, whose order of work the other file tells."),
                 "3. Run this job again: until then old clients may have written documents that need it.",
             ]
             if let follower = file.follower { lines.append("4. Run \(follower).") }
             lines.append(
                 "\(file.follower == nil ? 4 : 5). Look at what is left: shipshape check \(file.new) --active \(file.old)"
             )
+        case .afterDeploy where isOfValidator:
+            lines += [
+                "", "ONLY ONCE NOBODY READS THE OLD FIELDS, and after the other job: it takes them away.",
+            ]
         case .afterDeploy:
             lines += [
                 "",
@@ -93,10 +100,9 @@ package struct PlanYAML: Sendable {
         var lines = entry.changes.isEmpty ? [] : [""]
         lines += entry.changes.flatMap { Self.comment("\($0.code): \($0.description)", indent: "  ") }
         lines += entry.remarks.flatMap { Self.comment($0, indent: "  ") }
-        if entry.step != nil, entry.isActive { lines += finding(entry).flatMap { Self.comment($0, indent: "  ") } }
-        let suggestions = entry.suggestions.map { "  # - \($0.text)" }
-        guard let step = entry.step else { return lines + suggestions }
-        lines += suggestions
+        lines += entry.suggestions.map { "  # - \($0.text)" }
+        guard let step = entry.step else { return lines }
+        if entry.isActive { lines += finding(entry).flatMap { Self.comment($0, indent: "  ") } }
         guard entry.isActive else {
             return lines + Self.comment("nothing needs it\(ofDocuments):", indent: "  ") + ["  # - \(step.text)"]
         }

@@ -15,6 +15,7 @@ import Testing
         #expect(text.contains("\n  check  "))
         #expect(text.contains("\n  diff  "))
         #expect(text.contains("\n  lint  "))
+        #expect(text.contains("\n  plan  "))
         #expect(text.contains("\n  backfill  "))
         for code in ["0", "1", "64", "65", "69", "70", "73", "75", "76", "77", "78"] {
             #expect(text.split(whereSeparator: { ";: \n".contains($0) }).contains(Substring(code)))

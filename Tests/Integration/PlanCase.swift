@@ -16,6 +16,14 @@ struct PlanCase: Sendable {
     var jobs: FilePath { folder.appending("jobs") }
     var lateJobs: FilePath { jobs.appending("after-deploy") }
 
+    /// What the operator states beside the pair of schemas.
+    private var stated: [String] {
+        let path = Self.fixtures.appending(name).appending("flags").string
+        let text = ((try? String(contentsOfFile: path, encoding: .utf8)) ?? "").replacing(
+            "DATABASE", with: database.name)
+        return text.split(separator: "\n").map(String.init)
+    }
+
     /// The pairs of schemas with their documents.
     static var fixtures: FilePath {
         FilePath(#filePath).removingLastComponent().removingLastComponent().appending("PlanningTests/Fixtures")
@@ -42,11 +50,8 @@ struct PlanCase: Sendable {
             let from = root.appending(version)
             for path in try FileManager.default.subpathsOfDirectory(atPath: from.string) where path.hasSuffix(".json") {
                 let text = try String(contentsOfFile: from.appending(path).string, encoding: .utf8)
-                let target = folder.appending(version).appending(database.name).pushing(FilePath(path))
-                try FileManager.default.createDirectory(
-                    atPath: target.removingLastComponent().string, withIntermediateDirectories: true)
-                let own = text.replacingOccurrences(of: "DATABASE", with: database.name)
-                try own.write(toFile: target.string, atomically: true, encoding: .utf8)
+                try write(
+                    text.replacing("DATABASE", with: database.name), to: "\(version)/\(database.name)/\(path)")
             }
         }
     }
@@ -61,9 +66,46 @@ struct PlanCase: Sendable {
         }
     }
 
+    /// Writes a file of the test's folder.
+    func write(_ text: String, to name: String) throws {
+        let file = folder.pushing(FilePath(name))
+        try FileManager.default.createDirectory(
+            atPath: file.removingLastComponent().string, withIntermediateDirectories: true)
+        try text.write(toFile: file.string, atomically: true, encoding: .utf8)
+    }
+
+    /// Gives the test the demo's two versions, for its own database.
+    func copyDemo() throws {
+        for (version, name) in [("v1", "old"), ("v2", "new")] {
+            let from = DemoApp.folder.appending(version)
+            for path in try FileManager.default.subpathsOfDirectory(atPath: from.string) where path.hasSuffix(".json") {
+                let text = try String(contentsOfFile: from.appending(path).string, encoding: .utf8)
+                try write(
+                    text.replacing("mongodb-atlas/app/", with: "mongodb-atlas/\(database.name)/"),
+                    to: "\(name)/\(path.replacing("mongodb-atlas/app/", with: "mongodb-atlas/\(database.name)/"))")
+            }
+        }
+    }
+
+    /// The documents that do not fit a version, as collection and `_id`, with what is wrong with them.
+    func failing(_ version: String) async throws -> [String: String] {
+        let file = folder.appending("failures.jsonl").string
+        let run = try await Program.run([
+            "check", version, "--uri", backfill.uri, "--ledger", "none", "--threads", "1", "--failures", file,
+        ])
+        #expect(run.exitCode == 0 || run.exitCode == 1, "\(run.errors)")
+        var failing: [String: String] = [:]
+        for line in try String(contentsOfFile: file, encoding: .utf8).split(separator: "\n") {
+            let record = try BSONDocument(extendedJSON: String(line))
+            guard record["verdict"] == "certain", let id = record["_id"] else { continue }
+            failing["\(record["collection"]?.text ?? "") \(id)"] = String(line)
+        }
+        return failing
+    }
+
     /// Runs `shipshape plan` over both versions.
     func plan(_ flags: String..., to folder: FilePath? = nil) async throws -> ProgramRun {
-        try await Program.run(["plan", old, new, "--out", (folder ?? jobs).string] + flags)
+        try await Program.run(["plan", old, new, "--out", (folder ?? jobs).string] + stated + flags)
     }
 
     /// Runs the jobs of a folder, in the order of their names.

@@ -11,14 +11,84 @@ import Testing
         try await PlanCase.with(name) { plan in
             let before = try await plan.check()
             #expect(before.exitCode == 1, "the pair breaks documents: \(before.output)\(before.errors)")
+            try await Self.expectThatNoDocumentIsLost(plan)
+        }
+    }
 
-            let planned = try await plan.plan("--uri", plan.backfill.uri, "--fail-on", "none")
-            #expect(planned.exitCode == 0, "\(planned.output)\(planned.errors)")
-            for run in try await plan.run(plan.jobs) + plan.run(plan.lateJobs) {
-                #expect(run.exitCode == 0 || run.exitCode == 1, "\(run.output)\(run.errors)")
+    /// Plans, runs all jobs, and looks whether a document that fitted the older schema fits the newer one now.
+    private static func expectThatNoDocumentIsLost(_ plan: PlanCase) async throws {
+        let broken = try await plan.failing(plan.old)
+        let planned = try await plan.plan("--uri", plan.backfill.uri, "--fail-on", "none")
+        #expect(planned.exitCode == 0, "\(planned.output)\(planned.errors)")
+        expectSteps(try await plan.run(plan.jobs))
+        if plan.name != "validator" {
+            for (id, line) in try await plan.failing(plan.old) where broken[id] == nil {
+                Issue.record("the job before the deploy breaks \(id): \(line)")
             }
-            let after = try await plan.check()
-            #expect(after.exitCode == 0, "\(after.output)\(after.errors)")
+        }
+        expectSteps(try await plan.run(plan.lateJobs))
+        for (id, line) in try await plan.failing(plan.new) where broken[id] == nil {
+            Issue.record("\(id) fitted before, and does not now: \(line)")
+        }
+        let after = try await plan.check()
+        #expect(after.exitCode == 0, "\(after.output)\(after.errors)")
+    }
+
+    /// A job may leave documents alone that failed before; nothing else goes wrong.
+    private static func expectSteps(_ runs: [ProgramRun]) {
+        for run in runs { #expect(run.exitCode == 0 || run.exitCode == 1, "\(run.output)\(run.errors)") }
+    }
+
+    @Test(arguments: PlanCase.pairs)
+    func planningTwiceGivesTheSameBytes(_ name: String) async throws {
+        try await PlanCase.with(name) { plan in
+            _ = try await plan.plan("--fail-on", "none")
+            let first = try PlanCase.texts(below: plan.jobs)
+            _ = try await plan.plan("--fail-on", "none", to: plan.folder.appending("again"))
+            #expect(!first.isEmpty)
+            #expect(try PlanCase.texts(below: plan.folder.appending("again")) == first)
+        }
+    }
+
+    @Test func theJobsOfTheDemoMakeItsDocumentsFit() async throws {
+        try await Mongod.shared.withBackfill { backfill in
+            let plan = PlanCase(backfill: backfill, name: "demo")
+            try plan.copyDemo()
+            try await DemoApp(database: plan.database).load()
+            try await Self.expectThatNoDocumentIsLost(plan)
+            let files = PlanCase.files(in: plan.jobs).map { $0.replacing("\(plan.database.name).", with: "") }
+            #expect(files == ["Dog.yml", "Person.yml", "Task.yml"])
+            #expect(PlanCase.files(in: plan.lateJobs).count == 2)
+        }
+    }
+
+    @Test func aValidatorIsSetInTheStatedOrder() async throws {
+        try await PlanCase.with("validator") { plan in
+            func set(_ version: String, _ action: String) async throws {
+                let file = plan.folder.appending(version).appending(plan.database.name).appending("Task/schema.json")
+                let validator = try BSONDocument(extendedJSON: String(contentsOfFile: file.string, encoding: .utf8))
+                try await plan.database.run([
+                    "collMod": "Task", "validator": .object(validator), "validationAction": .string(action),
+                ])
+            }
+            try await set("old", "error")
+            let planned = try await plan.plan("--fail-on", "none")
+            let text = try #require(try PlanCase.texts(below: plan.jobs).values.first)
+            for said in [planned.output, text] {
+                let warns = try #require(said.range(of: "validationAction: \"warn\""))
+                let refuses = try #require(said.range(of: "validationAction: \"error\""))
+                #expect(warns.lowerBound < refuses.lowerBound)
+            }
+            try await set("new", "warn")
+            Self.expectSteps(try await plan.run(plan.jobs))
+            try await set("new", "error")
+            for document in try await plan.database.documents("Task") {
+                try await plan.database.run([
+                    "update": "Task",
+                    "updates": [["q": ["_id": document["_id"] ?? .null], "u": ["$set": ["status": "seen"]]]],
+                ])
+            }
+            #expect(try await plan.database.count("Task", ["status": "seen"]) == 4)
         }
     }
 }

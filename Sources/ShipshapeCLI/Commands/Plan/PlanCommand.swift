@@ -6,6 +6,7 @@ internal import Planning
 internal import Reporting
 internal import SchemaChange
 internal import ServerSchema
+internal import SystemPackage
 
 /// `shipshape plan OLD NEW`.
 struct PlanCommand: AsyncParsableCommand {
@@ -111,13 +112,22 @@ struct PlanCommand: AsyncParsableCommand {
     }
 
     private func schemas(_ only: Namespace?) async throws -> (ServerSchema, ServerSchema) {
-        let before = try await old.read(namespace: only, connection: connection)
-        let after = try await new.read(namespace: only, connection: connection)
+        let before = try await read(old, only)
+        let after = try await read(new, only)
+        if let only, before[only] == nil, after[only] == nil {
+            throw UsageError("--collection: neither schema has a collection \(only)")
+        }
         guard before.dialect == after.dialect else {
             throw UsageError(
                 "OLD and NEW are of two kinds: only two App Services schemas or two validators can be compared")
         }
         return (before, after)
+    }
+
+    /// Of a folder the whole is read: a collection that only one of the two covers is no error.
+    private func read(_ schema: SchemaArgument, _ only: Namespace?) async throws -> ServerSchema {
+        let isFolder = (try? FilePath(schema.name).stat().type) == .directory
+        return try await schema.read(namespace: isFolder ? nil : only, connection: connection)
     }
 
     private func look(at plan: SchemaPlan, _ planner: Planner) async throws -> SchemaPlan {

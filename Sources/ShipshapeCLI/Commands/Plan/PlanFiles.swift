@@ -20,16 +20,15 @@ struct PlanFiles {
         func place(_ job: PlannedJob) -> FilePath {
             let name = PlannedJob.fileName(of: job.namespace)
             let isLate = job.stage == .afterDeploy
-            let file = isLate ? "\(Self.lateFolder)/\(name)-after-deploy.yml" : "\(name).yml"
-            return (base ?? "").pushing(FilePath(file))
+            return FilePath(isLate ? "\(Self.lateFolder)/\(name)-after-deploy.yml" : "\(name).yml")
         }
         files = plan.collections.flatMap { collection in
             collection.jobs.map { job in
-                let path = place(job)
-                let home = base == nil ? FilePath(".") : path.removingLastComponent()
+                let path = base?.pushing(place(job))
+                let home = path?.removingLastComponent() ?? "."
                 let follower = collection.jobs.first { $0.stage == .afterDeploy && job.stage != .afterDeploy }
                 return PlanFile(
-                    job, path: base == nil ? nil : path.string, old: old.name, new: new.name,
+                    job, path: path?.string, old: old.name, new: new.name,
                     oldPath: old.path(from: home), newPath: new.path(from: home),
                     follower: follower.map { base == nil ? "the job \($0.name)" : place($0).string })
             }

@@ -1,0 +1,127 @@
+import BSON
+import Foundation
+import SystemPackage
+import TestSupport
+import Testing
+
+/// How `plan` is used, and how it refuses.
+@Suite struct PlanCommandTests {
+    private static let v1 = DemoApp.folder.appending("v1").string
+    private static let v2 = DemoApp.folder.appending("v2").string
+
+    private func withFolder(_ body: (CommandLineFolder) async throws -> Void) async throws {
+        let folder = try CommandLineFolder()
+        defer { folder.remove() }
+        try await body(folder)
+    }
+
+    private func plan(_ flags: String...) async throws -> ProgramRun {
+        try await Program.run(["plan", Self.v1, Self.v2] + flags)
+    }
+
+    @Test func aJobOnStandardOutputIsThePlanAndNothingElse() async throws {
+        let run = try await plan("--collection", "app.Person", "--default", "Person.email=", "--quiet")
+        #expect(run.exitCode == 0)
+        #expect(run.errors == "")
+        #expect(run.output.contains("  - default: {field: email, value: \"\", when: missingOrNull}\n"))
+        #expect(run.output.contains("\ncollection: app.Person\n"))
+        #expect(!run.output.contains("\n---\n"))
+    }
+
+    @Test func nothingThatStandsThereIsOverwrittenWithoutForce() async throws {
+        try await withFolder { folder in
+            let out = folder.path.appending("jobs").string
+            #expect(try await plan("--out", out).exitCode == 0)
+            let first = try PlanCase.texts(below: folder.path)
+            #expect(
+                Set(first.keys).isSuperset(of: ["jobs/app.Task.yml", "jobs/after-deploy/app.Task-after-deploy.yml"]))
+            let again = try await plan("--out", out, "--name", "other")
+            #expect(again.exitCode == 73)
+            #expect(again.errors.contains("app.Dog.yml stands there already"))
+            #expect(try PlanCase.texts(below: folder.path) == first)
+            #expect(try await plan("--out", out, "--name", "other", "--force").exitCode == 0)
+            #expect(
+                try PlanCase.texts(below: folder.path)["jobs/app.Task.yml"]?.contains("\njob: other-app.Task\n") == true
+            )
+        }
+    }
+
+    @Test(arguments: [
+        (
+            "Person.email=5",
+            "the value has type int, and the newer schema declares string: write --default 'Person.email=\"5\"'"
+        ),
+        ("Person.age=old", "\"old\" is no JSON, and the newer schema declares int"),
+        ("Person.emial=x", "app.Person has no property \"emial\" (did you mean \"email\"?)"),
+        ("Persn.email=x", "the newer schema has no such type or collection (did you mean \"Person\"?)"),
+        ("Person.yearsSinceBirth=1.5", "the value has type double, and the newer schema declares int"),
+    ])
+    func aDefaultThatDoesNotFitIsRefused(_ text: String, _ message: String) async throws {
+        let run = try await plan("--default", text)
+        #expect(run.exitCode == 64)
+        #expect(run.output == "")
+        #expect(run.errors == "shipshape: --default \(text.prefix { $0 != "=" })=…: \(message)\n")
+    }
+
+    @Test(arguments: [["--default", "email"], ["--force"], ["--name", "a/b"], ["--collection", "Person"]])
+    func wrongUseEndsWith64(_ flags: [String]) async throws {
+        let run = try await Program.run(["plan", Self.v1, Self.v2] + flags)
+        #expect(run.exitCode == 64)
+        #expect(run.output == "")
+    }
+
+    @Test func aRenameThatTheSchemasDoNotBearOutIsRefused() async throws {
+        let run = try await plan("--rename", "Person.age=yearsSinceBirth")
+        #expect(run.exitCode == 64)
+        #expect(run.errors.hasPrefix("shipshape: rename \"Person.age=yearsSinceBirth\": "))
+    }
+
+    @Test func reviewsAreFindingsOnlyWhereAskedFor() async throws {
+        #expect(try await plan("--quiet").exitCode == 0)
+        #expect(try await plan("--quiet", "--fail-on", "review").exitCode == 1)
+    }
+
+    @Test func aChangeThatNoJobCanServeIsAFinding() async throws {
+        try await withFolder { folder in
+            let schema = { (type: String) in
+                #"{"title":"A","bsonType":"object","required":["_id"],"properties":{"_id":{"bsonType":"\#(type)"}}}"#
+            }
+            let old = try folder.write(schema("int"), to: "old.json")
+            let new = try folder.write(schema("string"), to: "new.json")
+            let arguments = ["plan", old, new, "--collection", "app.A"]
+            let run = try await Program.run(arguments)
+            #expect(run.exitCode == 1)
+            #expect(run.output.contains("id-type-changed"))
+            #expect(run.output.contains("make a partner collection"))
+            #expect(try await Program.run(arguments + ["--fail-on", "none"]).exitCode == 0)
+        }
+    }
+
+    @Test func collectionsOfOneSchemaAloneAreTold() async throws {
+        try await withFolder { folder in
+            let schema = { (title: String) in
+                #"{"title":"\#(title)","bsonType":"object","required":["_id","n"],"#
+                    + #""properties":{"_id":{"bsonType":"int"},"n":{"bsonType":"int"}}}"#
+            }
+            try folder.write(schema("Gone"), to: "old/app/Gone/schema.json")
+            try folder.write(schema("Come"), to: "new/app/Come/schema.json")
+            let run = try await Program.run(
+                ["plan", folder.path.appending("old").string, folder.path.appending("new").string])
+            #expect(run.exitCode == 1)
+            #expect(run.output.contains("type-removed") && run.output.contains("keep the type on the server"))
+            #expect(run.output.contains("type-added"))
+        }
+    }
+
+    @Test func theCommandNamesItsOptions() async throws {
+        let run = try await Program.run(["plan", "--help"])
+        #expect(run.output.contains("USAGE: shipshape plan [<options>] <old> <new>"))
+        for line in [
+            "--out <folder>", "--force", "--collection <db.collection>", "--default <type.field=value>",
+            "--rename <old=new>", "--name <name>", "--fail-on <unplanned|review|none>", "--uri <mongodb://…>",
+            "--show-values",
+        ] {
+            #expect(run.output.contains("  \(line)"), "\(line)")
+        }
+    }
+}
