@@ -20,6 +20,7 @@ extension FieldPlanner {
                 into: field)
             group.add(line, "the old field stays as it is while the older schema is live")
             group.entries[group.entries.count - 1].suggestions = fitted.entries[0].suggestions
+            fit(field, at: group.path, nil, new.node, new.link, in: &group, isStray: true)
             return group.late.append(Self.removal(of: from, "once \(field) holds what was converted"))
         }
         let isChanged = !fitted.steps.isEmpty || new.isRequired && !old.isRequired
@@ -33,6 +34,7 @@ extension FieldPlanner {
                 ? "the validator takes no field of the old name"
                 : "the old field stays as long as the older schema is live")
         group.entries += fitted.entries
+        if fitted.steps.isEmpty { fit(field, at: group.path, nil, new.node, new.link, in: &group, isStray: true) }
         guard !forbids else { return }
         var end = PlanEntry(role: .step)
         end.remarks = ["moves what is still in \(from) alone, and takes \(from) away where \(field) holds the same"]

@@ -65,6 +65,21 @@ extension FieldPlanner {
         }
     }
 
+    /// Takes the nulls out of a list or a dictionary whose elements may no longer be null; `path` is that of the elements.
+    func dropNulls(at path: SchemaPath, _ old: SchemaNode, _ new: SchemaNode, in group: inout FieldGroup) {
+        switch path.steps.last {
+        case .elements, .values: break
+        default: return
+        }
+        let mayBeNull = { (node: SchemaNode) in
+            node.types.isEmpty || node.types.contains(.null) || node.types.contains(.mixed)
+        }
+        guard let field = SchemaPath(Array(path.steps.dropLast())).jobPath, mayBeNull(old), !mayBeNull(new) else {
+            return
+        }
+        group.add(.plain("drop-nulls", field), "no element may be null")
+    }
+
     private static func isSame(_ old: SchemaNode, _ new: SchemaNode) -> Bool {
         guard case .single = Form(new) else { return false }
         return Set(old.types) == Set(new.types)

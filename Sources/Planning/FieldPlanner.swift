@@ -72,6 +72,7 @@ struct FieldPlanner {
             fit(field, at: path, before?.node, after.node, after.link, in: &group, isStray: before == nil)
         }
         fill(field, at: path, before, after, in: &group)
+        if let before { dropNulls(at: path, before.node, after.node, in: &group) }
     }
 
     private static func concernsValues(_ code: SchemaChange.Code) -> Bool {

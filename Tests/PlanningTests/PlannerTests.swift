@@ -104,6 +104,13 @@ import Testing
         #expect(lines(plan, .afterDeploy) == steps)
     }
 
+    @Test func nullsAreDroppedBeforeTheDeploy() throws {
+        let items = { "{ \"bsonType\": \"array\", \"items\": { \"bsonType\": \($0) } }" }
+        let plan = try plan(Self.field(items("[\"int\", \"null\"]")), Self.field(items("\"int\"")))
+        #expect(lines(plan) == ["drop-nulls: {field: x}"])
+        #expect(plan.jobs[0].entries[0].changes.map(\.code) == [.elementNullabilityChanged])
+    }
+
     @Test func aSetIsMadeBeforeTheDeploy() throws {
         let list = "\"bsonType\": \"array\", \"items\": { \"bsonType\": \"string\" }"
         let plan = try plan(Self.field("{ \(list) }"), Self.field("{ \(list), \"uniqueItems\": true }"))
@@ -115,7 +122,7 @@ import Testing
         options.renames = [try Rename("Person.x=z")]
         let new = "\"required\": [\"_id\"], \"properties\": { \(Self.id), \"z\": { \"bsonType\": \"string\" } }"
         let plan = try plan(Self.field("{ \"bsonType\": \"string\" }"), new, options: options)
-        #expect(lines(plan) == ["copy: {from: x, to: z}"])
+        #expect(lines(plan) == ["copy: {from: x, to: z}", "convert: {field: z, to: string}"])
         #expect(lines(plan, .afterDeploy) == ["rename: {from: x, to: z}"])
     }
 
@@ -126,7 +133,8 @@ import Testing
         let plan = try plan(Self.field("{ \"bsonType\": \"string\" }"), new, options: options)
         #expect(
             lines(plan) == [
-                "convert: {field: x, to: int, into: z}", "default: {field: z, value: 0, when: missingOrNull}",
+                "convert: {field: x, to: int, into: z}", "convert: {field: z, to: int}",
+                "default: {field: z, value: 0, when: missingOrNull}",
             ])
         #expect(plan.jobs.count == 1)
     }

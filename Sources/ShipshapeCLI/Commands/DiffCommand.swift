@@ -73,10 +73,10 @@ struct DiffCommand: AsyncParsableCommand {
     func run() async throws {
         try output.prepare()
         let stated = try renames.read()
-        let (before, after) = try await schemas()
-        let only = try scope(before, after)
+        let schemas = try await ComparedSchemas(old, new, collection: collection, connection: connection)
+        let only = schemas.only
         var changes = try SchemaDiff.changes(
-            from: before, to: after, renames: stated, isVersioned: schemaVersioning
+            from: schemas.old, to: schemas.new, renames: stated, isVersioned: schemaVersioning
         ).filter { only == nil || $0.namespace == only || $0.oldNamespace == only }
         if let revision = GitRevision(new.name) {
             // Annotations are shown beside the repository's files.
@@ -86,7 +86,7 @@ struct DiffCommand: AsyncParsableCommand {
                 return change
             }
         }
-        var report = DiffReport(old: old.name, new: new.name, dialect: after.dialect, changes: changes)
+        var report = DiffReport(old: old.name, new: new.name, dialect: schemas.new.dialect, changes: changes)
         report.failOn = failOn.policy
         if old.isLive || new.isLive, only == nil {
             report.notes.append("of the live validators only those of collections that both sides have are compared")
@@ -104,34 +104,6 @@ struct DiffCommand: AsyncParsableCommand {
             }
         }
         if report.hasFailed { throw ExitStatus.findings }
-    }
-
-    /// Reads both; a collection that only one of two folders has is a change, not an error.
-    private func schemas() async throws -> (old: ServerSchema, new: ServerSchema) {
-        let only = collection.flatMap { Namespace($0) }
-        var before = try await old.readWhole(fileIsOf: only, connection: connection)
-        var after = try await new.readWhole(fileIsOf: only, connection: connection)
-        guard before.dialect == after.dialect else {
-            throw UsageError(
-                "\(old.name) is \(ComparisonFlags.name(of: before.dialect)), and \(new.name) is "
-                    + "\(ComparisonFlags.name(of: after.dialect)): only schemas of one kind can be compared")
-        }
-        // Of a whole deployment only what the other side speaks of is asked about.
-        if old.isLive { before.collections.removeAll { after[$0.namespace] == nil } }
-        if new.isLive { after.collections.removeAll { before[$0.namespace] == nil } }
-        return (before, after)
-    }
-
-    /// The only collection to report: the one that was asked for, or that of a single file.
-    /// - Throws: ``UsageError`` when neither side has it.
-    private func scope(_ before: ServerSchema, _ after: ServerSchema) throws(UsageError) -> Namespace? {
-        guard let only = collection.flatMap({ Namespace($0) }) else {
-            return [before, after].first(where: \.isOneFile)?.collections.first?.namespace
-        }
-        guard before[only] == nil, after[only] == nil else { return only }
-        let known = (before.collections + after.collections).map { "\($0.namespace)" }
-        let hint = Spelling.hint(for: "\(only)", among: known).map { " (\($0))" } ?? ""
-        throw UsageError("--collection \(only): neither \(old.name) nor \(new.name) has it\(hint)")
     }
 
     private func weigh(_ report: inout DiffReport) async throws {

@@ -4,9 +4,6 @@ internal import Backfill
 internal import Mongo
 internal import Planning
 internal import Reporting
-internal import SchemaChange
-internal import ServerSchema
-internal import SystemPackage
 
 /// `shipshape plan OLD NEW`.
 struct PlanCommand: AsyncParsableCommand {
@@ -83,6 +80,7 @@ struct PlanCommand: AsyncParsableCommand {
             throw ValidationError(
                 "--default \(text.prefix { $0 != "=" }): write TYPE.field=VALUE, such as Person.email=\"\"")
         }
+        if old.isLive, new.isLive { throw ValidationError("OLD and NEW are both live: there is nothing to plan") }
         if force, out == nil { throw ValidationError("--force goes with --out") }
         if let name, !PlannedJob.isName(name) {
             throw ValidationError("--name: a job's name consists of at most 60 letters, digits, '-', '_' and '.'")
@@ -91,15 +89,14 @@ struct PlanCommand: AsyncParsableCommand {
 
     func run() async throws {
         try output.prepare()
-        let only = collection.flatMap { Namespace($0) }
-        let (before, after) = try await schemas(only)
+        let schemas = try await ComparedSchemas(old, new, collection: collection, connection: connection)
         var options = PlanOptions()
         options.defaults = defaults.compactMap { StatedDefault($0) }
         options.renames = try renames.read()
         options.name = name
-        let planner = Planner(from: before, to: after, options: options)
+        let planner = Planner(from: schemas.old, to: schemas.new, options: options)
         var plan: SchemaPlan
-        do { plan = try planner.plan(only: only) } catch let error as JobError {
+        do { plan = try planner.plan(only: schemas.only) } catch let error as JobError {
             throw PlanDefect(description: "a step was planned that does not fit the schemas: \(error)")
         }
         if connection.uri == nil { plan.settleWithoutData() } else { plan = try await look(at: plan, planner) }
@@ -109,25 +106,6 @@ struct PlanCommand: AsyncParsableCommand {
         try show(plan, files.files, texts)
         let isOpen = plan.unplanned > 0 || plan.stuck > 0
         if failOn != .none, isOpen || failOn == .review && plan.reviews > 0 { throw ExitStatus.findings }
-    }
-
-    private func schemas(_ only: Namespace?) async throws -> (ServerSchema, ServerSchema) {
-        let before = try await read(old, only)
-        let after = try await read(new, only)
-        if let only, before[only] == nil, after[only] == nil {
-            throw UsageError("--collection: neither schema has a collection \(only)")
-        }
-        guard before.dialect == after.dialect else {
-            throw UsageError(
-                "OLD and NEW are of two kinds: only two App Services schemas or two validators can be compared")
-        }
-        return (before, after)
-    }
-
-    /// Of a folder the whole is read: a collection that only one of the two covers is no error.
-    private func read(_ schema: SchemaArgument, _ only: Namespace?) async throws -> ServerSchema {
-        let isFolder = (try? FilePath(schema.name).stat().type) == .directory
-        return try await schema.read(namespace: isFolder ? nil : only, connection: connection)
     }
 
     private func look(at plan: SchemaPlan, _ planner: Planner) async throws -> SchemaPlan {
