@@ -16,7 +16,7 @@ extension FieldPlanner {
         let isFilled = new.isRequired && wasMissing || couldBeNull && !mayBeNull
         if let value = stated[path] {
             let line = StepLine.fill(field, with: value, nullsToo: new.isRequired || !mayBeNull)
-            return group.add(line, group.entries.isEmpty ? nil : "then the value that --default states")
+            return group.add(line, "the value that --default states")
         }
         guard new.isRequired else {
             // Only a validator refuses a null in an optional field.
@@ -47,7 +47,7 @@ extension FieldPlanner {
             group.add(line)
             let type = new.node.withoutNull.expectation()
             group.entries[group.entries.count - 1].review =
-                "the zero value of \(type); state another with --default"
+                "the zero value of \(type)"
             return
         }
         let type = new.node.withoutNull.types.first

@@ -51,10 +51,13 @@ package struct PlanText: Sendable {
             return entry.role == .road
                 ? lines : lines + (entry.changes.isEmpty ? [] : ["    the documents need no step"])
         }
+        guard entry.isActive else { return lines }
         let review = entry.review == nil ? "" : paint.yellow("  review")
         let count = entry.finding.map { "  (\($0.needing.documents))" } ?? ""
-        lines.append("    \(entry.isActive ? "" : "not needed: ")\(step.text)\(count)\(review)")
-        lines += (entry.finding?.leftAlone ?? []).map { "      left alone: \($0.count.documents), \($0.reason)" }
+        lines.append("    \(step.text)\(count)\(review)")
+        lines += (entry.finding?.leftAlone ?? []).filter(\.isTrouble).map {
+            "      left alone: \($0.count.documents), \($0.reason)"
+        }
         return lines
     }
 

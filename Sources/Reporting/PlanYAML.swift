@@ -85,7 +85,7 @@ package struct PlanYAML: Sendable {
         }
         let reviews = job.entries.count { $0.isActive && $0.review != nil }
         if reviews > 0 {
-            lines += ["", "\(reviews.counted("step")) marked \"review\": nobody stated the value."]
+            lines += ["", "\(reviews.counted("step")) marked \"review\": nobody stated the value, as --default does."]
         }
         if let documents = job.documents {
             lines += [
@@ -104,12 +104,14 @@ package struct PlanYAML: Sendable {
         guard let step = entry.step else { return lines }
         if entry.isActive { lines += finding(entry).flatMap { Self.comment($0, indent: "  ") } }
         guard entry.isActive else {
-            return lines + Self.comment("nothing needs it\(ofDocuments):", indent: "  ") + ["  # - \(step.text)"]
+            return lines + Self.comment("nothing needs it (0 of \(ofDocuments)):", indent: "  ") + [
+                "  # - \(step.text)"
+            ]
         }
         return lines + ["  - \(step.text)" + (entry.review.map { "  # review: \($0)" } ?? "")]
     }
 
-    private var ofDocuments: String { file.job.documents.map { ": 0 of \($0.all.documents)" } ?? "" }
+    private var ofDocuments: String { (file.job.documents?.all ?? 0).documents }
 
     private func finding(_ entry: PlanEntry) -> [String] {
         guard let finding = entry.finding else { return [] }
@@ -119,16 +121,16 @@ package struct PlanYAML: Sendable {
             : "\(finding.needing.documents) \(finding.needing == 1 ? "needs" : "need") it"
         return [needing]
             + finding.leftAlone.map { left in
-                let samples = left.samples.compactMap(sample)
-                let such = samples.isEmpty ? "" : ", such as \(samples.joined(separator: ", "))"
+                let samples = left.isTrouble ? left.samples.compactMap(sample) : []
+                let such = samples.isEmpty ? "" : ", such as _id \(samples.joined(separator: ", "))"
                 return "left alone: \(left.count.documents), \(left.reason)\(such)"
             }
     }
 
     private func sample(_ sample: StepFinding.Sample) -> String? {
         guard let id = ids.text(sample.id) else { return nil }
-        guard showsValues, let value = sample.value else { return "_id \(id)" }
-        return "_id \(id) with \(value.shellText.prefix(SampleValue.maximumLength))"
+        guard showsValues, let value = sample.value else { return id }
+        return "\(id) with \(value.shellText.prefix(SampleValue.maximumLength))"
     }
 
     // MARK: Lines

@@ -105,7 +105,9 @@ import Testing
     }
 
     @Test func nullsAreDroppedBeforeTheDeploy() throws {
-        let items = { "{ \"bsonType\": \"array\", \"items\": { \"bsonType\": \($0) } }" }
+        let items = { (type: String) in
+            "{ \"bsonType\": \"array\", \"items\": { \"bsonType\": \(type) } }"
+        }
         let plan = try plan(Self.field(items("[\"int\", \"null\"]")), Self.field(items("\"int\"")))
         #expect(lines(plan) == ["drop-nulls: {field: x}"])
         #expect(plan.jobs[0].entries[0].changes.map(\.code) == [.elementNullabilityChanged])
