@@ -16,6 +16,7 @@ package struct Outcome: Sendable {
     /// was read has. The first is bounded by the documents left out. For the second, a schema was made from half of the
     /// documents that accepts all of those; what it does not accept of the other half bounds what the schema of both
     /// halves, which knows more, does not accept of a third. Both bounds are Clopper and Pearson's, one-sided.
+    /// What to leave out was chosen by the same documents: with a cover below 100% the first bound is near, not exact.
     package let unseenBound: Double
     /// The documents of the half that was held out, and how many of them the other half's schema does not accept.
     package let heldOut: (documents: Int, failing: Int)

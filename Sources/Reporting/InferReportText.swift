@@ -44,7 +44,7 @@ package struct InferReportText: Sendable {
         let sample = collection.sampleSize == nil ? "" : ", taken at random"
         let cover = Share(report.options.cover).text
         let possible =
-            outcome.possible > 0 ? " (\(outcome.possible.grouped) of the others may not sync)" : ""
+            outcome.possible > 0 ? ", \(outcome.possible.grouped) of the others may not sync" : ""
         let start = "\(name): \(outcome.checked.documents) read\(sample)"
         guard outcome.isWithinCover else {
             return start + ", "

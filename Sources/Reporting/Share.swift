@@ -5,7 +5,7 @@ struct Share {
     init(_ count: Int, of whole: Int) { part = whole == 0 ? 0 : Double(count) / Double(whole) }
     init(_ part: Double) { self.part = part }
 
-    /// Such as `99.87%`: four digits, and neither 0 nor 100 for what is only nearly so.
+    /// Such as `99.87%`: two digits of the smaller part, and neither 0% nor 100% for what is only nearly so.
     var text: String {
         if part <= 0 { return "0%" }
         if part >= 1 { return "100%" }
@@ -19,7 +19,9 @@ struct Share {
         var unit = 1
         for _ in 0..<places { unit *= 10 }
         let fraction = String(whole % unit)
-        let padded = String(repeating: "0", count: places - fraction.count) + fraction
-        return "\(whole / unit).\(padded)%"
+        var padded = String(repeating: "0", count: places - fraction.count) + fraction
+        // What is exact needs no zeros to say so.
+        if abs(Double(whole) / scale - part) < 1e-12 { while padded.hasSuffix("0") { padded.removeLast() } }
+        return padded.isEmpty ? "\(whole / unit)%" : "\(whole / unit).\(padded)%"
     }
 }

@@ -60,6 +60,17 @@ import Testing
         }
     }
 
+    @Test func inferNamesItsOptions() async throws {
+        let text = try await help("infer", "--help")
+        for line in [
+            "--collection <db.collection>", "--database <name>", "--source <path>", "--cover <percent>", "--strict",
+            "--dialect <appservices|jsonschema>", "--enums", "--out <path>", "--force", "--sample <count>",
+            "--seed <number>", "--where <filter>", "--threads <count>", "--rate <count>", "--report <file>",
+        ] {
+            #expect(text.contains("  \(line)"), "\(line)")
+        }
+    }
+
     @Test func backfillNamesItsOptions() async throws {
         let text = try await help("backfill", "--help")
         #expect(text.contains("USAGE: shipshape backfill [<options>] <job>"))
