@@ -74,6 +74,10 @@ struct PlanFiles {
                     throw error
                 }
                 try file.commit()
+            } catch let error as CocoaError {
+                // Foundation's own words are not for people.
+                let reason = (error.underlying as? POSIXError).map { "\(Errno(rawValue: $0.code.rawValue))" }
+                throw OutputError(description: "cannot write \(path): \(reason ?? "its folder cannot be made")")
             } catch {
                 throw OutputError(description: "cannot write \(path): \(error)")
             }
