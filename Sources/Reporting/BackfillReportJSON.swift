@@ -23,7 +23,7 @@ package struct BackfillReportJSON {
             ("database", .string(report.namespace.database)),
             ("collection", .string(report.namespace.collection)),
             ("outcome", .string(outcome)),
-            ("stopped_by", stoppedBy),
+            ("stopped_by", report.outcome.stop.json),
             ("duration_ms", .integer(Int(report.seconds * 1_000))),
             ("documents", .integer(report.estimatedDocuments)),
             ("changed", .integer(report.modified)), ("changed_is_lower_bound", .bool(report.modifiedIsLow)),
@@ -50,10 +50,6 @@ package struct BackfillReportJSON {
         case .done: "done"
         case .stopped: "stopped"
         }
-    }
-
-    private var stoppedBy: ReportValue {
-        if case .stopped(let stop) = report.outcome { .string(stop.reason) } else { .null }
     }
 
     private func wait(_ wait: BackfillReport.Wait) -> ReportValue {
@@ -117,6 +113,11 @@ package struct BackfillReportJSON {
                 field.value.map { (field.path, showsValues ? .extended($0) : .string($0.type.description)) }
             })
     }
+}
+
+extension BackfillReport.Stop? {
+    /// Why it stopped; null where it did not.
+    var json: ReportValue { map { .string($0.reason) } ?? .null }
 }
 
 extension Headroom {

@@ -19,7 +19,7 @@ package struct UndoJSON {
             ("database", .string(report.namespace.database)),
             ("collection", .string(report.namespace.collection)),
             ("outcome", .string(outcome)),
-            ("stopped_by", stoppedBy),
+            ("stopped_by", report.outcome.stop.json),
             ("duration_ms", .integer(Int(report.seconds * 1_000))),
             ("chunks", .integer(report.chunks)),
             ("changes", .integer(report.changes)),
@@ -43,10 +43,6 @@ package struct UndoJSON {
         case .done: "done"
         case .stopped: "stopped"
         }
-    }
-
-    private var stoppedBy: ReportValue {
-        if case .stopped(let stop) = report.outcome { .string(stop.reason) } else { .null }
     }
 
     private var children: ReportValue {

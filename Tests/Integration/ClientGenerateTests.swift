@@ -91,4 +91,20 @@ import Testing
             #expect(try await test.database.count("people", ["key": ["$type": "binData"]]) == 89)
         }
     }
+
+    /// What the server refuses alone is set aside, and the others are written.
+    @Test func aDocumentThatIsRefusedIsSetAside() async throws {
+        try await withPeople { test in
+            try test.job(steps: ["default: {field: key, generate: uuid}"], limits: "{chunk: {documents: 40}}")
+            try await test.database.run([
+                "collMod": "people", "validator": ["$or": [["_id": ["$ne": 1]], ["key": ["$exists": false]]]],
+            ])
+            let run = try await test.backfill("job", "--output", "json")
+            #expect(run.exitCode == 1, "\(run.errors)")
+            #expect(try await test.database.count("people", ["key": ["$exists": false]]) == 1)
+            let failed = try await test.state.documents("failed")
+            #expect(failed.map { $0["_id"]?.document?["id"] } == [1])
+            #expect(failed.first?["code"]?.integer == 121)
+        }
+    }
 }

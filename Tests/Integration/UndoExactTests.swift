@@ -100,6 +100,27 @@ import Testing
         }
     }
 
+    /// The gate, the journal and undo read documents of 9 MB beside small ones.
+    @Test func largeDocumentsAreJudgedAndTakenBack() async throws {
+        try await GateCase.withTasks { test in
+            let large = BSONValue.string(String(repeating: "x", count: 9_000_000))
+            for id in [3, 150] { try await test.database.set("tasks", .integer(id), ["big": large]) }
+            let original = try await test.database.documents("tasks")
+            let flags = ["--ledger", "none", "--allow-unsync", "200"]
+            try test.job(
+                on: "tasks", steps: ["convert: {field: priority, to: int}"],
+                limits: "{chunk: {documents: 30}, unsynced: 1000}",
+                more: "schema: {active: active.json, next: next.json}")
+            let run = try await test.backfill(flags: flags + ["--output", "json"])
+            #expect(run.exitCode == 0, "\(run.errors)")
+            #expect(try test.report(run)["harm"]?.integer == 200)
+            #expect(try await GateCase.harmed(test).count == 200)
+            let undone = try await test.undo(flags: flags)
+            #expect(undone.exitCode == 0, "\(undone.errors)")
+            #expect(try await test.database.documents("tasks") == original)
+        }
+    }
+
     /// What undo repairs keeps its room until the ledger cannot show it any more.
     @Test func whatIsRepairedKeepsItsRoomForAsLongAsTheLedgerLags() async throws {
         try await GateCase.withTasks { test in

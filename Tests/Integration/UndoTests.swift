@@ -105,6 +105,18 @@ import Testing
         }
     }
 
+    @Test func ofAJobThatMigrateAppliedItIsSaid() async throws {
+        try await withPeople { test in
+            try await test.backfill()
+            let before = try await test.undo(flags: ["--dry-run"], yes: false)
+            #expect(!before.output.contains("migrate has recorded"), "\(before.output)")
+            try await test.state.fill("migrations", [["_id": "job", "digest": "0"]])
+            let undone = try await test.undo()
+            #expect(undone.exitCode == 0, "\(undone.errors)")
+            #expect(undone.output.contains("migrate has recorded the job as applied"), "\(undone.output)")
+        }
+    }
+
     @Test func offATerminalItNeedsAYes() async throws {
         try await withPeople { test in
             try await test.backfill()

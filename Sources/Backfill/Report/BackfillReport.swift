@@ -12,6 +12,9 @@ package struct BackfillReport: Sendable {
         case done
         /// Stopped between two chunks; the next run goes on from there.
         case stopped(Stop)
+
+        /// Why it stopped; `nil` where it did not.
+        package var stop: Stop? { if case .stopped(let stop) = self { stop } else { nil } }
     }
 
     /// Why a run stopped between two chunks.

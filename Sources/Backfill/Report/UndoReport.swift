@@ -95,6 +95,9 @@ package struct UndoReport: Sendable {
         case done
         /// Stopped between two batches; the next undo goes on from there.
         case stopped(BackfillReport.Stop)
+
+        /// Why it stopped; `nil` where it did not.
+        package var stop: BackfillReport.Stop? { if case .stopped(let stop) = self { stop } else { nil } }
     }
 
     /// The job's name.

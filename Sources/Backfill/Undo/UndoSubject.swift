@@ -62,6 +62,11 @@ struct UndoSubject {
             averageSize: target.averageSize, job: compiled, touched: Set(record.touched.map(\.topLevel)).sorted(),
             gaps: progress.unjournaled.compactMap(UnjournaledChunk.init),
             undoing: range["undo"]?.document.map(StateStore.Undoing.init))
+        if try store.client.first("migrations", ["_id": .string(name)]) != nil {
+            subject.notes.append(
+                "migrate has recorded the job as applied, and does not run it again: what it did is done once more by a job of "
+                    + "another name")
+        }
         if compiled == nil {
             subject.notes.append(
                 "this version cannot read the job's recorded text: whether the undo harms documents that sync is not judged"
