@@ -1,13 +1,13 @@
 internal import CMongoC
 
 /// A detached thread of the system.
-enum PosixThread {
+package enum PosixThread {
     /// What a thread of ours has: the checker recurses by the depth of documents.
     private static let stackSize = 8 << 20
 
     /// Starts a thread that runs `body` and ends.
     /// - Precondition: the system can start one more.
-    static func start(name: String, _ body: @Sendable @escaping () -> Void) {
+    package static func start(name: String, _ body: @Sendable @escaping () -> Void) {
         let start = unsafe Unmanaged.passRetained(Start(name: name, body: body))
         let status = unsafe cmongoc_start_thread(stackSize, { unsafe run($0) }, start.toOpaque())
         precondition(status == 0, "pthread_create failed with \(status)")

@@ -23,6 +23,19 @@ package final class Semaphore {
     package func wait() {
         while unsafe sem_wait(handle) != 0 {}  // EINTR: a signal came
     }
+
+    /// Counts down; gives `false` where there was nothing to count for so many milliseconds.
+    package func wait(milliseconds: Int) -> Bool {
+        var end = timespec()
+        unsafe clock_gettime(CLOCK_REALTIME, &end)
+        let nanoseconds = end.tv_nsec + milliseconds % 1_000 * 1_000_000
+        end.tv_sec += milliseconds / 1_000 + nanoseconds / 1_000_000_000
+        end.tv_nsec = nanoseconds % 1_000_000_000
+        while unsafe sem_timedwait(handle, &end) != 0 {
+            if errno != EINTR { return false }
+        }
+        return true
+    }
 }
 
 // @unchecked: sem_post and sem_wait are made for many threads, and `handle` never changes.

@@ -1,10 +1,38 @@
 import BSON
+import Glibc
 import Mongo
 import TestSupport
 import Testing
 
 /// The brakes on the server's health, made to hold by the server itself.
 @Suite(.serialized) struct BrakeServerTests {
+    /// What could be read at the start and may not be read any more is a reading that failed.
+    @Test func aRunWhoseUserMayNotLookAnyMoreWaits() async throws {
+        let mongod = try await Mongod.withAuthentication
+        try await BrakeCase.withPeople(on: mongod, limits: "") { test in
+            let name = "watched-\(test.database.name)"
+            let watch: BSONValue = ["role": "clusterMonitor", "db": "admin"]
+            let roles = [test.database.name, test.state.name].map { name -> BSONValue in
+                ["role": "readWrite", "db": .string(name)]
+            }
+            let user = try await mongod.addUser(name, roles: roles + [watch])
+            let run = try await test.backfill(
+                flags: ["--lease-ttl", "60s"], uri: user, fault: "after-checkpoint:1:stop"
+            ) { program in
+                try await waitUntil("the runner sleeps") { try program.isStopped }
+                try await mongod.admin(["revokeRolesFromUser": .string(name), "roles": [watch]])
+                // The last look has to be old enough for another.
+                try await Task.sleep(for: .milliseconds(1_200))
+                program.send(SIGCONT)
+                try await BrakeCase.waitForBrake("reading", test)
+                #expect(try await test.checkpoint()?.chunks == 1)
+                try await mongod.admin(["grantRolesToUser": .string(name), "roles": [watch]])
+            }
+            #expect(run.exitCode == 0, "\(run.errors)")
+            #expect(run.errors.contains("waiting: server status: unreadable"), "\(run.errors)")
+        }
+    }
+
     @Test func theLagOfASecondaryThatStandsStill() async throws {
         let set = try await ThreeNodes.start()
         try await BrakeCase.withPeople(on: set.primary, limits: "lag: 2s") { test in

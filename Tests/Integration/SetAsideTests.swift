@@ -138,6 +138,22 @@ import Testing
         }
     }
 
+    @Test func thoseThatWereRepairedSinceCountForNothing() async throws {
+        try await withPeople(limits: "{chunk: {documents: 20}}") { test in
+            try await refuseNegative(test)
+            #expect(try await test.backfill("job", "--max-errors", "2").exitCode == 75)
+            #expect(try await recorded(test) == [0, 77])
+            try await test.database.run([
+                "update": "people",
+                "updates": [["q": ["_id": ["$in": [0, 77]]], "u": [["$set": ["n": 1, "m": 1]]], "multi": true]],
+            ])
+            let run = try await test.backfill("job", "--max-errors", "2")
+            #expect(run.exitCode == 75)
+            #expect(run.output.contains("3 documents that cannot be written"), "\(run.output)")
+            #expect(try await recorded(test) == [78, 150])
+        }
+    }
+
     @Test func noValueIsToldOrKept() async throws {
         try await Mongod.shared.withBackfill { test in
             try await test.database.fill("people", count: 3) { ["_id": .integer($0), "mail": "secret-word"] }

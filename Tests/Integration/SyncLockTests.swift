@@ -55,6 +55,40 @@ import Testing
         }
     }
 
+    @Test func allAreCountedHoweverMany() async throws {
+        try await withPeople { test in
+            try await test.database.fill("people", count: 10_050) {
+                ["_id": .integer(1_000 + $0), "_id__baas_transaction": "t"]
+            }
+            let run = try await test.backfill("job", "--lock-wait", "0s")
+            #expect(run.exitCode == 1, "\(run.status)")
+            #expect(run.output.contains("set aside, locked by the sync translator: 10,052"), "\(run.output)")
+            #expect(try await test.state.count("failed") == 10_000)
+        }
+    }
+
+    /// A document of the client's that was set aside keeps needing the job, and is not what is waited for.
+    @Test func besideOneThatWasSetAsideTheyAreWaitedForInPeace() async throws {
+        try await Mongod.shared.withBackfill { test in
+            try await test.database.fill("people", count: 3) {
+                ["_id": .integer($0), "v": "00112233-4455-6677-8899-aabbccddeeff"]
+            }
+            try await test.database.fill(
+                "people",
+                [["_id": 10, "v": "00112233-4455-6677-8899-aabbccddeeff", "_id__baas_transaction": "t"]])
+            try test.job(steps: ["convert: {field: v, to: uuid}"])
+            let isRefused: BSONValue = ["$and": [["$eq": ["$_id", 1]], ["$eq": [["$type": "$v"], "binData"]]]]
+            try await test.database.run(["collMod": "people", "validator": ["$expr": ["$not": [isRefused]]]])
+            try await test.database.run(["profile": 2])
+            let run = try await test.backfill("job", "--lock-wait", "4s")
+            #expect(run.exitCode == 1, "\(run.errors)")
+            #expect(try await test.state.count("failed") == 2)
+            let surveys = try await test.database.count(
+                "system.profile", ["command.comment": "shipshape survey", "command.aggregate": "people"])
+            #expect(surveys < 12, "\(surveys)")
+        }
+    }
+
     @Test func onlyALockThatDoesNotChangeIsTakenAway() async throws {
         try await withPeople { test in
             let run = try await test.backfill("job", "--lock-wait", "3s", "--unset-locks") { _ in

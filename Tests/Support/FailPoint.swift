@@ -26,6 +26,8 @@ package struct FailPoint: Sendable {
     package var blockTime: Duration?
     /// The write concern error that the reply of `ok: 1` holds.
     package var writeConcernError: BSONDocument?
+    /// The one collection that it concerns, as "database.collection"; `nil` for all.
+    package var namespace: String?
     /// The one client that it concerns; `nil` for all, which is not for a shared server.
     package var appName: String?
 
@@ -71,6 +73,7 @@ package struct FailPoint: Sendable {
             data.append("blockTimeMS", .integer(Int(blockTime / .milliseconds(1))))
         }
         if let writeConcernError { data.append("writeConcernError", .object(writeConcernError)) }
+        if let namespace { data.append("namespace", .string(namespace)) }
         if let appName { data.append("appName", .string(appName)) }
         return data.finish()
     }

@@ -8,13 +8,17 @@ extension RunLoop {
     private static let attempts = 3
 
     /// How many documents a phase would change, where the client has to tell.
-    func evaluatedCount(_ phase: Phase) throws -> Int {
-        let (runner, collection) = (runner, collection)
-        return try runner.patience.bridging {
+    ///
+    /// Those that this run has set aside do not count.
+    mutating func evaluatedCount(_ phase: Phase) throws -> Int {
+        let (job, failed) = (runner.job, Set(failed.keys))
+        return try reading { collection in
             var evaluation = Evaluation(
-                nil, through: phase.steps, in: runner.job.context(collection), onlyNeeding: true)
+                nil, through: phase.steps, in: job.context(collection), onlyNeeding: true, where: phase.mayNeed)
             var count = 0
-            while !runner.stop.isRaised, let outcome = try evaluation.next() { count += outcome.isChanged ? 1 : 0 }
+            while let outcome = try evaluation.next() {
+                if outcome.isChanged, let id = outcome.before["_id"], !failed.contains(id) { count += 1 }
+            }
             return count
         }
     }
@@ -29,7 +33,8 @@ extension RunLoop {
             var conflicts = 0
             var reader = ChunkReader(chunk, of: phase, in: job.context(collection))
             let runner = runner
-            while !runner.stop.isRaised, let part = try runner.patience.bridging({ try reader.next() }) {
+            while !runner.stop.isRaised, let part = try runner.patience.bridging({ try blaming { try reader.next() } })
+            {
                 let changes = part.outcomes.compactMap { ClientWriter.Change($0, of: phase) }.filter { change in
                     allowed.map { $0.contains(change.id) } ?? true
                 }

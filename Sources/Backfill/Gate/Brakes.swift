@@ -14,7 +14,8 @@ final class Brakes {
 
     private let job: Job
     private let store: StateStore
-    private var probe = ServerProbe()
+    private let isSettled: Bool
+    private var probe: ServerProbe
     private var arithmetic = BrakeArithmetic()
     private var reading: (values: BrakeReading, askedAt: ContinuousClock.Instant)?
     private var failure: String?
@@ -27,14 +28,20 @@ final class Brakes {
     private static let reminder = Duration.seconds(30)
 
     /// Takes the brakes of a job; `store` is for them alone.
-    init(_ job: Job, store: consuming StateStore) {
+    /// - Parameter missing: the guarantees that the plan was made without: what else may not be read any more is waited
+    ///   for. `nil` goes without whatever the user may not read at the first look.
+    init(_ job: Job, store: consuming StateStore, missing: Set<ServerProbe.Missing>? = nil) {
         self.job = job
+        isSettled = missing != nil
+        probe = ServerProbe(missing: missing)
         self.store = store
         limits = job.limits
     }
 
     /// The guarantees that are missing by what was read so far.
     var missingGuarantees: [String] { probe.notes }
+    /// The same as the next look takes them.
+    var missing: Set<ServerProbe.Missing> { probe.missing }
 
     /// The brakes that hold now.
     ///
@@ -70,7 +77,7 @@ final class Brakes {
             let asked = try store.control()
             if asked.limits != control.limits { limits = try job.limits(overriddenBy: asked.limits) }
             control = asked
-        } catch let error as MongoError where error.isAuthorization {}
+        } catch let error as MongoError where error.isAuthorization && !isSettled {}
     }
 
     /// Waits until no brake holds.

@@ -29,14 +29,13 @@ extension Gate {
     /// Each keeps its room for as long as the ledger may lag: it may still show what was repaired. Only for a runner that
     /// holds the job, and while no chunk is recorded and not yet written.
     func freeRepaired(_ store: borrowing StateStore) throws {
-        let grace = grace(store)
-        try forEachPending(store) { ids in
-            let repaired = try repaired(among: ids)
-            let isRepaired = Set(repaired)
-            try store.note(
-                repaired: repaired, harmed: ids.filter { !isRepaired.contains($0) }, of: collection.namespace)
-        }
-        try store.takeBackRepaired(since: grace, of: collection.namespace)
+        for batch in try pending(store) where !stop.isRaised { try noteRepaired(among: batch, store) }
+        try takeBackRepaired(store)
+    }
+
+    /// Frees the room of those that have been repaired for long enough.
+    func takeBackRepaired(_ store: borrowing StateStore) throws(MongoError) {
+        try store.takeBackRepaired(since: grace(store), of: collection.namespace)
     }
 
     /// How long a document that was repaired keeps its room: the ledger may still show it.
@@ -44,18 +43,24 @@ extension Gate {
         ledger.isNone ? .zero : max(limits.brakes.ledgerLag, store.terms.writeLimit)
     }
 
+    /// Notes which of these documents sync again, or are gone.
+    func noteRepaired(among ids: [BSONValue], _ store: borrowing StateStore) throws {
+        let repaired = try repaired(among: ids)
+        let isRepaired = Set(repaired)
+        try store.note(
+            repaired: repaired, harmed: ids.filter { !isRepaired.contains($0) }, of: collection.namespace)
+    }
+
+    /// The documents that the job harmed and that are pending, some at a time.
+    func pending(_ store: borrowing StateStore) throws(MongoError) -> [[BSONValue]] {
+        try store.ownPendingHarm(of: collection.namespace).commandSlices(count: Self.batch)
+    }
+
     /// How many documents that the job once harmed sync again, or are gone.
     func repairedCount(_ store: borrowing StateStore) throws -> Int {
         var count = 0
-        try forEachPending(store) { count += try repaired(among: $0).count }
+        for batch in try pending(store) where !stop.isRaised { count += try repaired(among: batch).count }
         return count
-    }
-
-    private func forEachPending(_ store: borrowing StateStore, _ body: ([BSONValue]) throws -> Void) throws {
-        for batch in try store.ownPendingHarm(of: collection.namespace).commandSlices(count: Self.batch) {
-            guard !stop.isRaised else { return }
-            try body(batch)
-        }
     }
 
     private func repaired(among ids: [BSONValue]) throws -> [BSONValue] {

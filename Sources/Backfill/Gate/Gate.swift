@@ -114,7 +114,7 @@ extension Gate {
             guard !stop.isRaised else { return false }
             var batch: [Judged] = []
             while batch.count < Self.batch {
-                guard let outcome = try preview.next() else {
+                guard let outcome = try blaming({ try preview.next() }) else {
                     isOver = true
                     break
                 }

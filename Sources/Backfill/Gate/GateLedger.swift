@@ -48,6 +48,10 @@ final class GateLedger {
             return try body(readers)
         } catch let error as MongoError where error.isAuthorization {
             throw BackfillError.ledgerUnreadable(location.namespace ?? LedgerFinder.standard)
+        } catch let error as MongoError where error.isTimeLimit {
+            // A server under load takes longer; that passes.
+            throw MongoError(
+                error.domain, .exceededTimeLimit, message: error.message, codeName: error.codeName, host: error.host)
         }
     }
 

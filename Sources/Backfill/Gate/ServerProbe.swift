@@ -5,6 +5,14 @@ import Mongo
 struct ServerProbe {
     /// What the user may never read: asked for once, and named in the plan.
     private(set) var missing: Set<Missing> = []
+    /// Whether no more may come to be missing: what could be read before and cannot now is a reading that failed.
+    private let isSettled: Bool
+
+    /// - Parameter missing: what the user may never read, by an earlier look; `nil` has the first look find out.
+    init(missing: Set<Missing>? = nil) {
+        self.missing = missing ?? []
+        isSettled = missing != nil
+    }
 
     /// A guarantee that the run goes without.
     enum Missing: Hashable, CaseIterable {
@@ -103,7 +111,7 @@ struct ServerProbe {
         let limited = BSONDocument(
             ((try? command.elements()) ?? []).map { ($0.name, $0.value) } + [("maxTimeMS", Self.timeLimit)])
         do throws(MongoError) { return try client.runCommand(limited, on: database) } catch {
-            guard error.isAuthorization else { throw error }
+            guard error.isAuthorization, !isSettled else { throw error }
             missing.insert(guarantee)
             return nil
         }

@@ -13,10 +13,11 @@ extension BackfillReport {
         package var samples: [BSONValue]
 
         /// Groups by code, the most frequent first.
-        static func all(of failures: [Failure]) -> [FailureGroup] {
+        /// - Parameter unlisted: locked documents that count beside those that are listed.
+        static func all(of failures: [Failure], unlisted: Int = 0) -> [FailureGroup] {
             Dictionary(grouping: failures, by: \.code).map { code, failures in
                 FailureGroup(
-                    code: code, name: failures[0].name, count: failures.count,
+                    code: code, name: failures[0].name, count: failures.count + (code == 0 ? unlisted : 0),
                     samples: failures.prefix(Survey.samples).map(\.id))
             }.sorted { ($1.count, $0.code) < ($0.count, $1.code) }
         }

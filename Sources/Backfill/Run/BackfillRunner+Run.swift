@@ -37,15 +37,21 @@ extension BackfillRunner {
         let store = try store(pool)
         let (holding, range) = try LeaseSeeker(options: options, identity: identity, patience: patience)
             .take(store, for: .backfill)
-        // A clean-up may have come between.
-        let binding = binding(to: plan.collectionUUID)
-        try patience.bridging { try store.check(binding) }
+        do {
+            // A clean-up may have come between.
+            let binding = binding(to: plan.collectionUUID)
+            try patience.bridging { try store.check(binding) }
+        } catch {
+            // Nothing was written yet.
+            try? store.release(holding.lease)
+            throw error
+        }
         let progress = StateStore.Progress(range)
         let client = try pool.client()
         var loop = RunLoop(
-            runner: self, plan: plan, client: client, store: store, ledger: try openLedger(on: pool),
-            brakes: Brakes(job.job, store: try self.store(pool)), deadline: options.maxRuntime.map { started + $0 },
-            holding: holding, progress: progress)
+            runner: self, plan: plan, pool: pool, client: client, store: store, ledger: try openLedger(on: pool),
+            brakes: Brakes(job.job, store: try self.store(pool), missing: plan.missingBrakes),
+            deadline: options.maxRuntime.map { started + $0 }, holding: holding, progress: progress)
         let stopped: BackfillReport.Stop?
         do {
             if let only = options.only { stopped = try loop.run(only: only) } else { stopped = try loop.run() }
@@ -53,11 +59,13 @@ extension BackfillRunner {
             // The failure is what counts; a lease that cannot be given back ends by itself. After a failure of the
             // deployment a write may still be under way there: its successor has to wait for the lease's end.
             let isInDoubt = error is MongoError || (error as? BackfillError)?.kind == .stopped
-            if !isInDoubt { try? loop.store.release(loop.holding.lease) }
+            if !isInDoubt { _ = loop.leave() }
             throw error
         }
-        try? loop.store.release(loop.holding.lease)
-        return try report(plan, loop, stopped, since: started)
+        let note = loop.leave()
+        var report = try report(plan, loop, stopped, on: pool, since: started)
+        report.notes += note.map { [$0] } ?? []
+        return report
     }
 
     private func begin(_ plan: BackfillPlan, in store: borrowing StateStore) throws {
@@ -68,10 +76,9 @@ extension BackfillRunner {
     }
 
     private func report(
-        _ plan: BackfillPlan, _ loop: borrowing RunLoop, _ stopped: BackfillReport.Stop?,
+        _ plan: BackfillPlan, _ loop: borrowing RunLoop, _ stopped: BackfillReport.Stop?, on pool: ClientPool,
         since started: ContinuousClock.Instant
     ) throws -> BackfillReport {
-        let collection = loop.client.collection(job.job.namespace)
         let outcome: BackfillReport.Outcome =
             if let stopped { .stopped(stopped) } else { loop.written.chunks == 0 ? .nothingToDo : .done }
         var report = BackfillReport(
@@ -85,23 +92,31 @@ extension BackfillRunner {
         report.notes = plan.notes
         report.waits = loop.brakes.waits
         // Who asks to stop does not wait for a look at the whole collection.
-        if stopped == .signal {
-            report.notes.append("what remains was not counted: the run was asked to stop")
-        } else {
-            report.failures = BackfillReport.FailureGroup.all(of: try loop.settleFailures())
+        do {
+            guard stopped != .signal else { throw StopAsked() }
             let known = stopped == nil && options.only == nil ? loop.survey : nil
-            report.after = try
-                (known
-                ?? patience.bridging {
-                    try Survey(job: job, collection: collection, only: options.only, looksAhead: false).run()
-                }).before
+            report.after = try (known ?? counted(on: pool)).before
+            report.failures = BackfillReport.FailureGroup.all(of: try loop.settleFailures(), unlisted: loop.unlisted)
             report.notes += Self.stale(before: plan.before, after: report.after)
             if !loop.job.isHarmless {
                 report.headroom = try patience.bridging { try loop.gate.exactHeadroom(loop.store) }
             }
+        } catch is StopAsked {
+            report.notes.append("what remains was not counted: the run was asked to stop")
         }
         report.seconds = started.duration(to: .now).seconds
         return report
+    }
+
+    /// What remains.
+    private func counted(on pool: ClientPool) throws -> Survey.Result {
+        let (job, only, patience) = (job, options.only, patience)
+        let read = LongRead(on: pool) { client in
+            let survey = Survey(
+                job: job, collection: client.collection(job.job.namespace), only: only, looksAhead: false)
+            return try patience.bridging { try survey.run() }
+        }
+        return try read.wait(stop: stop) {}
     }
 
     /// Copies whose source changed after they were made: the target is not overwritten, and differs from now on.

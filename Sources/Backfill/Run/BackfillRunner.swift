@@ -58,6 +58,7 @@ package struct BackfillRunner: Sendable {
     package func plan(on pool: ClientPool, isDry: Bool = false) throws -> BackfillPlan {
         let client = try pool.client()
         let target = try Target.find(job.job.namespace, on: client)
+        try job.checkServer(wireVersion: try client.hello().maxWireVersion)
         return try prepared(on: client).settled(by: try store(pool)).plan(
             target, on: client, pool, isProof: isDry || !job.endsByConstruction)
     }
@@ -87,7 +88,8 @@ package struct BackfillRunner: Sendable {
             plan.obstacles = try self.job.obstacles(found: survey) + markers.obstacles()
         }
         plan.paused = state.control.paused
-        plan.notes += try brakeNotes(on: pool)
+        let brakes = try brakesOfPlan(on: pool)
+        (plan.missingBrakes, plan.notes) = (brakes.missing, plan.notes + brakes.notes)
         let job = job.judged(by: state.control)
         if !job.isHarmless {
             let gate = Gate(
@@ -98,10 +100,12 @@ package struct BackfillRunner: Sendable {
     }
 
     /// Which brakes are missing, and which hold now.
-    private func brakeNotes(on pool: ClientPool) throws -> [String] {
+    private func brakesOfPlan(
+        on pool: ClientPool
+    ) throws -> (missing: Set<ServerProbe.Missing>, notes: [String]) {
         let brakes = Brakes(job.job, store: try store(pool))
         let holds = brakes.holds()
-        return brakes.missingGuarantees + holds.map { "a run waits now: \($0)" }
+        return (brakes.missing, brakes.missingGuarantees + holds.map { "a run waits now: \($0)" })
     }
 
     /// Judges every document that needs the job, and counts what the limit has room for.
@@ -120,15 +124,17 @@ package struct BackfillRunner: Sendable {
         }
         guard let upper = try Chunker(collection: gate.collection).greatestID() else { return }
         for chunk in options.only?.chunks ?? [Chunk(after: nil, through: upper)] {
-            try gate.judge(chunk, of: gate.job.whole) { batch in
-                guard isReadable else { return }
-                let harmful = batch.filter { $0.judgement == .harmful }.map(\.id)
-                let pending = try store.pendingHarm(among: harmful, of: job.job.namespace)
-                for index in batch.indices { batch[index].isRecorded = pending.contains(batch[index].id) }
-            } _: { document in
-                plan.harm += document.judgement == .harmful ? 1 : 0
-                plan.recordedHarm += document.isRecorded ? 1 : 0
-                return true
+            try unblaming {
+                _ = try gate.judge(chunk, of: gate.job.whole) { batch in
+                    guard isReadable else { return }
+                    let harmful = batch.filter { $0.judgement == .harmful }.map(\.id)
+                    let pending = try store.pendingHarm(among: harmful, of: job.job.namespace)
+                    for index in batch.indices { batch[index].isRecorded = pending.contains(batch[index].id) }
+                } _: { document in
+                    plan.harm += document.judgement == .harmful ? 1 : 0
+                    plan.recordedHarm += document.isRecorded ? 1 : 0
+                    return true
+                }
             }
         }
     }

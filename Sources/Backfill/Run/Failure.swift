@@ -44,7 +44,35 @@ package struct Failure: Hashable, Sendable {
     }
 }
 
+/// A look at documents that ended at one of them.
+///
+/// What fails in the state database or in the ledger is none of these: no document is to blame for it.
+struct DocumentFailure: Error {
+    let error: MongoError
+}
+
+/// Looks at documents, so that a failure of one of them is told from any other.
+func blaming<R>(_ look: () throws -> R) throws -> R {
+    do { return try look() } catch let error as MongoError where error.isOfOneDocument {
+        throw DocumentFailure(error: error)
+    }
+}
+
+/// The same failures as what they are, for who looks for no document.
+func unblaming<R>(_ look: () throws -> R) throws -> R {
+    do { return try look() } catch let failure as DocumentFailure { throw failure.error }
+}
+
 extension MongoError {
+    /// Whether the server may still be at the operation, or get it only now.
+    ///
+    /// An error that the server itself replied ended it; a router's may be about a server behind it.
+    var mayBeUnderWay: Bool {
+        isTransient && !isServerSelection && (domain != .server || Self.ofNetwork.contains(code))
+    }
+
+    private static let ofNetwork: Set<Code> = [.hostUnreachable, .hostNotFound, .networkTimeout, .socketException]
+
     /// Whether a write, or the look at what it would do, failed for one of its documents: it ended there, and goes on
     /// without that document.
     ///

@@ -24,9 +24,9 @@ extension RunLoop {
             // Whatever was written of a chunk that is not checkpointed, its journal has to stay.
             try confirmJournal()
             return attempt
-        } catch let error as MongoError where error.isOfOneDocument {
+        } catch let failure as DocumentFailure {
             try confirmJournal()
-            return try narrow(error, in: piece.chunk, of: phase)
+            return try narrow(failure.error, in: piece.chunk, of: phase)
         } catch {
             try? confirmJournal()
             throw error

@@ -20,7 +20,7 @@ extension RunLoop {
                 chunk, through: steps, in: context, onlyNeeding: true, where: phase.mayNeed)
             var cleared: [Expression] = []
             var end: BSONValue?
-            while let outcome = try evaluation.next() {
+            while let outcome = try blaming({ try evaluation.next() }) {
                 guard let id = outcome.before["_id"] else { continue }
                 if let end, chunk.listed == nil, cleared.count == Self.mostCleared {
                     return (Chunk(after: chunk.after, through: end), phase.clearing(cleared))

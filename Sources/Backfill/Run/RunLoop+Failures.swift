@@ -92,31 +92,32 @@ extension RunLoop {
     /// Looks at the whole collection for documents that still need the job: what arrived or changed meanwhile, without those
     /// that this run has set aside.
     mutating func verify() throws -> Int {
-        let (runner, collection) = (runner, collection)
-        let result = try runner.patience.bridging {
-            try Survey(job: runner.job, collection: collection, looksAhead: false).run()
+        let (job, failed) = (runner.job, setAsideList)
+        let (result, aside) = try reading { collection in
+            let result = try Survey(job: job, collection: collection, looksAhead: false).run()
+            guard result.needing > 0, let failed else { return (result, 0) }
+            return (result, try Survey(job: job, collection: collection, only: failed, looksAhead: false).run().needing)
         }
         survey = result
-        return try result.needing - (result.needing > 0 ? countFailed(job.whole) : 0)
+        return max(0, result.needing - aside)
     }
 
     /// How many documents need the phase, without those that this run has set aside.
-    func countOpen(_ phase: Phase) throws -> Int {
+    mutating func countOpen(_ phase: Phase) throws -> Int {
         guard phase.isServerSide else { return try evaluatedCount(phase) }
-        return try runner.patience.bridging {
+        let failed = setAsideList
+        return try reading { collection in
             var count = try collection.countDocuments(phase.mayNeed.filter)
-            guard count > 0 else { return 0 }
-            count -= try countFailed(phase)
+            for chunk in count > 0 ? failed?.chunks ?? [] : [] {
+                count -= try collection.countDocuments(chunk.filter(where: phase.mayNeed))
+            }
             return max(0, count)
         }
     }
 
-    private func countFailed(_ phase: Phase) throws -> Int {
-        var count = 0
-        for slice in failed.keys.map(\.self).commandSlices() {
-            count += try collection.countDocuments(["_id": ["$in": .array(of: slice)], "$expr": phase.needs.bson])
-        }
-        return count
+    /// What this run has set aside; `nil` when that is nothing.
+    private var setAsideList: IDList? {
+        failed.isEmpty ? nil : IDList(ids: failed.keys.sorted { BSONOrder.precedes($0, $1) })
     }
 
     /// Takes away the records of documents that need the job no more, and gives those that stay.

@@ -38,8 +38,20 @@ extension RunLoop {
         _ = brakes.holds()
         takeOver()
         guard runner.job.countsHarm else { return }
+        let runner = runner
+        try runner.patience.bridging { try store.indexHarm() }
+        try freeRepaired()
+    }
+
+    /// Frees the room of what was harmed and is repaired, and keeps the lease meanwhile.
+    private mutating func freeRepaired() throws {
         let (runner, gate) = (runner, gate)
-        try runner.patience.bridging { try gate.freeRepaired(store) }
+        for batch in try runner.patience.bridging({ try gate.pending(store) }) {
+            guard !runner.stop.isRaised else { return }
+            try runner.patience.bridging { try gate.noteRepaired(among: batch, store) }
+            if holding.isHalfOver { try renew() }
+        }
+        try runner.patience.bridging { try gate.takeBackRepaired(store) }
     }
 
     /// The gate as it is now: the active schema and the limits may change while the job runs.
@@ -62,7 +74,7 @@ extension RunLoop {
             guard let decision = decided else { return .stopped(.signal) }
             guard let allowed = decision.chunk else {
                 guard !hasFreed else { return .stopped(.threshold(room)) }
-                try runner.patience.bridging { try gate.freeRepaired(store) }
+                try freeRepaired()
                 (hasFreed, headroom) = (true, nil)
                 continue
             }

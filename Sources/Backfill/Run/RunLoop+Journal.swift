@@ -59,7 +59,7 @@ extension RunLoop {
             chunk: chunk, phase: phase, collection: collection,
             collectionUUID: plan.checksUUID ? plan.collectionUUID : nil)
         do {
-            return try runner.patience.bridging { try reading.run() }
+            return try runner.patience.bridging { try blaming { try reading.run() } }
         } catch let error as MongoError {
             throw error.code == .collectionUUIDMismatch ? replaced : error
         }

@@ -34,24 +34,29 @@ extension RunLoop {
             locks = []
             if unset > 0 { return true }
         }
-        for (id, _) in try readLocks() {
-            let failure = Failure.locked(id, phase: progress.phase)
-            try runner.patience.bridging { try store.setAside(failure) }
-            runner.events(.setAside(failure))
+        let held = try readLocks()
+        let runner = runner
+        for ids in held.map(\.id).commandSlices(count: 1_000) {
+            try runner.patience.bridging { try store.setAside(locked: ids, phase: progress.phase) }
+            for id in ids { runner.events(.setAside(.locked(id, phase: progress.phase))) }
+            if holding.isHalfOver { try renew() }
         }
+        // Listed are some, and counted are all.
+        unlisted = held.count < Self.remembered ? 0 : max(0, try countLocked() - held.count)
         return false
     }
 
-    private func countLocked() throws -> Int {
-        try runner.patience.bridging { try collection.countDocuments(job.whole.lockedNeeds.filter) }
+    private mutating func countLocked() throws -> Int {
+        let isLocked = job.whole.lockedNeeds.filter
+        return try reading { try $0.countDocuments(isLocked) }
     }
 
-    private func readLocks() throws -> [(id: BSONValue, lock: BSONDocument)] {
-        let fields = BSONDocument(SyncLock.fields.map { ($0, 1) })
-        return try runner.patience.bridging {
-            try collection.find(
-                job.whole.lockedNeeds.filter,
-                options: ["projection": .object(fields), "limit": .integer(Self.remembered)]
+    private mutating func readLocks() throws -> [(id: BSONValue, lock: BSONDocument)] {
+        let (isLocked, remembered) = (job.whole.lockedNeeds.filter, Self.remembered)
+        return try reading { collection in
+            let fields = BSONDocument(SyncLock.fields.map { ($0, 1) })
+            return try collection.find(
+                isLocked, options: ["projection": .object(fields), "limit": .integer(remembered)]
             ).documents().compactMap { document in document["_id"].map { ($0, document) } }
         }
     }
@@ -62,8 +67,14 @@ extension RunLoop {
         for slice in stride(from: 0, to: locks.count, by: 500) {
             if holding.isHalfOver { try renew() }
             let writer = ChunkWriter(job: job.job, phase: job.whole, collectionUUID: checkedUUID)
-            let (lease, part) = (holding.lease, locks[slice..<min(slice + 500, locks.count)])
-            unset += try runner.patience.bridging { try writer.unset(Array(part), under: lease, on: client) }
+            let (runner, lease) = (runner, holding.lease)
+            let part = Array(locks[slice..<min(slice + 500, locks.count)])
+            unset += try runner.patience.bridging {
+                do throws(MongoError) { return try writer.unset(part, under: lease, on: client) } catch {
+                    doubt(error)
+                    throw error
+                }
+            }
         }
         return unset
     }

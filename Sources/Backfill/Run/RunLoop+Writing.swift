@@ -85,18 +85,13 @@ extension RunLoop {
                     } catch {
                         uncounted += error.modified ?? 0
                         countIsLow = countIsLow || error.modified == nil
+                        doubt(error)
                         // What took too long is not repeated as it is.
                         guard error.isTimeLimit else { throw error }
                         timeLimit = error
                     }
                 }
                 if let timeLimit { throw timeLimit }
-                // A write that came after the fence changed nothing and reads like one that had nothing to change.
-                if holding.isCertain { return nil }
-                try renew()
-                guard canShrink else { continue }
-                halve()
-                return .tooSlow
             } catch let error as MongoError where error.isTimeLimit && canShrink {
                 halve()
                 return .tooSlow
@@ -109,8 +104,20 @@ extension RunLoop {
                     .bindingChanged,
                     "job \"\(job.job.name)\" cannot go on: \(job.job.namespace) was dropped or renamed while it ran")
             }
+            // A write that came after the fence changed nothing and reads like one that had nothing to change.
+            if holding.isCertain { return nil }
+            try renew()
+            guard canShrink else { continue }
+            halve()
+            return .tooSlow
         }
         return .tooSlow
+    }
+
+    /// Keeps in mind that a copy of a write may be under way: its fence, which no renewal moves, ends it.
+    mutating func doubt(_ error: MongoError) {
+        guard error.mayBeUnderWay else { return }
+        doubtEnd = .now + holding.lease.terms.duration + holding.lease.terms.skew
     }
 
     var replaced: BackfillError {

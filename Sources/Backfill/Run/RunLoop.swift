@@ -6,6 +6,8 @@ import Scanning
 struct RunLoop: ~Copyable {
     let runner: BackfillRunner
     let plan: BackfillPlan
+    /// Gives the long reads a client each.
+    let pool: ClientPool
     let client: Client
     let store: StateStore
     let ledger: GateLedger
@@ -36,6 +38,8 @@ struct RunLoop: ~Copyable {
     var lockEnd: ContinuousClock.Instant?
     /// The locks as they were when the wait began.
     var locks: [(id: BSONValue, lock: BSONDocument)] = []
+    /// Locked documents beyond those that were listed.
+    var unlisted = 0
     /// The time since the chunk's beginning that was spent waiting, and not on the chunk.
     var waited = Duration.zero
     /// The job's limits, with those that an operator set in their place.
@@ -56,6 +60,8 @@ struct RunLoop: ~Copyable {
     var inDoubt: Set<BSONValue> = []
     /// Documents at risk that were recorded since the last look at what became of them.
     var unsettled: [BSONValue] = []
+    /// Until when a write whose reply was lost may still be done by the server, as its fence allows.
+    var doubtEnd: ContinuousClock.Instant?
     /// Attempts of this run that are in the journal.
     var journaled: Int64 = 0
 
@@ -63,12 +69,14 @@ struct RunLoop: ~Copyable {
     private static let maximumRounds = 5
 
     init(
-        runner: BackfillRunner, plan: BackfillPlan, client: consuming Client, store: consuming StateStore,
+        runner: BackfillRunner, plan: BackfillPlan, pool: ClientPool, client: consuming Client,
+        store: consuming StateStore,
         ledger: GateLedger, brakes: Brakes, deadline: ContinuousClock.Instant?, holding: Holding,
         progress: StateStore.Progress
     ) {
         self.runner = runner
         self.plan = plan
+        self.pool = pool
         self.client = client
         self.store = store
         self.ledger = ledger
@@ -89,6 +97,13 @@ struct RunLoop: ~Copyable {
     /// Once all phases are through, what arrived or changed meanwhile is looked for in the whole collection, and the
     /// phases that it needs are walked again.
     mutating func run() throws -> BackfillReport.Stop? {
+        do { return try runRounds() } catch is StopAsked {
+            saveCount()
+            return .signal
+        }
+    }
+
+    private mutating func runRounds() throws -> BackfillReport.Stop? {
         try checkProgress()
         if progress.chunks > 0, progress.upper != nil {
             runner.events(.resumed(chunks: progress.chunks, documents: progress.walked))
@@ -96,7 +111,8 @@ struct RunLoop: ~Copyable {
         try lookBack()
         let runner = runner
         sharesMajority = try runner.patience.bridging { try client.hello().topology == .replicaSet }
-        earlierFailed = Set(try runner.patience.bridging { try store.failures() }.map(\.id))
+        // Without those that were repaired since, and those that were only locked.
+        earlierFailed = Set(try settleFailures().filter { $0.code != 0 }.map(\.id))
         var needing = plan.needing
         repeat {
             for round in 0..<Self.maximumRounds where needing > 0 || progress.upper != nil {

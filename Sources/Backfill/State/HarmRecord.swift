@@ -22,6 +22,15 @@ extension StateStore {
         }
     }
 
+    /// Makes the index that the sums are asked of; without the privilege for it they only take longer.
+    func indexHarm() throws(MongoError) {
+        do throws(MongoError) {
+            try client.createIndex("harm", ["seen": 1, "_id.job": 1, "_id.ns": 1], name: "pending")
+        } catch {
+            guard error.isAuthorization else { throw error }
+        }
+    }
+
     /// Takes back what was recorded for a chunk that is not written after all, or that it did no harm to.
     func takeBack(harm ids: [BSONValue], of namespace: Namespace) throws(MongoError) {
         try client.delete("harm", ids: ids.map { .object(key($0, namespace)) })
@@ -70,37 +79,53 @@ extension StateStore {
         ]
         var cursor = client.all("harm", ["seen": false], adding: ["doubtful": isDoubtful])
         var pending = 0
-        var batch: [Namespace: [BSONValue]] = [:]
-        var size = 0
+        var batch: [PendingHarm] = []
         while let document = try cursor.nextDocument() {
-            guard let key = document["_id"]?.document, let id = key["id"],
-                let namespace = key["ns"]?.text.flatMap({ Namespace($0) })
-            else { continue }
+            guard let harm = PendingHarm(document) else { continue }
             pending += 1
             guard document["doubtful"]?.isTrue != true else { continue }
-            batch[namespace, default: []].append(id)
-            size += 1
-            if size == Self.batch {
+            batch.append(harm)
+            if batch.count == Self.batch {
                 pending -= try seen(batch, by: ledger, marks: marks)
-                batch = [:]
-                size = 0
+                batch = []
             }
         }
         return pending - (try seen(batch, by: ledger, marks: marks))
     }
 
-    private func seen(_ batch: [Namespace: [BSONValue]], by ledger: GateLedger, marks: Bool) throws -> Int {
+    /// How many of these records the ledger shows.
+    private func seen(_ batch: [PendingHarm], by ledger: GateLedger, marks: Bool) throws -> Int {
         var count = 0
-        for (namespace, ids) in batch {
-            let seen = try ledger.holding(ids, of: namespace)
-            for slice in marks ? Array(seen).commandSlices() : [] {
-                try client.set(
-                    "harm", ["_id.ns": .string(namespace.description), "_id.id": ["$in": .array(of: slice)]],
-                    ["seen": true])
-            }
+        for (namespace, records) in Dictionary(grouping: batch, by: \.namespace) {
+            let shown = try ledger.holding(Array(Set(records.map(\.id))), of: namespace)
+            let seen = records.filter { shown.contains($0.id) }
             count += seen.count
+            guard marks else { continue }
+            // One that was recorded anew since it was read is not what the ledger shows.
+            for (at, records) in Dictionary(grouping: seen, by: \.at) {
+                for slice in records.map(\.key).commandSlices() {
+                    try client.set(
+                        "harm", ["_id": ["$in": .array(of: slice)], "seen": false, "at": at], ["seen": true])
+                }
+            }
         }
         return count
+    }
+}
+
+/// One record as it was read.
+private struct PendingHarm {
+    let key: BSONValue
+    let namespace: Namespace
+    let id: BSONValue
+    /// When it was recorded.
+    let at: BSONValue
+
+    init?(_ document: BSONDocument) {
+        guard let key = document["_id"], let id = key.document?["id"], let at = document["at"],
+            let namespace = key.document?["ns"]?.text.flatMap({ Namespace($0) })
+        else { return nil }
+        (self.key, self.namespace, self.id, self.at) = (key, namespace, id, at)
     }
 }
 

@@ -10,6 +10,15 @@ extension StateStore {
             ["code": .integer(failure.code), "name": .string(failure.name), "phase": .integer(failure.phase)])
     }
 
+    /// Records documents that stayed locked, many in a command.
+    func setAside(locked ids: [BSONValue], phase: Int) throws(MongoError) {
+        var keys: [BSONValue] = []
+        for id in ids { keys.append(failedKey(id)) }
+        try client.upsert(
+            "failed", ids: keys,
+            ["code": 0, "name": .string(Failure.locked), "phase": .integer(phase), "at": "$$NOW"])
+    }
+
     /// All that are recorded.
     func failures() throws(MongoError) -> [Failure] {
         try client.all("failed", ["_id.job": .string(job)]).documents().compactMap { document in

@@ -220,17 +220,24 @@ extension StateStore {
         builder.append("lease.end", ["$add": ["$$NOW", .long(terms.duration.milliseconds)]])
         builder.append("updated", "$$NOW")
         guard let updated = try client.modify("ranges", owned(lease), [["$set": .object(builder.finish())]]) else {
-            guard try client.first("ranges", ["_id": range]) != nil else {
-                throw BackfillError(
-                    .checkpointUnreadable,
-                    "the state of job \"\(job)\" is gone: database \"\(client.database)\" was dropped while the job ran; "
-                        + "run it again, it starts over and changes only what still needs it")
-            }
+            guard try client.first("ranges", ["_id": range]) != nil else { throw try gone() }
             throw BackfillError(
                 .leaseLost,
                 "another runner took over job \"\(job)\" while this one was stopped; this one changed nothing since")
         }
         return self.lease(in: updated)
+    }
+
+    /// The range went while the job ran.
+    private func gone() throws(MongoError) -> BackfillError {
+        // Without its record the job counts as never started; with it, only the operator has it start over.
+        let remedy =
+            try record() == nil
+            ? "run it again: it is a new job then, which changes only what still needs it and can undo only that"
+            : "start over with --restart: only what still needs the job is changed"
+        return BackfillError(
+            .checkpointUnreadable,
+            "how far job \"\(job)\" came was deleted from database \"\(client.database)\" while it ran; \(remedy)")
     }
 
     /// Gives the lease back: every write under it was acknowledged, so a successor need not wait.

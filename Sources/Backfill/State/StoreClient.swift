@@ -139,6 +139,15 @@ struct StoreClient: ~Copyable {
         }
     }
 
+    /// Makes an index; one that is there already stays.
+    func createIndex(_ collection: String, _ key: BSONDocument, name: String) throws(MongoError) {
+        try write(
+            [
+                "createIndexes": .string(collection), "indexes": [["key": .object(key), "name": .string(name)]],
+                "maxTimeMS": Self.limit, "writeConcern": Self.majority,
+            ], on: database)
+    }
+
     /// Deletes the documents of these `_id`s.
     func delete(_ collection: String, ids: [BSONValue]) throws(MongoError) {
         for slice in ids.commandSlices() {

@@ -1,0 +1,20 @@
+import BSON
+
+extension CompiledJob {
+    /// The first version of the wire protocol that has `$documents`: that of 5.1.
+    private static let wireVersionOfDocuments = 14
+
+    /// Refuses a job with a step of the client on a server that cannot take the client's documents through the others.
+    /// - Throws: ``BackfillError``, which names the step.
+    func checkServer(wireVersion: Int) throws(BackfillError) {
+        guard wireVersion < Self.wireVersionOfDocuments, let step = steps.first(where: { $0.client != nil }) else {
+            return
+        }
+        throw BackfillError(
+            .schemaMismatch,
+            "\"\(step.step)\" is computed by the client, for which the server has to know the stage $documents: MongoDB 5.1 "
+                + "or later, and this one is older (wire version \(wireVersion)); the job's other steps run on it in a job of "
+                + "their own"
+        ).located(at: step.location)
+    }
+}

@@ -1,0 +1,136 @@
+import BSON
+import Foundation
+import TestSupport
+import Testing
+
+/// The lease while something takes long, and when it is given back.
+@Suite(.serialized) struct LeaseKeepingTests {
+    /// A server of the suite's own: a fail point has to be there at once, and is one at a time.
+    private static let server = Task { try await Mongod.start() }
+
+    private func withPeople(_ body: (BackfillCase) async throws -> Void) async throws {
+        try await Self.server.value.withBackfill { test in
+            try await test.database.fill("people", count: 100)
+            try test.job(steps: [#"default: {field: email, value: ""}"#])
+            try await body(test)
+        }
+    }
+
+    /// The verifying look at the whole collection takes so long.
+    private func slowly(_ time: Duration, _ test: BackfillCase, _ body: () async throws -> Void) async throws {
+        var point = FailPoint("aggregate", appName: test.appName)
+        point.blockTime = time
+        point.namespace = "\(test.database.name).people"
+        try await test.mongod.failing(point, during: body)
+    }
+
+    private func isHeld(_ test: BackfillCase) async throws -> Bool {
+        try await test.state.count("ranges", ["$expr": ["$gt": ["$lease.end", "$$NOW"]]]) == 1
+    }
+
+    @Test func aLookThatTakesLongerThanTheLeaseKeepsIt() async throws {
+        try await withPeople { test in
+            let run = try await test.backfill("job", "--lease-ttl", "2s", fault: "after-checkpoint:1:stop") { program in
+                try await waitUntil("the runner sleeps") { try program.isStopped }
+                try await slowly(.seconds(6), test) {
+                    program.send(SIGCONT)
+                    try await test.mongod.waitForCommand("aggregate", of: test.appName)
+                    for _ in 0..<16 {
+                        try await Task.sleep(for: .milliseconds(250))
+                        #expect(try await isHeld(test))
+                    }
+                    let second = try await test.backfill("job", uri: test.uri(appName: "second"))
+                    #expect(second.exitCode == 76, "\(second.errors)")
+                }
+            }
+            #expect(run.exitCode == 0, "\(run.errors)")
+            #expect(try await test.checkpoint()?.state == "done")
+        }
+    }
+
+    @Test func aSignalIsHeardDuringALongLook() async throws {
+        try await withPeople { test in
+            let run = try await test.backfill("job", "--lease-ttl", "4s", fault: "after-checkpoint:1:stop") { program in
+                try await waitUntil("the runner sleeps") { try program.isStopped }
+                try await slowly(.seconds(20), test) {
+                    program.send(SIGCONT)
+                    try await test.mongod.waitForCommand("aggregate", of: test.appName)
+                    program.send(SIGTERM)
+                    try await waitUntil("the program ends") { program.hasEnded }
+                    // The look itself is not over.
+                    try await test.mongod.waitForCommand("aggregate", of: test.appName)
+                }
+            }
+            #expect(run.exitCode == 75, "\(run.errors)")
+            #expect(run.output.contains("stopped by a signal"), "\(run.output)")
+            #expect(run.output.contains("what remains was not counted"), "\(run.output)")
+            #expect(try await !isHeld(test))
+        }
+    }
+
+    @Test func aWriteWhoseReplyWasLostKeepsTheLeaseFromTheNextRunner() async throws {
+        try await withPeople { test in
+            var point = FailPoint("update", appName: test.appName, mode: .times(1))
+            point.closesConnection = true
+            let run = try await test.backfill("job", "--lease-ttl", "20s", fault: "before-write:1") { program in
+                try await waitUntil("the runner sleeps") { try program.isStopped }
+                try await test.mongod.failing(point) {
+                    program.send(SIGCONT)
+                    try await waitUntil("the write is repeated") {
+                        let isDone = try await test.database.count("people", ["email": ""]) == 100
+                        return program.hasEnded || isDone
+                    }
+                }
+            }
+            #expect(run.exitCode == 0, "\(run.errors)")
+            #expect(run.output.contains("the job's lease is left to run out"), "\(run.output)")
+            #expect(try await test.checkpoint()?.state == "done")
+            #expect(try await test.checkpoint()?.holder?["end"] != .date(milliseconds: 0))
+        }
+    }
+
+    @Test func aRunThatIsRefusedBehindTheLeaseGivesItBack() async throws {
+        try await withPeople { test in
+            // The range's record, the job's, and then the lease.
+            let run = try await test.backfill("job", "--lease-ttl", "60s", fault: "before-state-write:3:stop") {
+                program in
+                try await waitUntil("the runner sleeps") { try program.isStopped }
+                defer { program.send(SIGCONT) }
+                try await test.state.run([
+                    "update": "jobs", "updates": [["q": ["_id": "job"], "u": ["$set": ["text": "another"]]]],
+                ])
+            }
+            #expect(run.exitCode == 65, "\(run.errors)")
+            #expect(run.errors.contains("the job file's text changed"), "\(run.errors)")
+            #expect(try await test.checkpoint()?.holder?["end"] == .date(milliseconds: 0))
+        }
+    }
+
+    @Test func aStateThatIsDroppedInTheMidstMakesANewJob() async throws {
+        try await withPeople { test in
+            let run = try await test.backfill("job", "--lease-ttl", "60s", fault: "before-write:1") { program in
+                try await waitUntil("the runner sleeps") { try program.isStopped }
+                defer { program.send(SIGCONT) }
+                try await test.state.run(["dropDatabase": 1])
+            }
+            #expect(run.exitCode == 65, "\(run.errors)")
+            #expect(run.errors.contains("run it again: it is a new job then"), "\(run.errors)")
+            let next = try await test.backfill()
+            #expect(next.exitCode == 0, "\(next.errors)")
+        }
+    }
+
+    @Test func aRangeThatIsDeletedInTheMidstIsNotBegunAnew() async throws {
+        try await withPeople { test in
+            let run = try await test.backfill("job", "--lease-ttl", "60s", fault: "before-write:1") { program in
+                try await waitUntil("the runner sleeps") { try program.isStopped }
+                defer { program.send(SIGCONT) }
+                try await test.state.run(["drop": "ranges"])
+            }
+            #expect(run.exitCode == 65, "\(run.errors)")
+            #expect(run.errors.contains("start over with --restart"), "\(run.errors)")
+            #expect(try await test.backfill().exitCode == 65)
+            #expect(try await test.backfill("job", "--restart").exitCode == 0)
+        }
+    }
+}
