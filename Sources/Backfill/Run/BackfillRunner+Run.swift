@@ -97,7 +97,8 @@ extension BackfillRunner {
             let known = stopped == nil && options.only == nil ? loop.survey : nil
             report.after = try (known ?? counted(on: pool)).before
             report.failures = BackfillReport.FailureGroup.all(of: try loop.settleFailures(), unlisted: loop.unlisted)
-            report.notes += Self.stale(before: plan.before, after: report.after)
+            let copies = StaleCopies(job: job, collection: loop.collection)
+            report.notes += try patience.bridging { try copies.notes(report.after, journal: loop.store) }
             if !loop.job.isHarmless {
                 report.headroom = try patience.bridging { try loop.gate.exactHeadroom(loop.store) }
             }
@@ -117,21 +118,5 @@ extension BackfillRunner {
             return try patience.bridging { try survey.run() }
         }
         return try read.wait(stop: stop) {}
-    }
-
-    /// Copies whose source changed after they were made: the target is not overwritten, and differs from now on.
-    private static func stale(
-        before: [BackfillReport.StepCount], after: [BackfillReport.StepCount]
-    ) -> [String] {
-        zip(before, after).compactMap { before, after in
-            func differing(_ step: BackfillReport.StepCount) -> BackfillReport.LeftAlone? {
-                step.leftAlone.first { $0.reason == CompiledStep.Reason.targetDiffers.rawValue }
-            }
-            guard let now = differing(after), now.count > differing(before)?.count ?? 0 else { return nil }
-            let count = now.count - (differing(before)?.count ?? 0)
-            return
-                "\(after.step): \(count) \(count == 1 ? "copy" : "copies") went stale, since the source changed after it was "
-                + "copied; they are among those whose target holds another value"
-        }
     }
 }

@@ -30,6 +30,14 @@ extension StateStore {
         return try cursor.nextDocument().map { try JournalPart($0) }
     }
 
+    /// Walks all of it, oldest first.
+    func eachJournalPart(_ body: (JournalPart) throws -> Void) throws {
+        var cursor = journal.find(
+            ["_id": ["$gte": ["job": .string(job)], "$lt": ["job": .string(job), "range": .maxKey]]],
+            options: ["sort": ["_id": 1], "batchSize": 1, "readConcern": ["level": "majority"]])
+        while let document = try cursor.nextDocument() { try body(JournalPart(document)) }
+    }
+
     /// Whether there is any.
     func hasJournal() throws -> Bool { try journalPart(upTo: nil, orAt: false) != nil }
 

@@ -1,0 +1,65 @@
+import BSON
+import TestSupport
+import Testing
+
+/// Copies whose source changed after they were made: nothing overwrites them, and a run lists them.
+@Suite struct StaleCopiesTests {
+    private func withPeople(_ body: (BackfillCase) async throws -> Void) async throws {
+        try await Mongod.shared.withBackfill { test in
+            // The target of 0 is a user's from the start: it differs, and is no copy.
+            try await test.database.fill("people", count: 100) {
+                $0 == 0 ? ["_id": 0, "n": 0, "m": 1_000] : ["_id": .integer($0), "n": .integer($0)]
+            }
+            try test.job(steps: ["copy: {from: n, to: m}"], limits: "{chunk: {documents: 10}}")
+            try await body(test)
+        }
+    }
+
+    private func change(_ ids: [Int], _ test: BackfillCase) async throws {
+        for id in ids { try await test.database.set("people", .integer(id), ["n": 5_000]) }
+    }
+
+    private func notes(_ run: ProgramRun) throws -> [String] {
+        let report = try #require(try BSONValue(extendedJSON: run.output).document)
+        return (report["notes"]?.document?.values ?? []).compactMap(\.text).filter { $0.contains("stale") }
+    }
+
+    @Test func ofTheRunItself() async throws {
+        try await withPeople { test in
+            let run = try await test.backfill("job", "--output", "json") { _ in
+                try await test.slowly {
+                    try await test.waitForChunks(3)
+                    try await change([4, 17], test)
+                }
+            }
+            #expect(run.exitCode == 1, "\(run.status): \(run.errors)")
+            #expect(
+                try notes(run) == [
+                    "copy n to m: 2 copies went stale, since the source changed after it was copied: _id 4, 17"
+                ])
+        }
+    }
+
+    @Test func ofEarlierRuns() async throws {
+        try await withPeople { test in
+            let first = try await test.backfill("job", "--output", "json")
+            #expect(try notes(first).isEmpty)
+            try await change([99], test)
+            let second = try await test.backfill("job", "--output", "json")
+            #expect(
+                try notes(second) == [
+                    "copy n to m: 1 copy went stale, since the source changed after it was copied: _id 99"
+                ])
+        }
+    }
+
+    @Test func withoutAJournalTheyAreNotTold() async throws {
+        try await withPeople { test in
+            try await test.backfill("job", "--no-journal")
+            try await change([99], test)
+            let run = try await test.backfill("job", "--no-journal", "--output", "json")
+            #expect(run.exitCode == 1)
+            #expect(try notes(run).isEmpty)
+        }
+    }
+}
