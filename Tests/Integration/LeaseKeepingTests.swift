@@ -89,6 +89,27 @@ import Testing
         }
     }
 
+    @Test func aLostReplyOfUndoKeepsTheLeaseToo() async throws {
+        try await withPeople { test in
+            try await test.backfill("job")
+            var point = FailPoint("update", appName: test.appName, mode: .times(1))
+            point.closesConnection = true
+            let run = try await test.undo(flags: ["--lease-ttl", "20s"], fault: "before-write:1") { program in
+                try await waitUntil("undo sleeps") { try program.isStopped }
+                try await test.mongod.failing(point) {
+                    program.send(SIGCONT)
+                    try await waitUntil("the write is repeated") {
+                        let isDone = try await test.database.count("people", ["email": ["$exists": true]]) == 0
+                        return program.hasEnded || isDone
+                    }
+                }
+            }
+            #expect(run.exitCode == 0, "\(run.errors)")
+            #expect(run.output.contains("the job's lease is left to run out"), "\(run.output)")
+            #expect(try await test.checkpoint()?.holder?["end"] != .date(milliseconds: 0))
+        }
+    }
+
     @Test func aRunThatIsRefusedBehindTheLeaseGivesItBack() async throws {
         try await withPeople { test in
             // The range's record, the job's, and then the lease.

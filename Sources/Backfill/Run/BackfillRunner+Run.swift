@@ -59,10 +59,10 @@ extension BackfillRunner {
             // The failure is what counts; a lease that cannot be given back ends by itself. After a failure of the
             // deployment a write may still be under way there: its successor has to wait for the lease's end.
             let isInDoubt = error is MongoError || (error as? BackfillError)?.kind == .stopped
-            if !isInDoubt { _ = loop.leave() }
+            if !isInDoubt { _ = loop.store.leave(loop.holding) }
             throw error
         }
-        let note = loop.leave()
+        let note = loop.store.leave(loop.holding)
         var report = try report(plan, loop, stopped, on: pool, since: started)
         report.notes += note.map { [$0] } ?? []
         return report

@@ -71,7 +71,7 @@ extension RunLoop {
             let part = Array(locks[slice..<min(slice + 500, locks.count)])
             unset += try runner.patience.bridging {
                 do throws(MongoError) { return try writer.unset(part, under: lease, on: client) } catch {
-                    doubt(error)
+                    holding.doubt(error)
                     throw error
                 }
             }

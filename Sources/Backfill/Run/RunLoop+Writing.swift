@@ -85,7 +85,7 @@ extension RunLoop {
                     } catch {
                         uncounted += error.modified ?? 0
                         countIsLow = countIsLow || error.modified == nil
-                        doubt(error)
+                        holding.doubt(error)
                         // What took too long is not repeated as it is.
                         guard error.isTimeLimit else { throw error }
                         timeLimit = error
@@ -112,12 +112,6 @@ extension RunLoop {
             return .tooSlow
         }
         return .tooSlow
-    }
-
-    /// Keeps in mind that a copy of a write may be under way: its fence, which no renewal moves, ends it.
-    mutating func doubt(_ error: MongoError) {
-        guard error.mayBeUnderWay else { return }
-        doubtEnd = .now + holding.lease.terms.duration + holding.lease.terms.skew
     }
 
     var replaced: BackfillError {

@@ -60,8 +60,6 @@ struct RunLoop: ~Copyable {
     var inDoubt: Set<BSONValue> = []
     /// Documents at risk that were recorded since the last look at what became of them.
     var unsettled: [BSONValue] = []
-    /// Until when a write whose reply was lost may still be done by the server, as its fence allows.
-    var doubtEnd: ContinuousClock.Instant?
     /// Attempts of this run that are in the journal.
     var journaled: Int64 = 0
 
@@ -167,7 +165,7 @@ struct RunLoop: ~Copyable {
             let askedAt = ContinuousClock.now
             return (try store.renew(lease, setting: changes), askedAt)
         }
-        holding = Holding(lease: renewed, askedAt: askedAt)
+        holding.renew(renewed, askedAt: askedAt)
         // It waits for a majority.
         waited += askedAt.duration(to: .now)
     }

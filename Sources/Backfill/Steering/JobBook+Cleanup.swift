@@ -59,7 +59,7 @@ extension JobBook {
         var holding = Holding(lease: first, askedAt: .now)
         func renew() throws {
             let askedAt = ContinuousClock.now
-            holding = Holding(lease: try store.renew(holding.lease), askedAt: askedAt)
+            holding.renew(try store.renew(holding.lease), askedAt: askedAt)
         }
         do {
             try renew()

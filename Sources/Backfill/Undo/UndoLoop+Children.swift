@@ -149,7 +149,13 @@ extension UndoLoop {
             }
             guard !deletes.isEmpty else { continue }
             _ = try patience.bridging {
-                try collection.delete(deletes, isOrdered: false, collectsWriteErrors: true, options: options)
+                do throws(MongoError) {
+                    return try collection.delete(
+                        deletes, isOrdered: false, collectsWriteErrors: true, options: options)
+                } catch {
+                    holding?.doubt(error)
+                    throw error
+                }
             }
         }
         // A delete that came after the fence removed nothing.

@@ -66,7 +66,7 @@ extension UndoLoop {
         return written
     }
 
-    private func send(_ statements: [UpdateStatement], under lease: Lease) throws -> WriteReply {
+    private mutating func send(_ statements: [UpdateStatement], under lease: Lease) throws -> WriteReply {
         let limit = lease.terms.writeLimit.milliseconds
         var options: BSONDocument = [
             "maxTimeMS": .long(limit), "writeConcern": ["w": "majority", "wtimeout": .long(limit)],
@@ -75,7 +75,13 @@ extension UndoLoop {
         if let uuid = subject.collectionUUID { options = options.appending("collectionUUID", uuid) }
         // Each statement compares before it sets, so it can be sent again.
         return try runner.patience.bridging {
-            try collection.update(statements, isOrdered: false, collectsWriteErrors: true, options: options)
+            do throws(MongoError) {
+                return try collection.update(
+                    statements, isOrdered: false, collectsWriteErrors: true, options: options)
+            } catch {
+                holding?.doubt(error)
+                throw error
+            }
         }
     }
 

@@ -101,7 +101,7 @@ struct UndoLoop: ~Copyable {
             let askedAt = ContinuousClock.now
             return (try store.renew(lease, setting: changes), askedAt)
         }
-        holding = Holding(lease: renewed, askedAt: askedAt)
+        holding?.renew(renewed, askedAt: askedAt)
     }
 
     /// Rests in proportion to the work, as the job does.

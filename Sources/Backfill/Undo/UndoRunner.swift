@@ -137,10 +137,10 @@ package struct UndoRunner: Sendable {
             }
         } catch {
             let isInDoubt = error is MongoError || (error as? BackfillError)?.kind == .stopped
-            if !isInDoubt, let lease = loop.holding?.lease { try? loop.store.release(lease) }
+            if !isInDoubt, let holding = loop.holding { _ = loop.store.leave(holding) }
             throw error
         }
-        if let lease = loop.holding?.lease { try? loop.store.release(lease) }
+        if let note = loop.holding.flatMap({ loop.store.leave($0) }) { report.notes.append(note) }
         report.restored = loop.tally.restored
         report.earlier = loop.earlier
         report.asBefore = loop.tally.asBefore
