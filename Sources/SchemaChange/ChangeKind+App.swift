@@ -35,7 +35,7 @@ extension ChangeKind {
         requiredRemoved, optionalRemoved, typeRenamed, collectionMoved, propertyRenamed, propertyTypeChanged,
         numberWidened, integerWidthChanged, optionalToRequired, requiredToOptional, cardinalityChanged, listSetChanged,
         elementTypeChanged, elementNullabilityChanged, embeddingChanged, linkAdded, linkRemoved, linkRetargeted,
-        idTypeChanged, partitionKeyChanged, queryableAdded, queryableRemoved, indexedQueryableChanged,
+        idRemoved, idTypeChanged, partitionKeyChanged, queryableAdded, queryableRemoved, indexedQueryableChanged,
         constraintTightened, constraintLoosened, additionalPropertiesChanged, embeddedTypeRenamed, syncModeChanged,
         dataSourceChanged, asymmetricChanged,
     ]

@@ -58,6 +58,10 @@ extension ChangeKind {
             do: "Terminate and re-enable sync with the new schema, or write a partner collection; \(demand).")
     }
 
+    static let idRemoved = Self(
+        .idRemoved, server: .breaking, client: .breaking, then: [.terminate, .clientReset, .unsyncedDocuments],
+        .documented("App Services: Data Model"),
+        do: "Do not deploy it: sync takes no type whose primary key has another name than _id. Keep _id.")
     static let idTypeChanged = Self(
         .idTypeChanged, server: .breaking, client: .breaking, then: [.terminate, .clientReset, .unsyncedDocuments],
         .documented("App Services: Partner Collections; the older pages on migrations"),

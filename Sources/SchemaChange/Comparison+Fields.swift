@@ -14,7 +14,8 @@ extension Comparison {
             if names.contains(name) {
                 known[name] = (field, place)
             } else {
-                let kind = field.isRequired ? ChangeKind.requiredRemoved : .optionalRemoved
+                let kind: ChangeKind =
+                    place.old.isID ? .idRemoved : field.isRequired ? .requiredRemoved : .optionalRemoved
                 note(kind, at: place, from: field, to: nil, losing: new, "\(place.old) is removed")
             }
         }
@@ -57,7 +58,7 @@ extension Comparison {
 
     private func change(_ old: Field, _ new: Field, at spot: Spot) -> ChangeKind? {
         let (before, after) = (Shape(old.node), Shape(new.node))
-        if spot.old.steps == [.field("_id")] { return before.idChange(to: after) }
+        if spot.old.isID { return before.idChange(to: after) }
         let change = before.change(to: after)
         return change != nil && isEmbedding(old.node, new.node, at: spot) ? .embeddingChanged : change
     }
@@ -84,4 +85,9 @@ extension Comparison {
         default: break
         }
     }
+}
+
+extension SchemaPath {
+    /// Whether it is the primary key.
+    fileprivate var isID: Bool { steps == [.field("_id")] }
 }

@@ -46,6 +46,8 @@ extension SchemaChange {
         public static let linkRemoved = Self(rawValue: "link-removed")
         /// A link leads to another type.
         public static let linkRetargeted = Self(rawValue: "link-retargeted")
+        /// The primary key is gone, or has another name.
+        public static let idRemoved = Self(rawValue: "id-removed")
         /// The primary key has another type.
         public static let idTypeChanged = Self(rawValue: "id-type-changed")
         /// A constraint refuses values that it let in.

@@ -5,7 +5,7 @@ enum ValidatorVerdict {
     static func refusesMore(_ change: SchemaChange) -> Bool {
         switch change.code {
         case .requiredAdded, .optionalToRequired, .constraintTightened: true
-        case .propertyRemoved: forbidsFurther(change)
+        case .propertyRemoved, .idRemoved: forbidsFurther(change)
         case .propertyTypeChanged, .idTypeChanged, .elementTypeChanged, .elementNullabilityChanged,
             .cardinalityChanged:
             !widens(change)

@@ -140,6 +140,9 @@ private let valueRows: [ChangeRow] = [
         .elementNullabilityChanged, breaking, breaking, from: app(x(list(nullable))), to: app(x(list(string))),
         says: "x[]: string or null → string"),
     ChangeRow(
+        .idRemoved, breaking, breaking, from: app(type("")), to: app(#"{"title": "Person", "properties": {}}"#),
+        says: "_id is removed"),
+    ChangeRow(
         .idTypeChanged, breaking, breaking, from: app(type(#""_id": \#(string)"#)),
         to: app(type(#""_id": \#(objectID)"#)), says: "_id: string → objectId"),
     ChangeRow(
