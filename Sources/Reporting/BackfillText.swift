@@ -15,7 +15,7 @@ package enum BackfillPlanText {
             lines.append("  makes \(plan.harm.documents) unsyncable under the active schema (\(headroom.text))")
         }
         lines += plan.notes.map { "  note: \($0)" }
-        return lines.joined(separator: "\n")
+        return lines.map(\.printable).joined(separator: "\n")
     }
 }
 
@@ -26,7 +26,7 @@ package enum BackfillReportText {
     ///   - showsValues: whether the sample documents show values, and not only types.
     ///   - color: whether escape sequences may be used.
     package static func render(_ report: BackfillReport, showsValues: Bool, color: Bool) -> String {
-        var lines = [Paint(isOn: color).bold(headline(report))]
+        var lines: [String] = []
         let isDryRun = report.outcome == .dryRun
         lines.append(
             "  \(isDryRun ? "would change" : "changed") \(report.modifiedIsLow ? "at least " : "")"
@@ -51,7 +51,8 @@ package enum BackfillReportText {
         lines += report.waits.map { "  waited \($0.seconds.inTenths) s: \($0.hold)" }
         lines += report.notes.map { "  note: \($0)" }
         if let refusal = report.refusal { lines.append("  a run would be refused: \(refusal)") }
-        return lines.joined(separator: "\n")
+        let title = Paint(isOn: color).bold(headline(report).printable)
+        return ([title] + lines.map(\.printable)).joined(separator: "\n")
     }
 
     private static func headline(_ report: BackfillReport) -> String {

@@ -78,7 +78,8 @@ extension UndoReport.ChildReason {
     fileprivate var text: String {
         switch self {
         case .changed: "changed since"
-        case .linked: "a document that is left alone may link to it"
+        case .linked: "a document may link to it"
+        case .shared: "another job works with that collection; undo it first"
         case .refused: "not removed by the server, or too large to be compared"
         }
     }

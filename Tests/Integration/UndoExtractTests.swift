@@ -68,6 +68,36 @@ import Testing
         }
     }
 
+    @Test func whatANewDocumentLinksToStays() async throws {
+        try await withHomes("idFrom: key") { test in
+            #expect(try await test.backfill().exitCode == 0)
+            try await test.database.fill("people", [["_id": "new", "home": 7], ["_id": "newer", "home": [[:], 8]]])
+            let undone = try await test.undo(flags: ["--output", "json"])
+            #expect(undone.exitCode == 1, "\(undone.errors)")
+            let created = try created(undone, test)
+            #expect(created["removed"]?.integer == 13)
+            let homes = try await test.database.documents("homes").map { $0["_id"] }
+            #expect(homes == [7, 8, "a user's"])
+        }
+    }
+
+    /// A second job found what it would have made, and so made nothing: its parents count on the first job's documents.
+    @Test func whatAnotherJobCountsOnStaysUntilThatIsUndone() async throws {
+        try await withHomes("idFrom: key") { test in
+            try await test.database.fill("pets", [["_id": 1, "home": ["key": 3, "city": 3]]])
+            #expect(try await test.backfill().exitCode == 0)
+            try test.job(
+                "pets", on: "pets", steps: ["extract: {field: home, to: \(test.database.name).homes, idFrom: key}"])
+            #expect(try await test.backfill("pets").exitCode == 0)
+            let undone = try await test.undo(flags: ["--output", "json"])
+            #expect(undone.exitCode == 1, "\(undone.errors)")
+            #expect(try created(undone, test)["removed"]?.integer == 0)
+            let pets = try await test.database.documents("pets")
+            #expect(pets == [["_id": 1, "home": 3]])
+            #expect(try await test.database.count("homes") == 16)
+        }
+    }
+
     /// Killed between any two of its writes, after runs that were killed themselves.
     @Test(arguments: [
         "before-write:4:kill", "before-write:5:kill", "after-restore:3", "after-restore:4", "after-restore:5",

@@ -17,6 +17,16 @@ import Testing
                 """)
     }
 
+    @Test func aFieldsNameDoesNotSteerTheTerminal() {
+        var report = BackfillReport.fixture(.done)
+        report.after[0].step = "convert \u{1B}[31mage to int"
+        let text = BackfillReportText.render(report, showsValues: false, color: false)
+        #expect(!text.unicodeScalars.contains("\u{1B}"))
+        var plan = BackfillPlan.fixture()
+        plan.notes.append("irreversible: \u{1B}[31mage")
+        #expect(!BackfillPlanText.render(plan).unicodeScalars.contains("\u{1B}"))
+    }
+
     @Test func aDryRunSaysWhatWouldBe() {
         #expect(
             BackfillReportText.render(.dryRun, showsValues: false, color: false) == """

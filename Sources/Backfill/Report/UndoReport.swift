@@ -41,8 +41,10 @@ package struct UndoReport: Sendable {
     package enum ChildReason: String, Sendable, CaseIterable {
         /// Somebody changed it since.
         case changed
-        /// A document that is left alone may link to it.
+        /// A document of the job's collection may link to it.
         case linked
+        /// Another job names the collection, and may count on the document.
+        case shared
         /// The server does not remove it, or it is too large to be compared in a command.
         case refused
     }

@@ -52,7 +52,8 @@ struct StaleCopies {
 
     private static func note(_ step: BackfillReport.StepCount, _ ids: [BSONValue]) -> String {
         let samples = ids.prefix(Survey.samples).map { (try? $0.extendedJSON(.relaxed)) ?? "?" }
-        return "\(step.step): \(ids.count) \(ids.count == 1 ? "copy" : "copies") went stale, since the source changed after "
-            + "it was copied: _id \(samples.joined(separator: ", "))\(ids.count > samples.count ? ", …" : "")"
+        let copies = ids.count == 1 ? "1 copy" : "\(ids.count) copies"
+        return "\(step.step): \(copies) went stale, since the source changed after it was copied: _id "
+            + samples.joined(separator: ", ") + (ids.count > samples.count ? ", …" : "")
     }
 }

@@ -134,15 +134,32 @@ extension StateStore {
             guard let name = later["_id"],
                 later.touched.contains(where: { one in touched.contains { one.overlaps($0) } })
             else { continue }
-            let wrote = try client.count(
-                "ranges",
-                [
-                    "_id.job": name, "undo.ended": ["$exists": false],
-                    "$or": [["modified": ["$gt": 0]], ["lease": ["$exists": true]]],
-                ])
-            if wrote > 0 { return name.text }
+            if try hasWritten(name) { return name.text }
         }
         return nil
+    }
+
+    /// Whether another job, unless it was undone, names a collection: it may count on documents there that this one made,
+    /// be it that it found what it would have made itself.
+    func isNamedElsewhere(_ namespace: Namespace) throws(MongoError) -> Bool {
+        var cursor = client.all("jobs", ["_id": ["$ne": .string(job)]])
+        while let other = try cursor.nextDocument() {
+            guard let name = other["_id"], other["text"]?.text?.contains(namespace.description) ?? false else {
+                continue
+            }
+            if try hasWritten(name) { return true }
+        }
+        return false
+    }
+
+    /// Whether a job may have changed documents, and was not undone.
+    private func hasWritten(_ job: BSONValue) throws(MongoError) -> Bool {
+        try client.count(
+            "ranges",
+            [
+                "_id.job": job, "undo.ended": ["$exists": false],
+                "$or": [["modified": ["$gt": 0]], ["lease": ["$exists": true]]],
+            ]) > 0
     }
 }
 

@@ -1,7 +1,8 @@
 import BSON
 import Mongo
 
-/// Documents that the job made in other collections: they go once no document links to them any more.
+/// Documents that the job made in other collections: they go once no document of its own collection links to them any
+/// more, and where no other job may count on them. Links from elsewhere are not looked for.
 extension UndoLoop {
     /// The most that are removed with one command.
     private static let mostChildren = 200
@@ -15,7 +16,7 @@ extension UndoLoop {
         if start == nil, holding != nil { try patience.bridging { try store.dropLeftChildren() } }
         var linked: Set<LinkKey>?
         while let part = try patience.bridging({ try store.createdChildren(before: sequence) }) {
-            if linked == nil { linked = try linksOfLeftAlone() }
+            if linked == nil { linked = try linksOfLeftAlone().union(linksThatStayed()) }
             var rest = part.children[...]
             while !rest.isEmpty {
                 if runner.stop.isRaised { return .signal }
@@ -58,9 +59,44 @@ extension UndoLoop {
         }
     }
 
+    /// The links that stand where the job's objects stood, now that these are back; before, every one would be its own.
+    private func linksThatStayed() throws -> Set<LinkKey> {
+        guard holding != nil else { return [] }
+        let fields = (subject.job?.steps ?? []).compactMap { ($0.step.kind as? ExtractStep)?.target }
+        var links: Set<LinkKey> = []
+        for field in fields {
+            links.formUnion(try runner.patience.bridging { () throws -> Set<LinkKey> in try self.links(at: field) })
+        }
+        return links
+    }
+
+    private func links(at field: FieldPath) throws -> Set<LinkKey> {
+        let value = Expression.field(field)
+        let holdsLink = Expression.all([!value.isMissingOrNull, !value.hasType("object")])
+        let shown: [(String, BSONValue)] = [("_id", 0), (field.components[0], 1)]
+        let pipeline: [BSONDocument] = [
+            ["$match": .object(holdsLink.filter)], ["$project": .object(BSONDocument(shown))],
+        ]
+        var cursor = collection.aggregate(
+            pipeline,
+            options: ["comment": "shipshape undo", "readConcern": ["level": "majority"]])
+        var links: Set<LinkKey> = []
+        while let document = try cursor.nextDocument() {
+            guard let value = try document.value(at: field) else { continue }
+            var values = [value]
+            if case .array(let list) = value { values = list.values }
+            for value in values where value.isLink { links.insert(LinkKey(value)) }
+        }
+        return links
+    }
+
     private mutating func remove(_ all: [CreatedChild], keeping linked: Set<LinkKey>) throws {
         for namespace in Set(all.map(\.namespace)) {
             let made = Dictionary(all.filter { $0.namespace == namespace }.map { ($0.id, $0) }) { $1 }
+            if try isShared(namespace) {
+                try leave(Array(made.keys), of: namespace, because: .shared)
+                continue
+            }
             var due = try look(made, in: namespace, keeping: linked, isFirst: true)
             let count = due.count
             guard holding != nil else {
@@ -78,6 +114,10 @@ extension UndoLoop {
             children.removed += count - refused.count - children.changedMeanwhile
             children.changedMeanwhile = 0
         }
+    }
+
+    private func isShared(_ namespace: Namespace) throws -> Bool {
+        try runner.patience.bridging { try store.isNamedElsewhere(namespace) }
     }
 
     /// The documents that are as they were made and may go; the others are recorded.
