@@ -39,6 +39,23 @@ import Testing
         #expect(after == [Self.uuid] + others)
     }
 
+    /// Beside what an earlier step makes of it such a document has no room in one answer of the server.
+    @Test func aLargeDocumentIsConvertedBehindAStepOfTheServer() async throws {
+        try await Mongod.shared.withBackfill { test in
+            let large = BSONValue.string(String(repeating: "x", count: 9_000_000))
+            try await test.database.fill("people", count: 10) {
+                BSONDocument([("_id", .integer($0)), ("u", .string(Self.text))] + ($0 == 4 ? [("l", large)] : []))
+            }
+            try test.job(steps: ["default: {field: x, value: 1}", "convert: {field: u, to: uuid}"])
+            let report = try await test.runThreeTimes()
+            #expect(report["changed"]?.integer == 20)
+            let after = try await test.database.documents("people")
+            #expect(after.map { $0["u"] } == Array(repeating: Self.uuid, count: 10))
+            #expect(after.map { $0["x"] } == Array(repeating: 1, count: 10))
+            #expect(after[4]["l"] == large)
+        }
+    }
+
     @Test(arguments: [
         text.uppercased(), "{\(text)}", "{\(text.uppercased())}", "urn:uuid:\(text)",
         text.split(separator: "-").joined(),

@@ -82,8 +82,14 @@ struct Evaluation: ~Copyable {
         return batch.isEmpty ? nil : batch.reversed()
     }
 
+    private static func read(_ id: BSONValue, of context: ClientContext) throws(MongoError) -> BSONDocument? {
+        var cursor = context.collection.find(
+            ["_id": ["$eq": id]], options: ["limit": 1, "readConcern": ["level": "majority"]])
+        return try cursor.nextDocument()
+    }
+
     private mutating func fill() throws {
-        let program = program
+        let (program, context) = (program, context)
         var documents: [StepProgram.Document] = []
         var size = 0
         while !isOver, documents.count < Self.batchCount, size < Self.batchSize {
@@ -92,7 +98,13 @@ struct Evaluation: ~Copyable {
                 break
             }
             size += view.end - view.start
-            documents.append(try program.read(view))
+            var document = try program.read(view)
+            if document.isLarge {
+                // What is compared with on writing has to be what the outcome was made from.
+                guard let id = document.after["_id"], let found = try Self.read(id, of: context) else { continue }
+                (document.before, document.after) = (found, found)
+            }
+            documents.append(document)
         }
         let needing = documents.indices.filter { documents[$0].isNeeding }
         let evaluated = try program.finish(needing.map { documents[$0] }, in: context)

@@ -17,6 +17,8 @@ struct StepProgram {
         var isNeeding: Bool
         var findings: [Evaluation.Finding]
         var created: [ClientCreation] = []
+        /// Whether it came alone, too large to travel beside what the first run makes of it, which has to be run anew.
+        var isLarge = false
 
         var outcome: Evaluation.Outcome {
             Evaluation.Outcome(
@@ -25,6 +27,9 @@ struct StepProgram {
     }
 
     private static let mark = "__shipshape"
+
+    /// From which size on a document does not travel beside its outcome: both in one have 16 MiB.
+    private static let large = 8_000_000
 
     let runs: [Run]
     /// The steps of both rounds.
@@ -49,7 +54,9 @@ struct StepProgram {
     /// changes it.
     func start(needs: Expression) -> BSONDocument {
         let changes = runs[0].stages.count > (runs[0].client == nil ? 0 : 1)
-        let before: BSONValue = changes ? ["$cond": ["$$needs", "$$ROOT", "$$REMOVE"]] : "$$REMOVE"
+        let isLarge: BSONValue = ["$gt": [["$bsonSize": "$$ROOT"], .integer(Self.large)]]
+        let kept: BSONValue = ["$cond": [isLarge, true, "$$ROOT"]]
+        let before: BSONValue = changes ? ["$cond": ["$$needs", kept, "$$REMOVE"]] : "$$REMOVE"
         return ["$set": [Self.mark: ["$let": ["vars": ["needs": needs.bson], "in": ["n": "$$needs", "b": before]]]]]
     }
 
@@ -59,6 +66,7 @@ struct StepProgram {
         var document = Document(
             before: marks["b"]?.document ?? after, after: after, isNeeding: marks["n"] == true, findings: [])
         if document.isNeeding { document.findings = slots.map { _ in .nothing } }
+        document.isLarge = marks["b"] == true
         note(marks, in: &document)
         return document
     }
@@ -67,13 +75,14 @@ struct StepProgram {
     func finish(_ documents: [Document], in context: ClientContext) throws -> [Document] {
         var documents = documents
         for (index, run) in runs.enumerated() where !documents.isEmpty {
-            if index > 0, !run.stages.isEmpty {
+            let due = documents.indices.filter { index > 0 || documents[$0].isLarge }
+            if !due.isEmpty, !run.stages.isEmpty {
                 let evaluated = try context.collection.aggregate(
-                    over: documents.map(\.after), run.stages, options: ["comment": "shipshape evaluation"])
-                guard evaluated.count == documents.count else {
+                    over: due.map { documents[$0].after }, run.stages, options: ["comment": "shipshape evaluation"])
+                guard evaluated.count == due.count else {
                     preconditionFailure("a pipeline of $set and $unset keeps every document")
                 }
-                for (index, document) in evaluated.enumerated() {
+                for (index, document) in zip(due, evaluated) {
                     let (after, marks) = try Self.split(document.view)
                     documents[index].after = after
                     note(marks, in: &documents[index])

@@ -56,7 +56,7 @@ extension RunLoop {
 
     private func firstNeeding(_ phase: Phase, in chunk: Chunk) throws(MongoError) -> BSONValue? {
         var cursor = collection.find(
-            chunk.filter(where: phase.needs),
+            chunk.filter(where: phase.mayNeed),
             options: ["projection": ["_id": 1], "sort": ["_id": 1], "hint": ["_id": 1], "limit": 1])
         return try cursor.nextDocument()?["_id"]
     }

@@ -92,7 +92,10 @@ struct Survey {
 
     /// Whether every step finds in a document what it would find after the steps before it, so that all look at the
     /// document as it is: several times cheaper than to carry it from step to step.
-    private var looksAtOnce: Bool { rounds.count == 1 && job.endsByConstruction }
+    private var looksAtOnce: Bool {
+        // The parts of one step build on each other.
+        rounds.count == 1 && job.endsByConstruction && job.steps.count == job.job.steps.count
+    }
 
     /// What each step finds, and nothing else.
     private var findingsAtOnce: BSONDocument {
