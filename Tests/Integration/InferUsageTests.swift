@@ -56,6 +56,20 @@ import Testing
         }
     }
 
+    @Test func aFileInThePlaceOfAFolderIsToldBeforeTheReading() async throws {
+        try await InferCase.with { test in
+            try await test.database.fill("a", count: 10)
+            try test.folder.write("mine", to: "file")
+            for place in ["file/schema.json", "file/further"] {
+                let run = try await test.run(["infer", "--collection", "\(test.database.name).a", "--out", place])
+                #expect(run.exitCode == 73)
+                #expect(run.errors.contains("file is no folder"), "\(run.errors)")
+                #expect(run.output.isEmpty)
+            }
+            #expect(test.folder.text(of: "file") == "mine")
+        }
+    }
+
     @Test func filesThatAreThereAreKept() async throws {
         try await InferCase.with { test in
             try await test.database.fill("a", count: 10)

@@ -37,10 +37,13 @@ extension BackfillRunner {
         let store = try store(pool)
         let (holding, range) = try LeaseSeeker(options: options, identity: identity, patience: patience)
             .take(store, for: .backfill)
+        let (ledger, brakes): (GateLedger, Brakes)
         do {
             // A clean-up may have come between.
             let binding = binding(to: plan.collectionUUID)
             try patience.bridging { try store.check(binding) }
+            ledger = try openLedger(on: pool)
+            brakes = Brakes(job.job, store: try self.store(pool), missing: plan.missingBrakes)
         } catch {
             // Nothing was written yet.
             try? store.release(holding.lease)
@@ -49,8 +52,7 @@ extension BackfillRunner {
         let progress = StateStore.Progress(range)
         let client = try pool.client()
         var loop = RunLoop(
-            runner: self, plan: plan, pool: pool, client: client, store: store, ledger: try openLedger(on: pool),
-            brakes: Brakes(job.job, store: try self.store(pool), missing: plan.missingBrakes),
+            runner: self, plan: plan, pool: pool, client: client, store: store, ledger: ledger, brakes: brakes,
             deadline: options.maxRuntime.map { started + $0 }, holding: holding, progress: progress)
         let stopped: BackfillReport.Stop?
         do {

@@ -125,7 +125,11 @@ struct InferCommand: AsyncParsableCommand {
         } else {
             report = try await run.infer(live: try connection.pool())
         }
-        try target.write(report)
+        do { try target.write(report) } catch {
+            // What was read for so long is not lost with the file.
+            try? show(report)
+            throw error
+        }
         try show(report)
         if !report.isWithinCover { throw ExitStatus.findings }
     }

@@ -31,11 +31,29 @@ struct SchemaTarget {
         }
         for namespace in namespaces {
             let file = try file(of: namespace)
+            try checkFolder(of: file)
             guard let type = try? FilePath(file).stat().type else { continue }
             if type == .directory { throw OutputError(description: "cannot write the schema \(file): it is a folder") }
             if type == .regular, !mayReplace {
                 throw OutputError(
                     description: "the schema \(file) is there already: name another place, or replace it with --force")
+            }
+        }
+    }
+
+    /// The first place above a file that is there has to be a folder.
+    private func checkFolder(of file: String) throws {
+        var place = FilePath(file).removingLastComponent()
+        while !place.isEmpty {
+            do {
+                guard try place.stat().type != .directory else { return }
+                throw OutputError(description: "cannot write the schema \(file): \(place) is no folder")
+            } catch let error as Errno {
+                // Below a file nothing is found either: what stands further up tells.
+                guard error == .noSuchFileOrDirectory || error == .notDirectory else {
+                    throw OutputError(description: "cannot write the schema \(file): \(place): \(error)")
+                }
+                place.removeLastComponent()
             }
         }
     }
