@@ -25,7 +25,7 @@ struct CollectionPlanner {
         let planned = Set(places.filter { !$0.isRemoval }.map(\.path))
         for path in fields.stated.keys.filter({ !planned.contains($0) }).sorted() { groups.append(stated(at: path)) }
         addSuggestions(to: &groups)
-        return orderedSets(groups)
+        return orderedSets(orderedRenames(groups))
     }
 
     /// A field that does not change, and that the operator states a value for.

@@ -8,7 +8,9 @@ extension FieldPlanner {
     func fill(_ field: String, at path: SchemaPath, _ old: Side?, _ new: Side, in group: inout FieldGroup) {
         // An element is always there.
         guard case .field? = path.steps.last else { return }
-        let couldBeNull = old.map { !$0.isRequired || $0.node.takesNull(in: dialect) && dialect == .jsonSchema } ?? true
+        let empties = group.entries.contains { $0.remarks == [Self.emptyList] }
+        let couldBeNull =
+            empties || (old.map { !$0.isRequired || $0.node.takesNull(in: dialect) && dialect == .jsonSchema } ?? true)
         let mayBeNull =
             !new.isRequired && new.node.takesNull(in: dialect)
             || dialect == .jsonSchema && new.node.takesNull(in: dialect)
@@ -35,6 +37,10 @@ extension FieldPlanner {
                 "documents without it were read as the old default, which is written now")
         }
         fillRequired(field, new, nullsToo: couldBeNull && !(dialect == .jsonSchema && mayBeNull), in: &group)
+        // An empty list is not given away for a null that fits no better.
+        if empties, !group.steps.contains(where: { $0.kind == "default" }) {
+            group.entries.removeAll { $0.remarks == [Self.emptyList] }
+        }
     }
 
     private func fillRequired(_ field: String, _ new: Side, nullsToo: Bool, in group: inout FieldGroup) {

@@ -59,7 +59,7 @@ extension FieldPlanner {
         let link = self.new.relationships.first { $0.source == place }
         if let old, Self.isSame(old, inner) { return }
         fit("\(field).\(FieldPath.each)", at: place, old, inner, link, in: &group, isStray: isStray)
-        let hadNulls = old.map { $0.types.contains(.null) || $0.types.isEmpty } ?? !isStray
+        let hadNulls = old.map { $0.types.isEmpty || $0.types.contains(.null) || $0.types.contains(.mixed) } ?? !isStray
         if hadNulls, !inner.types.isEmpty, !inner.types.contains(.null), !inner.types.contains(.mixed) {
             group.add(.plain("drop-nulls", field), "no element may be null", isStray: isStray)
         }
@@ -116,21 +116,14 @@ extension FieldPlanner {
                 "when": .verbatim("{$eq: [\(YAMLText.word("$\(field)")), []]}"),
             ])
         if !field.contains(FieldPath.each) {
-            group.add(empty, "an empty list is no value: null takes its place")
-            if dialect == .jsonSchema, !new.takesNull(in: dialect), !isRequired(path) {
-                group.add(StepLine("unset", ["field": .text(field), "when": .text("null")]))
-            }
+            group.add(empty, Self.emptyList)
         }
         group.add(.plain("unwrap", field), "a list of one becomes its value; longer lists are reported and left alone")
         if let inner = old.inner, Self.isSame(inner, new) { return }
         fit(field, at: path, old.inner, new, link, in: &group, isStray: false)
     }
 
-    private func isRequired(_ path: SchemaPath) -> Bool {
-        guard case .field(let name)? = path.steps.last else { return true }
-        let parent = SchemaPath(Array(path.steps.dropLast()))
-        return new.root.node(at: parent)?.requires(name) ?? false
-    }
+    static let emptyList = "an empty list is no value: null takes its place"
 
     private func convert(
         _ field: String, from old: Set<SchemaType>?, to types: Set<SchemaType>, _ link: Relationship?,

@@ -1,4 +1,4 @@
-import Backfill
+package import Backfill
 package import Mongo
 import ServerSchema
 
@@ -76,7 +76,7 @@ extension StepFinding {
 extension Planner {
     /// The job as it would run.
     /// - Throws: ``JobError`` when it does not fit the schemas: a defect of the planner.
-    func compiled(_ job: PlannedJob) throws -> CompiledJob {
+    package func compiled(_ job: PlannedJob) throws(JobError) -> CompiledJob {
         let isLate = job.stage == .afterDeploy
         return try CompiledJob(
             JobFile.parse(job.bareText, path: job.name), active: isLate ? new : job.isKnownToOld ? old : nil, next: new)

@@ -52,6 +52,7 @@ package struct Planner: Sendable {
             return plan
         }
         if new.dialect == .jsonSchema { plan.validator = target.root.jsonSchema }
+        plan.isBreaking = new.dialect == .appServices && changes.contains { $0.kind.verdict == .breaking }
         let before = changes.lazy.compactMap(\.old?.namespace).first ?? namespace
         var fields = FieldPlanner(dialect: new.dialect, old: old[before], new: target, stated: stated)
         if case .partition(let key)? = old.sync?.mode { fields.partitionKey = key.field }

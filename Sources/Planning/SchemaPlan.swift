@@ -34,6 +34,8 @@ package struct CollectionPlan: Sendable {
     package var remarks: [PlanEntry]
     /// The newer schema as a validator; `nil` in the dialect of App Services.
     package var validator: BSONDocument?
+    /// Whether a change of the collection is a breaking one, so that the deploy has its order of work.
+    package var isBreaking = false
 }
 
 /// When a job may run.

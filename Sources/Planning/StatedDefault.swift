@@ -56,6 +56,7 @@ extension StatedDefault {
 
     private func place(of names: [String], in collection: CollectionSchema) throws(PlanError) -> Place {
         var (path, node, isRequired) = (SchemaPath(), collection.root, false)
+        if names.first == "_id" { throw error("every document has its _id, which never changes: no default fills it") }
         for name in names {
             if name == FieldPath.each {
                 if case .each(let element)? = node.items {

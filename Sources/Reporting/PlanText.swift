@@ -19,7 +19,8 @@ package struct PlanText: Sendable {
         var blocks = [headline]
         blocks += files.map(block)
         blocks += plan.collections.filter { !$0.remarks.isEmpty }.map { collection in
-            ([paint.bold("\(collection.namespace)")] + collection.remarks.flatMap(lines)).joined(separator: "\n")
+            let head = paint.bold("\(collection.namespace)".printable)
+            return ([head] + collection.remarks.flatMap(lines)).joined(separator: "\n")
         }
         if !plan.remarks.isEmpty { blocks.append(plan.remarks.flatMap(lines).joined(separator: "\n")) }
         blocks += validators
@@ -40,13 +41,17 @@ package struct PlanText: Sendable {
     }
 
     private func block(_ file: PlanFile) -> String {
-        let title = "\(paint.bold(file.path ?? file.job.name)) (\(file.job.namespace), \(file.job.stage.words))"
+        let name = paint.bold((file.path ?? file.job.name).printable)
+        let title = "\(name) (\("\(file.job.namespace)".printable), \(file.job.stage.words))"
         return ([title] + file.job.entries.flatMap(lines)).joined(separator: "\n")
     }
 
     private func lines(_ entry: PlanEntry) -> [String] {
-        var lines = entry.changes.map { "  \($0.code): \($0.description)" }
-        if entry.role == .road { lines += entry.remarks.map { "    \(paint.red("not planned")): \($0)" } }
+        var lines = entry.changes.map { "  \($0.code): \($0.description.printable)" }
+        if entry.role == .road {
+            lines += entry.remarks.map { "    \(paint.red("not planned")): \($0.printable)" }
+            lines += entry.suggestions.map { "      suggested: \($0.text.printable)" }
+        }
         guard let step = entry.step else {
             return entry.role == .road
                 ? lines : lines + (entry.changes.isEmpty ? [] : ["    the documents need no step"])
@@ -54,9 +59,9 @@ package struct PlanText: Sendable {
         guard entry.isActive else { return lines }
         let review = entry.review == nil ? "" : paint.yellow("  review")
         let count = entry.finding.map { "  (\($0.needing.documents))" } ?? ""
-        lines.append("    \(step.text)\(count)\(review)")
+        lines.append("    \(step.text.printable)\(count)\(review)")
         lines += (entry.finding?.leftAlone ?? []).filter(\.isTrouble).map {
-            "      left alone: \($0.count.documents), \($0.reason)"
+            "      left alone: \($0.count.documents), \($0.reason.printable)"
         }
         return lines
     }
@@ -67,6 +72,6 @@ package struct PlanText: Sendable {
         }
         guard !commands.isEmpty else { return [] }
         let head = "In mongosh, for each collection the first command before its job, the second once nothing is left:"
-        return [([head] + commands.flatMap { $0.map { "  \($0)" } }).joined(separator: "\n")]
+        return [([head] + commands.flatMap { $0.map { "  \($0.printable)" } }).joined(separator: "\n")]
     }
 }

@@ -6,9 +6,11 @@ enum PlanWords {
     static let validatorHead = "The validator, in mongosh: the first command before the job, the second after it."
 
     /// The order of work of a breaking change without a partner collection.
-    static let termination =
-        "stop old clients or let them upload, terminate sync, wait about ten minutes, remove the old schema, run this job, "
-        + "save the new schema, enable sync again, check, and let the clients reset."
+    /// - Parameter jobs: what is run meanwhile.
+    static func termination(running jobs: String) -> String {
+        "stop old clients or let them upload, terminate sync, wait about ten minutes, remove the old schema, run \(jobs), "
+            + "save the new schema, enable sync again, check, and let the clients reset."
+    }
 
     /// The commands that set a validator: it warns first, and refuses then.
     static func commands(_ validator: BSONDocument, of namespace: Namespace) -> [String] {

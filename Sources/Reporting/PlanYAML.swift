@@ -7,6 +7,7 @@ package struct PlanYAML: Sendable {
     private let file: PlanFile
     private let validator: BSONDocument?
     private let isOfValidator: Bool
+    private let isBreaking: Bool
     private let ids: IDDisplay
     private let showsValues: Bool
 
@@ -16,6 +17,7 @@ package struct PlanYAML: Sendable {
     package init(_ file: PlanFile, of plan: CollectionPlan, ids: IDDisplay = .shown, showsValues: Bool = false) {
         (self.file, self.ids, self.showsValues) = (file, ids, showsValues)
         isOfValidator = plan.validator != nil
+        isBreaking = plan.isBreaking
         validator = file.job.stage == .whileWarning ? plan.validator : nil
     }
 
@@ -51,16 +53,9 @@ package struct PlanYAML: Sendable {
         switch job.stage {
         case .beforeDeploy:
             lines += [
-                "",
-                "1. Run this job before the deploy: every document that syncs under \(file.old) goes on syncing.",
-                "2. Deploy \(file.new)"
-                    + (file.follower == nil ? "." : ": a breaking change, whose order of work the other file tells."),
-                "3. Run this job again: until then old clients may have written documents that need it.",
+                "", "1. Run this job before the deploy: every document that syncs under \(file.old) goes on syncing.",
             ]
-            if let follower = file.follower { lines.append("4. Run \(follower).") }
-            lines.append(
-                "\(file.follower == nil ? 4 : 5). Look at what is left: shipshape check \(file.new) --active \(file.old)"
-            )
+            lines += deploy
         case .afterDeploy where isOfValidator:
             lines += [
                 "", "ONLY ONCE NOBODY READS THE OLD FIELDS, and after the other job: it takes them away.",
@@ -72,7 +67,7 @@ package struct PlanYAML: Sendable {
                 "\(file.old), so that each document would stop syncing. Keep the file out of folders that `shipshape migrate` runs",
                 "until then. The order of work is in the other job, where there is one; for a breaking change it is:",
             ]
-            lines += Self.wrapped(PlanWords.termination, width: 112)
+            lines += Self.wrapped(PlanWords.termination(running: "this job"), width: 112)
         case .whileWarning:
             lines += [
                 "",
@@ -94,6 +89,24 @@ package struct PlanYAML: Sendable {
             ]
         }
         return lines
+    }
+
+    /// What follows the first run of a job before the deploy.
+    private var deploy: [String] {
+        let look = "Look at what is left: shipshape check \(file.new) --active \(file.old)"
+        if isBreaking {
+            // Old clients write until sync is terminated, so that the second run comes then.
+            let jobs = ["this job again"] + (file.follower.map { [$0] } ?? [])
+            return Self.wrapped(
+                "2. Deploy \(file.new), a breaking change: \(PlanWords.termination(running: jobs.joined(separator: " and ")))",
+                width: 112) + ["3. \(look)"]
+        }
+        let steps =
+            [
+                "Deploy \(file.new).",
+                "Run this job again: until then old clients may have written documents that need it.",
+            ] + (file.follower.map { ["Run \($0)."] } ?? []) + [look]
+        return steps.enumerated().map { "\($0.offset + 2). \($0.element)" }
     }
 
     private func block(_ entry: PlanEntry) -> [String] {

@@ -54,6 +54,7 @@ import Testing
         ("Person.age=old", "\"old\" is no JSON, and the newer schema declares int"),
         ("Person.emial=x", "app.Person has no property \"emial\" (did you mean \"email\"?)"),
         ("Persn.email=x", "the newer schema has no such type or collection (did you mean \"Person\"?)"),
+        ("Person._id=5", "every document has its _id, which never changes: no default fills it"),
         ("Person.yearsSinceBirth=1.5", "the value has type double, and the newer schema declares int"),
     ])
     func aDefaultThatDoesNotFitIsRefused(_ text: String, _ message: String) async throws {
@@ -111,6 +112,39 @@ import Testing
             #expect(run.output.contains("type-removed") && run.output.contains("keep the type on the server"))
             #expect(run.output.contains("type-added"))
         }
+    }
+
+    /// Plans for two versions of the collection `app.A`, told by what stands in their schemas.
+    private func planTwo(_ old: String, _ new: String, _ flags: [String] = []) async throws -> ProgramRun {
+        let folder = try CommandLineFolder()
+        defer { folder.remove() }
+        let text = { (parts: String) in #"{"title":"A","bsonType":"object",\#(parts)}"# }
+        let (old, new) = (try folder.write(text(old), to: "old.json"), try folder.write(text(new), to: "new.json"))
+        return try await Program.run(["plan", old, new, "--collection", "app.A"] + flags)
+    }
+
+    private static let optional =
+        #""required":["_id"],"properties":{"_id":{"bsonType":"int"},"n":{"bsonType":"int"}}"#
+    private static let required =
+        #""required":["_id","n"],"properties":{"_id":{"bsonType":"int"},"n":{"bsonType":"int"}}"#
+
+    @Test func aBreakingDeployHasItsOrderOfWorkThoughNoSecondJobFollows() async throws {
+        let breaking = try await planTwo(Self.optional, Self.required)
+        let head = breaking.output.replacing("\n# ", with: " ")
+        #expect(head.contains("a breaking change: stop old clients or let them upload, terminate sync"), "\(head)")
+        #expect(head.contains("run this job again, save the new schema, enable sync again"))
+        let empty = #""required":["_id"],"properties":{"_id":{"bsonType":"int"}}"#
+        let additive = try await planTwo(empty, Self.required)
+        #expect(additive.output.contains("3. Run this job again"), "\(additive.output)")
+    }
+
+    @Test func namesThatSteerATerminalAreTold() async throws {
+        let field = { (type: String) in
+            #""required":["_id"],"properties":{"_id":{"bsonType":"int"},"a\u001b[31m":{"bsonType":"\#(type)"}}"#
+        }
+        let run = try await planTwo(field("int"), field("objectId"), ["--fail-on", "none"])
+        #expect(run.output.contains("a\\u001b[31m"), "\(run.output)")
+        #expect(!(run.output + run.errors).contains("\u{1B}"))
     }
 
     @Test func theCommandNamesItsOptions() async throws {

@@ -96,12 +96,16 @@ struct PlanCommand: AsyncParsableCommand {
         options.name = name
         let planner = Planner(from: schemas.old, to: schemas.new, options: options)
         var plan: SchemaPlan
-        do { plan = try planner.plan(only: schemas.only) } catch let error as JobError {
+        do {
+            plan = try planner.plan(only: schemas.only)
+            // What no job can be made of is told before the data is asked.
+            for job in plan.jobs { _ = try planner.compiled(job) }
+        } catch let error as JobError {
             throw PlanDefect(description: "a step was planned that does not fit the schemas: \(error)")
         }
         if connection.uri == nil { plan.settleWithoutData() } else { plan = try await look(at: plan, planner) }
         let files = PlanFiles(plan, folder: out, old: old, new: new)
-        let texts = try files.texts(ids: privacy.display, showsValues: privacy.showValues)
+        let texts = try files.texts(of: planner, ids: privacy.display, showsValues: privacy.showValues)
         if out != nil { try files.write(texts, replacing: force) }
         try show(plan, files.files, texts)
         let isOpen = plan.unplanned > 0 || plan.stuck > 0

@@ -35,9 +35,9 @@ struct PlanFiles {
         }
     }
 
-    /// The files' texts, each read back as the job that was planned.
+    /// The files' texts, each read back as the job that was planned, and fitted to its schemas as a run would.
     /// - Throws: ``PlanDefect`` when a text is no such job.
-    func texts(ids: IDDisplay, showsValues: Bool) throws -> [String] {
+    func texts(of planner: Planner, ids: IDDisplay, showsValues: Bool) throws -> [String] {
         try files.map { file in
             guard let collection = plan.collections.first(where: { $0.namespace == file.job.namespace }) else {
                 throw PlanDefect(description: "a job without a collection was planned: \(file.job.name)")
@@ -49,8 +49,9 @@ struct PlanFiles {
                 guard job.steps.map(\.step) == planned.steps.map(\.step), job.name == planned.name else {
                     throw PlanDefect(description: "the file of job \(file.job.name) does not say what was planned")
                 }
+                _ = try planner.compiled(file.job)
             } catch let error as JobError {
-                throw PlanDefect(description: "a job was planned that cannot be read: \(error)")
+                throw PlanDefect(description: "a job was planned that cannot run: \(error)")
             }
             return text
         }

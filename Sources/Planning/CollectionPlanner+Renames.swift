@@ -1,0 +1,84 @@
+import BSON
+import Backfill
+import SchemaChange
+import ServerSchema
+
+/// Renames inside of objects that are renamed themselves.
+extension CollectionPlanner {
+    /// The object is copied first, then its fields get their new names, and only then is filled what they do not hold; at
+    /// the end the fields are taken out of the old object before that goes.
+    func orderedRenames(_ groups: [FieldGroup]) -> [FieldGroup] {
+        var ordered = groups
+        for index in ordered.indices where ordered[index].move != nil {
+            let inner = groups.filter { other in
+                let isInside = ordered[index].path.isPrefix(of: other.path) && other.path != ordered[index].path
+                return isInside && !other.steps.isEmpty
+            }
+            ordered[index].leave(inner.compactMap(\.path.jobPath))
+        }
+        // The deepest first: each goes into the group of the object that it stands in.
+        let renamed = groups.filter { $0.move != nil }.sorted { $0.path.steps.count > $1.path.steps.count }
+        for place in renamed.map(\.path) {
+            guard let inner = ordered.firstIndex(where: { $0.path == place && $0.move != nil }),
+                let outer = ordered.indices.filter({ index in
+                    let group = ordered[index]
+                    return group.move != nil && group.path.steps.count < place.steps.count
+                        && group.path.isPrefix(of: place)
+                }).max(by: { ordered[$0].path.steps.count < ordered[$1].path.steps.count }),
+                let move = ordered[outer].move,
+                let first = ordered[outer].entries.firstIndex(where: { $0.step == move })
+            else { continue }
+            let child = ordered[inner].afterMove(of: move)
+            ordered[outer].entries.insert(contentsOf: child.entries, at: first + 1)
+            ordered[outer].late.insert(contentsOf: child.late, at: 0)
+            ordered.remove(at: inner)
+        }
+        return ordered
+    }
+}
+
+extension FieldGroup {
+    /// The step that gives a renamed field what the old one holds; `nil` where none does.
+    fileprivate var move: StepLine? {
+        steps.first { ["copy", "rename"].contains($0.kind) || $0.kind == "convert" && $0.text(of: "into") != nil }
+    }
+
+    /// Leaves fields to the groups that know what they held.
+    fileprivate mutating func leave(_ fields: [String]) {
+        let move = move
+        entries.removeAll { entry in
+            guard let step = entry.step, step != move, entry.changes.isEmpty else { return false }
+            return fields.contains { step.target == $0 || step.target.hasPrefix("\($0).") }
+        }
+    }
+
+    /// The group once the object that its field stands in has been moved.
+    ///
+    /// A copied object still stands in its old place, and what old clients write there is looked at; but no step reads one
+    /// list's elements for another's.
+    fileprivate func afterMove(of object: StepLine) -> FieldGroup {
+        guard let old = object.text(of: "from"), let new = object.text(of: "to"),
+            object.kind == "rename" || path.jobPath?.contains(FieldPath.each) == true
+        else { return self }
+        var group = self
+        for index in group.entries.indices {
+            group.entries[index].step = group.entries[index].step?.reading(old, in: new)
+        }
+        for index in group.late.indices { group.late[index].step = group.late[index].step?.reading(old, in: new) }
+        return group
+    }
+}
+
+extension StepLine {
+    /// The step with a source inside `old` as one inside `new`.
+    fileprivate func reading(_ old: String, in new: String) -> StepLine {
+        let key = kind == "convert" ? "field" : "from"
+        guard let source = text(of: key), source.hasPrefix("\(old).") else { return self }
+        return StepLine(kind, replacing: key, in: members, with: .text(new + source.dropFirst(old.count)))
+    }
+
+    private init(_ kind: String, replacing key: String, in members: [Member], with value: Value) {
+        self.kind = kind
+        self.members = members.map { $0.key == key ? Member(key: key, value: value) : $0 }
+    }
+}
