@@ -50,6 +50,13 @@ extension FieldPlanner {
         }
         if new.link == nil, let zero = new.node.zeroValue, takes(zero, new) {
             let line = StepLine.fill(field, with: .literal(zero.spelled(for: new.node)), nullsToo: nullsToo)
+            guard field != nextPartitionKey else {
+                return group.say(
+                    .road,
+                    "this is the partition key, and one value for all would put every document into one partition: state it "
+                        + "with --default, or write each document's own by a step of yours",
+                    suggesting: [line])
+            }
             group.add(line)
             let type = new.node.withoutNull.expectation()
             group.entries[group.entries.count - 1].review =

@@ -45,7 +45,8 @@ extension FieldPlanner {
     /// A removal that the operator may want.
     static func removal(of field: String, _ when: String) -> PlanEntry {
         PlanEntry(
-            role: .nothing, remarks: ["\(field) is not looked at any more; to take it away \(when):"],
+            role: .nothing,
+            remarks: ["\(field) is not looked at any more; to take it away, only after the deploy and \(when):"],
             suggestions: [.plain("unset", field)])
     }
 

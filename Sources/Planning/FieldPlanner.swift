@@ -12,6 +12,8 @@ struct FieldPlanner {
     var stated: [SchemaPath: StepLine.Value] = [:]
     /// The field that divides the documents of the older version.
     var partitionKey: String?
+    /// The field that divides those of the newer.
+    var nextPartitionKey: String?
 
     /// A field of one version.
     struct Side {

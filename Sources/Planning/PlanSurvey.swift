@@ -18,6 +18,11 @@ package struct PlanSurvey: Sendable {
         for index in plan.collections.indices {
             var jobs: [PlannedJob] = []
             for job in plan.collections[index].jobs {
+                // What a moved collection will hold stands in another.
+                if job.movedFrom != nil {
+                    jobs.append(job)
+                    continue
+                }
                 let looked = try look(at: job, client)
                 if looked.steps.isEmpty {
                     plan.collections[index].remarks += looked.entries

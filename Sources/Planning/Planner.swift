@@ -56,11 +56,12 @@ package struct Planner: Sendable {
         let before = changes.lazy.compactMap(\.old?.namespace).first ?? namespace
         var fields = FieldPlanner(dialect: new.dialect, old: old[before], new: target, stated: stated)
         if case .partition(let key)? = old.sync?.mode { fields.partitionKey = key.field }
+        if case .partition(let key)? = new.sync?.mode { fields.nextPartitionKey = key.field }
         var groups = CollectionPlanner(fields: fields, changes: changes).groups()
         if changes.contains(where: { $0.code == .typeAdded && $0.old == nil }) {
             groups += fields.whole()
         }
-        try stage(groups, of: fields, into: &plan)
+        try stage(groups, of: fields, movedFrom: before == namespace ? nil : before, into: &plan)
         return plan
     }
 
@@ -70,12 +71,17 @@ package struct Planner: Sendable {
         root: SchemaNode(location: SourceLocation(whole: "none")))
 
     /// Sorts the groups into jobs.
-    private func stage(_ groups: [FieldGroup], of fields: FieldPlanner, into plan: inout CollectionPlan) throws {
+    private func stage(
+        _ groups: [FieldGroup], of fields: FieldPlanner, movedFrom: Namespace?, into plan: inout CollectionPlan
+    ) throws {
         var (early, late): ([PlanEntry], [PlanEntry]) = ([], [])
         let isSynced = new.dialect == .appServices
         let check = StageCheck(old: old, new: new, namespace: plan.namespace)
         for group in groups {
-            if try !isSynced || group.steps.isEmpty || check.areHarmless(group.steps) {
+            // The documents of a moved collection are copied to the new one while nothing syncs.
+            if movedFrom != nil, isSynced {
+                late += group.entries
+            } else if try !isSynced || group.steps.isEmpty || check.areHarmless(group.steps) {
                 early += group.entries
             } else {
                 late += Self.explained(group.entries)
@@ -85,20 +91,30 @@ package struct Planner: Sendable {
         if !late.contains(where: { $0.step != nil }) {
             early += late
             late = []
+        } else {
+            // What could be taken away is not offered before the deploy.
+            let isRemoval = { (entry: PlanEntry) in
+                entry.role == .nothing && entry.suggestions.contains { $0.kind == "unset" }
+            }
+            late += early.filter(isRemoval)
+            early.removeAll(where: isRemoval)
         }
         if !early.contains(where: { $0.step != nil }) {
             (early, late) = late.isEmpty ? (early, late) : ([], early + late)
         }
         let isKnown = old[plan.namespace] != nil
-        func job(_ stage: Stage, _ entries: [PlanEntry]) -> PlannedJob {
-            PlannedJob(name: "", namespace: plan.namespace, stage: stage, isKnownToOld: isKnown, entries: entries)
+        func jobs(_ stage: Stage, _ entries: [PlanEntry]) -> [PlannedJob] {
+            var job = PlannedJob(
+                name: "", namespace: plan.namespace, stage: stage, isKnownToOld: isKnown, entries: entries)
+            job.movedFrom = movedFrom
+            return job.parts
         }
         if early.contains(where: { $0.step != nil }) {
-            plan.jobs.append(job(isSynced ? .beforeDeploy : .whileWarning, early))
+            plan.jobs += jobs(isSynced ? .beforeDeploy : .whileWarning, early)
         } else {
             plan.remarks = early
         }
-        if !late.isEmpty { plan.jobs.append(job(.afterDeploy, late)) }
+        if !late.isEmpty { plan.jobs += jobs(.afterDeploy, late) }
     }
 
     /// Says of what is converted in place what could be done instead.
@@ -127,7 +143,8 @@ package struct Planner: Sendable {
             let base = options.name.map { isOne ? $0 : "\($0)-\(own)" } ?? "\(own)-\(digest(of: collection))"
             for job in collection.jobs.indices {
                 let isLate = collection.jobs[job].stage == .afterDeploy
-                plan.collections[index].jobs[job].name = isLate ? "\(base)-after-deploy" : base
+                let part = collection.jobs[job].part.map { "-\($0.name)" } ?? ""
+                plan.collections[index].jobs[job].name = base + part + (isLate ? "-after-deploy" : "")
             }
         }
     }
@@ -166,9 +183,10 @@ extension SchemaPlan {
     /// no documents.
     package mutating func settleWithoutData() {
         for index in collections.indices {
-            let unknown = collections[index].jobs.filter { !$0.isKnownToOld }
+            let isUnknown = { (job: PlannedJob) in !job.isKnownToOld && job.movedFrom == nil }
+            let unknown = collections[index].jobs.filter(isUnknown)
             guard !unknown.isEmpty else { continue }
-            collections[index].jobs.removeAll { !$0.isKnownToOld }
+            collections[index].jobs.removeAll(where: isUnknown)
             var entry = PlanEntry(role: .nothing)
             entry.changes = unknown.flatMap { $0.entries.flatMap(\.changes) }
             entry.remarks = ["documents that stand there already have to fit: plan with --uri to look at them"]

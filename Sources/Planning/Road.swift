@@ -116,7 +116,7 @@ struct Road {
                 suggesting: suggestions)
         }
         return Road(
-            "the documents may keep it, as it is not looked at any more; to take it away after the deploy:",
+            "the documents may keep it, as it is not looked at any more; to take it away, ONLY AFTER THE DEPLOY:",
             role: .nothing,
             suggesting: suggestions)
     }

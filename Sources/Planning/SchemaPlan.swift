@@ -28,7 +28,7 @@ package struct SchemaPlan: Sendable {
 package struct CollectionPlan: Sendable {
     /// The collection, as the newer schema names it.
     package var namespace: Namespace
-    /// Its jobs: at most one for each stage.
+    /// Its jobs: one for each stage, or several where one could not hold all steps.
     package var jobs: [PlannedJob]
     /// What no job has a place for.
     package var remarks: [PlanEntry]
@@ -60,8 +60,25 @@ package struct PlannedJob: Sendable {
     package var isKnownToOld: Bool
     /// Its steps, and what is said between them.
     package var entries: [PlanEntry]
+    /// The collection whose documents have to be copied into it first; `nil` where it holds its own.
+    package var movedFrom: Namespace?
+    /// Which part of its stage's work it is; `nil` where it is all of it.
+    package var part: Part?
     /// What the data says; `nil` when it was not asked.
     package var documents: Documents?
+
+    /// A part of what is too much for one job.
+    package struct Part: Hashable, Sendable {
+        /// From 1.
+        package var number: Int
+        /// How many parts there are.
+        package var count: Int
+
+        /// The number, so that names stand in the order of the parts.
+        package var name: String {
+            String(repeating: "0", count: "\(count)".count - "\(number)".count) + "\(number)"
+        }
+    }
 
     /// How many documents there are.
     package struct Documents: Hashable, Sendable {

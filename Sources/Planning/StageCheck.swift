@@ -1,5 +1,6 @@
 import BSON
 import Backfill
+import Checking
 import ServerSchema
 
 /// Says which steps may run while the older schema is live, and proves it.
@@ -12,8 +13,32 @@ struct StageCheck {
     /// - Throws: ``JobError`` when the steps do not fit the schemas: a defect of the planner.
     func areHarmless(_ steps: [StepLine]) throws -> Bool {
         guard let collection = old[namespace] else { return true }
-        let open = steps.filter { !isUnseen($0, by: collection.root) && !onlyTakesElements($0, of: collection.root) }
-        return try open.isEmpty || compiled(open).isHarmless
+        guard !steps.contains(where: { mayBeRefused($0, by: collection) }) else { return false }
+        let open = steps.filter {
+            !isUnseen($0, by: collection.root) && !onlyTakesElements($0, of: collection.root)
+                && !fillsOptional($0, of: collection)
+        }
+        return try stride(from: 0, to: open.count, by: JobFile.maximumSteps).allSatisfy { start in
+            try compiled(Array(open[start...].prefix(JobFile.maximumSteps))).isHarmless
+        }
+    }
+
+    /// Whether the step fills in a value that the older schema's constraints do not take: sync may refuse it.
+    private func mayBeRefused(_ step: StepLine, by collection: CollectionSchema) -> Bool {
+        guard step.kind == "default", let value = step.filling, let node = node(at: step.target, in: collection.root),
+            let type = node.withoutNull.types.first, node.withoutNull.types.count == 1
+        else { return false }
+        return !node.takes(value.fitted(to: type) ?? value, in: collection.dialect)
+    }
+
+    /// What a schema says of a path; `nil` where it says nothing.
+    private func node(at path: String, in root: SchemaNode) -> SchemaNode? {
+        var node = root
+        for name in path.split(separator: ".").map(String.init) {
+            guard let next = name == FieldPath.each ? node.inner : node.property(name) else { return nil }
+            node = next
+        }
+        return node
     }
 
     /// The steps as a job, fitted to both schemas.
@@ -41,6 +66,32 @@ struct StageCheck {
         return false
     }
 
+    /// Whether the step fills a field of elements, of one plain type that stays, which the older schema does not require.
+    ///
+    /// A link's or a partition's key is not proven to be harmless.
+    private func fillsOptional(_ step: StepLine, of collection: CollectionSchema) -> Bool {
+        let names = step.target.split(separator: ".").map(String.init)
+        guard step.kind == "default", names.contains(FieldPath.each), let value = step.filling,
+            let next = new[namespace].flatMap({ self.node(at: step.target, in: $0.root) }),
+            !collection.relationships.contains(where: { link in
+                link.source.jobPath.map { $0.hasPrefix(step.target) || step.target.hasPrefix($0) } ?? true
+            })
+        else { return false }
+        var node = collection.root
+        for (index, name) in names.enumerated() {
+            if name != FieldPath.each {
+                let isObject = (node.types.isEmpty || node.isObject) && !node.isDictionary && !node.isGeoPoint
+                guard isObject, node.constraints.maxProperties == nil else { return false }
+            }
+            guard let inner = name == FieldPath.each ? node.inner : node.property(name) else { return false }
+            if index == names.count - 1, name == FieldPath.each || node.requires(name) { return false }
+            node = inner
+        }
+        let types = node.withoutNull.types
+        guard types.count == 1, types == next.withoutNull.types else { return false }
+        return node.takes(value.fitted(to: types[0]) ?? value, in: collection.dialect)
+    }
+
     /// A list is the same list with fewer elements.
     private func onlyTakesElements(_ step: StepLine, of root: SchemaNode) -> Bool {
         guard ["dedupe", "drop-nulls"].contains(step.kind) else { return false }
@@ -54,6 +105,11 @@ struct StageCheck {
 }
 
 extension StepLine {
+    /// The constant that the step fills in.
+    fileprivate var filling: BSONValue? {
+        if case .literal(let value)? = members.first(where: { $0.key == "value" })?.value { value } else { nil }
+    }
+
     /// The field that the step writes.
     var target: String {
         text(of: "into") ?? text(of: "to").flatMap { kind == "convert" ? nil : $0 } ?? text(of: "field") ?? ""

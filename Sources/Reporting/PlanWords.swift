@@ -6,9 +6,9 @@ enum PlanWords {
     static let validatorHead = "The validator, in mongosh: the first command before the job, the second after it."
 
     /// The order of work of a breaking change without a partner collection.
-    /// - Parameter jobs: what is run meanwhile.
-    static func termination(running jobs: String) -> String {
-        "stop old clients or let them upload, terminate sync, wait about ten minutes, remove the old schema, run \(jobs), "
+    /// - Parameter jobs: what is done meanwhile.
+    static func termination(doing jobs: String) -> String {
+        "stop old clients or let them upload, terminate sync, wait about ten minutes, remove the old schema, \(jobs), "
             + "save the new schema, enable sync again, check, and let the clients reset."
     }
 

@@ -21,6 +21,9 @@ package struct PlanYAML: Sendable {
         validator = file.job.stage == .whileWarning ? plan.validator : nil
     }
 
+    /// What every planned file says of itself.
+    package static var mark: String { "Planned by comparing" }
+
     /// The file's text.
     package var text: String {
         var lines = head.map { $0.isEmpty ? "#" : "# \($0)" }
@@ -48,8 +51,15 @@ package struct PlanYAML: Sendable {
     private var head: [String] {
         let job = file.job
         var lines = [
-            "Makes the documents of \(job.namespace) fit \(file.new). Planned by comparing \(file.old) with it."
+            "Makes the documents of \(job.namespace) fit \(file.new). \(Self.mark) \(file.old) with it."
         ]
+        if let part = job.part {
+            lines += [
+                "",
+                "Part \(part.number) of \(part.count), as a job holds a limited number of steps: wherever it says \"this job\",",
+                "run all parts, in their order.",
+            ]
+        }
         switch job.stage {
         case .beforeDeploy:
             lines += [
@@ -60,6 +70,14 @@ package struct PlanYAML: Sendable {
             lines += [
                 "", "ONLY ONCE NOBODY READS THE OLD FIELDS, and after the other job: it takes them away.",
             ]
+        case .afterDeploy where job.movedFrom != nil:
+            lines += [
+                "",
+                "ONLY ONCE THE DOCUMENTS ARE COPIED from \("\(job.movedFrom ?? job.namespace)".printable), while sync is terminated.",
+                "In this order:",
+            ]
+            lines += Self.wrapped(
+                PlanWords.termination(doing: "copy the documents (see below), run this job"), width: 112)
         case .afterDeploy:
             lines += [
                 "",
@@ -67,7 +85,7 @@ package struct PlanYAML: Sendable {
                 "\(file.old), so that each document would stop syncing. Keep the file out of folders that `shipshape migrate` runs",
                 "until then. The order of work is in the other job, where there is one; for a breaking change it is:",
             ]
-            lines += Self.wrapped(PlanWords.termination(running: "this job"), width: 112)
+            lines += Self.wrapped(PlanWords.termination(doing: "run this job"), width: 112)
         case .whileWarning:
             lines += [
                 "",
@@ -96,9 +114,9 @@ package struct PlanYAML: Sendable {
         let look = "Look at what is left: shipshape check \(file.new) --active \(file.old)"
         if isBreaking {
             // Old clients write until sync is terminated, so that the second run comes then.
-            let jobs = ["this job again"] + (file.follower.map { [$0] } ?? [])
+            let jobs = ["run this job again"] + (file.follower.map { [$0] } ?? [])
             return Self.wrapped(
-                "2. Deploy \(file.new), a breaking change: \(PlanWords.termination(running: jobs.joined(separator: " and ")))",
+                "2. Deploy \(file.new), a breaking change: \(PlanWords.termination(doing: jobs.joined(separator: " and ")))",
                 width: 112) + ["3. \(look)"]
         }
         let steps =

@@ -138,6 +138,26 @@ import Testing
         #expect(additive.output.contains("3. Run this job again"), "\(additive.output)")
     }
 
+    @Test func aJobOfAnEarlierPlanIsNotLeftBesideTheNewOnes() async throws {
+        let folder = try CommandLineFolder()
+        defer { folder.remove() }
+        let out = folder.path.appending("jobs").string
+        let text = #""required":["_id"],"properties":{"_id":{"bsonType":"int"},"n":{"bsonType":"string"}}"#
+        #expect(try await planTwo(text, Self.required, ["--out", out]).exitCode == 0)
+        let late = "jobs/after-deploy/app.A-after-deploy.yml"
+        try folder.write("job: mine\n", to: "jobs/after-deploy/app.B-after-deploy.yml")
+        #expect(folder.text(of: late) != nil)
+        let refused = try await planTwo(Self.optional, Self.required, ["--out", out])
+        #expect(refused.exitCode == 73)
+        #expect(refused.errors.contains("app.A-after-deploy.yml stands there from another plan"), "\(refused.errors)")
+        let forced = try await planTwo(Self.optional, Self.required, ["--out", out, "--force"])
+        #expect(forced.exitCode == 0)
+        #expect(forced.errors.contains("removed "), "\(forced.errors)")
+        #expect(folder.text(of: late) == nil)
+        #expect(folder.text(of: "jobs/app.A.yml") != nil)
+        #expect(folder.text(of: "jobs/after-deploy/app.B-after-deploy.yml") != nil)
+    }
+
     @Test func namesThatSteerATerminalAreTold() async throws {
         let field = { (type: String) in
             #""required":["_id"],"properties":{"_id":{"bsonType":"int"},"a\u001b[31m":{"bsonType":"\#(type)"}}"#

@@ -120,4 +120,85 @@ import Testing
         let plan = try plan(Self.app("\"t\": { \"bsonType\": \"mixed\" }"), Self.app("\"t\": \(Self.texts)"))
         #expect(lines(plan, .afterDeploy).last == "drop-nulls: {field: t}")
     }
+
+    @Test func moreStepsThanAJobHoldsAreSeveralJobs() throws {
+        let names = (10...69).map { "f\($0)" }
+        let fields = names.map { "\"\($0)\": \(Self.text)" }.joined(separator: ", ")
+        let required = names.map { ", \"\($0)\"" }.joined()
+        let plan = try plan(
+            Self.app("\"a\": \(Self.text)"), Self.app("\"a\": \(Self.text), \(fields)", required: required))
+        #expect(plan.jobs.map(\.steps.count) == [100, 20])
+        #expect(plan.jobs[0].name.hasSuffix("-1") && plan.jobs[1].name.hasSuffix("-2"))
+        #expect(lines(plan, .beforeDeploy).last == "default: {field: f69, value: \"\", when: missingOrNull}")
+    }
+
+    private static func list(_ properties: String, required: String = "") -> String {
+        "\"p\": { \"bsonType\": \"array\", \"items\": { \"title\": \"E\", \"bsonType\": \"object\", "
+            + "\"required\": [\(required)], \"properties\": { \(properties) } } }"
+    }
+
+    @Test func anOptionalFieldOfElementsIsFilledBeforeTheDeploy() throws {
+        let number = "\"x\": { \"bsonType\": \"int\" }"
+        let plan = try plan(Self.app(Self.list(number)), Self.app(Self.list(number, required: "\"x\"")))
+        #expect(
+            lines(plan, .beforeDeploy) == ["default: {field: \"p.[].x\", value: 0, when: missingOrNull}"])
+        #expect(plan.jobs.count == 1)
+    }
+
+    @Test(arguments: [false, true]) func aValueThatTheOlderSchemaMayRefuseWaitsForTheDeploy(_ isElement: Bool) throws {
+        let field = { (limit: String) in "\"x\": { \"bsonType\": \"int\"\(limit) }" }
+        let (old, new) = (field(", \"minimum\": 5"), field(""))
+        let plan =
+            isElement
+            ? try plan(Self.app(Self.list(old)), Self.app(Self.list(new, required: "\"x\"")))
+            : try plan(Self.app(old), Self.app(new, required: ", \"x\""))
+        #expect(plan.jobs.map(\.stage) == [.afterDeploy])
+    }
+
+    @Test func whatMayBeTakenAwayIsOfferedInTheJobAfterTheDeploy() throws {
+        let plan = try plan(
+            Self.app("\"gone\": \(Self.text), \"n\": \(Self.text)"),
+            Self.app("\"n\": { \"bsonType\": \"int\" }, \"come\": { \"bsonType\": \"bool\" }", required: ", \"come\""))
+        #expect(plan.jobs.map(\.stage) == [.beforeDeploy, .afterDeploy])
+        #expect(!plan.jobs[0].entries.flatMap(\.suggestions).contains { $0.kind == "unset" })
+        #expect(plan.jobs[1].entries.flatMap(\.suggestions).contains { $0.text == "unset: {field: gone}" })
+    }
+
+    @Test func aPartitionKeyNeverGetsOneValueForAllByItself() throws {
+        func schema(_ parts: String) throws -> ServerSchema {
+            var schema = try Self.schema(parts, false)
+            schema.sync = SyncConfiguration(
+                mode: .partition(.init(field: "q", type: .string)), location: SourceLocation(whole: "sync"))
+            return schema
+        }
+        let planner = Planner(
+            from: try Self.schema(Self.app("\"q\": \(Self.text)"), false),
+            to: try schema(Self.app("\"q\": \(Self.text)", required: ", \"q\"")))
+        let plan = try planner.plan()
+        #expect(plan.jobs.isEmpty)
+        #expect(
+            plan.entries.filter { $0.role == .road }.flatMap(\.suggestions).map(\.text) == [
+                "default: {field: q, value: \"\", when: missingOrNull}"
+            ])
+    }
+
+    @Test func theDocumentsOfAMovedCollectionAreFilledOnceTheyAreCopied() throws {
+        func schema(_ collection: String, _ parts: String) throws -> ServerSchema {
+            try ServerSchema.read(
+                text: "{ \"title\": \"T\", \"bsonType\": \"object\", \(parts) }",
+                namespace: Namespace(database: "app", collection: collection))
+        }
+        var options = PlanOptions()
+        options.renames = [try Rename("app.c=app.d")]
+        let planner = Planner(
+            from: try schema("c", Self.app("\"a\": \(Self.text)")),
+            to: try schema("d", Self.app("\"b\": { \"bsonType\": \"int\" }", required: ", \"b\"")), options: options)
+        var plan = try planner.plan()
+        plan.settleWithoutData()
+        #expect(plan.unplanned == 1, "the documents have to be copied")
+        let job = try #require(plan.jobs.first { $0.namespace.collection == "d" })
+        #expect(job.stage == .afterDeploy)
+        #expect(job.steps.last?.text == "default: {field: b, value: 0, when: missingOrNull}")
+        _ = try planner.compiled(job)
+    }
 }

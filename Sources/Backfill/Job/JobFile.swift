@@ -5,6 +5,9 @@ import Yams
 
 /// Reads job files.
 package enum JobFile {
+    /// The most steps of a job: the server takes a thousand stages in a pipeline; the survey has four for each step.
+    package static var maximumSteps: Int { 100 }
+
     /// Reads the job file at `path`.
     /// - Throws: ``JobError`` with line and column for whatever is not as the format says.
     package static func read(at path: String) throws(JobError) -> Job {
@@ -28,8 +31,9 @@ package enum JobFile {
         }
         var steps: [Job.LocatedStep] = []
         for node in try top.required("steps").elements(of: "\"steps\"") {
-            // The server takes a thousand stages in a pipeline; the survey has four for each step.
-            guard steps.count < 100 else { throw node.error("a job has at most 100 steps: make a second job") }
+            guard steps.count < maximumSteps else {
+                throw node.error("a job has at most \(maximumSteps) steps: make a second job")
+            }
             steps.append(try JobSteps.step(node))
         }
         let keepsJournal = try top["journal"].map { node throws(JobError) in

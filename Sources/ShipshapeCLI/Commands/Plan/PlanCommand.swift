@@ -4,6 +4,7 @@ internal import Backfill
 internal import Mongo
 internal import Planning
 internal import Reporting
+internal import ServerSchema
 
 /// `shipshape plan OLD NEW`.
 struct PlanCommand: AsyncParsableCommand {
@@ -39,7 +40,7 @@ struct PlanCommand: AsyncParsableCommand {
     @Option(help: ArgumentHelp("The folder for the job files; it is made when there is none.", valueName: "folder"))
     var out: String?
 
-    @Flag(help: "Replace job files that stand there.")
+    @Flag(help: "Replace job files that stand there, and remove those of an earlier plan that have no job any more.")
     var force = false
 
     @Option(
@@ -106,7 +107,14 @@ struct PlanCommand: AsyncParsableCommand {
         if connection.uri == nil { plan.settleWithoutData() } else { plan = try await look(at: plan, planner) }
         let files = PlanFiles(plan, folder: out, old: old, new: new)
         let texts = try files.texts(of: planner, ids: privacy.display, showsValues: privacy.showValues)
-        if out != nil { try files.write(texts, replacing: force) }
+        if out != nil {
+            let all = Set((schemas.old.collections + schemas.new.collections).map(\.namespace))
+            let removed = try files.write(
+                texts, replacing: force, for: schemas.only.map { all.intersection([$0]) } ?? all)
+            for path in removed where !output.quiet {
+                Console.error("removed \(path): an earlier plan left it, and this one has no such job")
+            }
+        }
         try show(plan, files.files, texts)
         let isOpen = plan.unplanned > 0 || plan.stuck > 0
         if failOn != .none, isOpen || failOn == .review && plan.reviews > 0 { throw ExitStatus.findings }

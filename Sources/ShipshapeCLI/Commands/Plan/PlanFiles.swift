@@ -1,3 +1,4 @@
+internal import BSON
 internal import Backfill
 internal import Foundation
 internal import Planning
@@ -18,7 +19,8 @@ struct PlanFiles {
         (self.plan, self.folder) = (plan, folder)
         let base = folder.map { FilePath($0) }
         func place(_ job: PlannedJob) -> FilePath {
-            let name = PlannedJob.fileName(of: job.namespace)
+            // No collection's own file has such a name.
+            let name = PlannedJob.fileName(of: job.namespace) + (job.part.map { "+\($0.name)" } ?? "")
             let isLate = job.stage == .afterDeploy
             return FilePath(isLate ? "\(Self.lateFolder)/\(name)-after-deploy.yml" : "\(name).yml")
         }
@@ -26,11 +28,12 @@ struct PlanFiles {
             collection.jobs.map { job in
                 let path = base?.pushing(place(job))
                 let home = path?.removingLastComponent() ?? "."
-                let follower = collection.jobs.first { $0.stage == .afterDeploy && job.stage != .afterDeploy }
+                let followers = collection.jobs.filter { $0.stage == .afterDeploy && job.stage != .afterDeploy }
+                    .map { base == nil ? "the job \($0.name)" : place($0).string }
                 return PlanFile(
                     job, path: path?.string, old: old.name, new: new.name,
                     oldPath: old.path(from: home), newPath: new.path(from: home),
-                    follower: follower.map { base == nil ? "the job \($0.name)" : place($0).string })
+                    follower: followers.isEmpty ? nil : followers.joined(separator: " and "))
             }
         }
     }
@@ -57,9 +60,51 @@ struct PlanFiles {
         }
     }
 
-    /// Writes the files, all or, when one of them stands there already, none.
+    /// Files of an earlier plan for some of the collections, which this plan has no job for.
+    ///
+    /// A file that no plan wrote is none.
+    private func leftovers(of collections: Set<Namespace>) -> [FilePath] {
+        guard let folder = folder.map({ FilePath($0) }) else { return [] }
+        let planned = Set(files.compactMap(\.path))
+        return [(folder, ""), (folder.appending(Self.lateFolder), "-after-deploy")].flatMap { folder, end in
+            let names = (try? FileManager.default.contentsOfDirectory(atPath: folder.string)) ?? []
+            let old = names.sorted().filter { name in
+                guard name.hasSuffix("\(end).yml") else { return false }
+                let stem = name.dropLast(end.count + ".yml".count)
+                return collections.contains { collection in
+                    let own = PlannedJob.fileName(of: collection)
+                    let part = stem.hasPrefix("\(own)+") ? stem.dropFirst(own.count + 1) : ""
+                    return stem == own || !part.isEmpty && part.allSatisfy(\.isASCII) && part.allSatisfy(\.isNumber)
+                }
+            }
+            return old.map { folder.appending($0) }.filter { path in
+                let text = try? String(contentsOfFile: path.string, encoding: .utf8)
+                return !planned.contains(path.string) && text?.contains(PlanYAML.mark) == true
+            }
+        }
+    }
+
+    /// Writes the files, all or, when one of them stands there already, none; what an earlier plan left goes.
+    /// - Parameter collections: the collections that are planned for.
+    /// - Returns: the files that were removed.
     /// - Throws: ``OutputError``.
-    func write(_ texts: [String], replacing: Bool) throws {
+    func write(_ texts: [String], replacing: Bool, for collections: Set<Namespace>) throws -> [String] {
+        let leftovers = leftovers(of: collections)
+        if !replacing, let leftover = leftovers.first {
+            throw OutputError(
+                description: "\(leftover) stands there from another plan, and this one has no such job; nothing was "
+                    + "written: --force removes it")
+        }
+        try write(texts, replacing: replacing)
+        for path in leftovers {
+            do { try FileManager.default.removeItem(atPath: path.string) } catch {
+                throw OutputError(description: "cannot remove \(path), which an earlier plan left")
+            }
+        }
+        return leftovers.map(\.string)
+    }
+
+    private func write(_ texts: [String], replacing: Bool) throws {
         let paths = files.compactMap(\.path)
         if !replacing, let present = paths.first(where: { (try? FilePath($0).stat()) != nil }) {
             throw OutputError(
