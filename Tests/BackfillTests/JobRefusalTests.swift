@@ -53,6 +53,9 @@ struct JobRefusal: CustomTestStringConvertible, Sendable {
         JobRefusal("job:\ncollection: b.c", "1:5: \"job\" must be a text"),
         JobRefusal(
             "job: a b\ncollection: b.c", "1:6: a job's name consists of at most 100 letters, digits, '-', '_' and '.'"),
+        JobRefusal(
+            "job: a.cleanup\ncollection: b.c",
+            "1:6: a job's name cannot end in .cleanup: the clean-up of a job is called so"),
         JobRefusal("job: [a]\ncollection: b.c", "1:6: \"job\" must be a text"),
         JobRefusal("job: a\ncollection: b", "2:13: \"collection\" must be DATABASE.COLLECTION"),
         JobRefusal("job: a\ncollection: .c", "2:13: \"collection\" must be DATABASE.COLLECTION"),

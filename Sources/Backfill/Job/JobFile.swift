@@ -25,6 +25,10 @@ package enum JobFile {
         guard name.utf8.allSatisfy(isNameByte), name.utf8.count <= 100 else {
             throw nameNode.error("a job's name consists of at most 100 letters, digits, '-', '_' and '.'")
         }
+        guard !name.hasSuffix(MarkerRemoval.suffix) else {
+            throw nameNode.error(
+                "a job's name cannot end in \(MarkerRemoval.suffix): the clean-up of a job is called so")
+        }
         let collectionNode = try top.required("collection")
         guard let namespace = Namespace(try collectionNode.text(of: "\"collection\"")) else {
             throw collectionNode.error("\"collection\" must be DATABASE.COLLECTION")

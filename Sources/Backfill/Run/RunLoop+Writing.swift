@@ -122,7 +122,7 @@ extension RunLoop {
 
     /// Halves the chunks to come, as that at hand was too large.
     private mutating func halve() {
-        let documents = walking ?? size.documents
+        let documents = walking ?? probe ?? size.documents
         if documents < size.documents { probe = max(1, documents / 2) } else { size.shrink() }
         runner.events(.halved(documents: probe ?? size.documents))
     }

@@ -62,7 +62,10 @@ struct MarkerRemoval {
         }
     }
 
-    private var name: String { "\(job.name).cleanup" }
+    private var name: String { job.name + Self.suffix }
+
+    /// What is added to the name of a job for its clean-up.
+    static let suffix = ".cleanup"
 
     /// The job's text is the same whichever markers are left, so that one that stopped is gone on with.
     private func runner(_ stop: StopSignal) throws -> BackfillRunner {
