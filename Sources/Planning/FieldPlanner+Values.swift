@@ -1,5 +1,6 @@
 import BSON
 import Backfill
+import SchemaChange
 import ServerSchema
 
 /// Values of another type or shape.
@@ -12,7 +13,7 @@ extension FieldPlanner {
         _ field: String, at path: SchemaPath, _ old: SchemaNode?, _ new: SchemaNode, _ link: Relationship?,
         in group: inout FieldGroup, isStray: Bool
     ) {
-        let after = Form(new)
+        let after = Shape(ofValue: new)
         guard let old else {
             switch after {
             case .single(let types): convert(field, from: nil, to: types, link, in: &group, isStray: isStray)
@@ -24,7 +25,7 @@ extension FieldPlanner {
         if old.isTuple || new.isTuple {
             return group.say(.road, "elements that are described by their position are not converted by any step")
         }
-        switch (Form(old), after) {
+        switch (Shape(ofValue: old), after) {
         case (.single(let before), .single(let types)):
             convert(field, from: before, to: types, link, in: &group, isStray: isStray)
         case (.list, .set):
@@ -55,7 +56,7 @@ extension FieldPlanner {
         isStray: Bool
     ) {
         guard let inner = new.inner else { return }
-        let place = path.appending(Form(new).isArray ? .elements : .values)
+        let place = path.appending(Shape(ofValue: new).isArray ? .elements : .values)
         let link = self.new.relationships.first { $0.source == place }
         if let old, Self.isSame(old, inner) { return }
         fit("\(field).\(FieldPath.each)", at: place, old, inner, link, in: &group, isStray: isStray)
@@ -81,7 +82,7 @@ extension FieldPlanner {
     }
 
     private static func isSame(_ old: SchemaNode, _ new: SchemaNode) -> Bool {
-        guard case .single = Form(new) else { return false }
+        guard case .single = Shape(ofValue: new) else { return false }
         return Set(old.types) == Set(new.types)
     }
 

@@ -1,7 +1,7 @@
-import ServerSchema
+package import ServerSchema
 
 /// What a schema is to a client: two of different shapes are two types.
-enum Shape: Hashable {
+package enum Shape: Hashable, Sendable {
     /// One value, of one of these types; of any, when there is none.
     case single(Set<SchemaType>)
     /// An embedded object, whatever its title.
@@ -13,7 +13,8 @@ enum Shape: Hashable {
     /// A set of any elements.
     case set
 
-    init(_ node: SchemaNode) {
+    /// The shape of what a schema lets in.
+    package init(_ node: SchemaNode) {
         if node.isDictionary {
             self = .dictionary
         } else if node.isEmbedded {

@@ -1,28 +1,11 @@
 import BSON
 import Backfill
+import SchemaChange
 import ServerSchema
 
-/// What a value is to the steps that make another of it.
-enum Form: Hashable {
-    /// One value, of one of these types; of any, when there is none.
-    case single(Set<SchemaType>)
-    case embedded, dictionary, list, set
-
-    /// Null beside another type is looked at apart.
-    init(_ node: SchemaNode) {
-        let node = node.withoutNull
-        if node.isDictionary {
-            self = .dictionary
-        } else if node.isEmbedded {
-            self = .embedded
-        } else if node.isSet {
-            self = .set
-        } else if node.isList {
-            self = .list
-        } else {
-            self = .single(Set(node.types))
-        }
-    }
+extension Shape {
+    /// What a value is to the steps that make another of it: null beside another type is looked at apart.
+    init(ofValue node: SchemaNode) { self.init(node.withoutNull) }
 
     /// Whether it is an array.
     var isArray: Bool { self == .list || self == .set }
