@@ -1,6 +1,9 @@
 import BSON
+import Mongo
 import TestSupport
 import Testing
+
+@testable import Backfill
 
 /// Each kind of step by the program: the dry run counts what the run does, and a second run finds nothing to do.
 @Suite struct StepsProgramTests {
@@ -27,6 +30,29 @@ import Testing
             let again = try test.report(try await test.backfill("job", "--output", "json"))
             #expect(again["changed"] == 0)
             #expect(told["changed"] != 0)
+        }
+    }
+
+    /// The update of a chunk asks less than the stage that an aggregation runs, and makes the same of every document.
+    @Test(
+        arguments: StepsEveryKindTests.forms.filter { !$0.contains("$now") } + [
+            "expression: {field: v, value: {k: $v}, once: _done}", "expression: {field: v, value: {}, once: _done}",
+        ])
+    func theRunMakesWhatTheStageMakes(_ form: String) async throws {
+        try await Mongod.shared.withBackfill { test in
+            try await test.database.run([
+                "insert": "people", "documents": .array(of: StepsEveryKindTests.documents.map { .object($0) }),
+            ])
+            try test.job(steps: [form])
+            let job = try CompiledJob(try JobFile.read(at: test.path()), active: nil, next: nil)
+            let pipeline = job.phases.flatMap(\.pipeline) + [["$sort": ["_id": 1]]]
+            let people = test.database.namespace("people")
+            let wanted = try await test.database.pool.run { try $0.collection(people).aggregate(pipeline).documents() }
+            let run = try test.report(try await test.backfill("job", "--output", "json"))
+            #expect(run["changed"] != 0)
+            let found = try await test.database.documents("people")
+            #expect(found.count == wanted.count)
+            for (document, wanted) in zip(found, wanted) { #expect(document == wanted) }
         }
     }
 

@@ -49,6 +49,8 @@ package struct CompiledStep: Sendable {
         func stage(if condition: Expression?) -> BSONDocument {
             let values = fields.map { name, value in
                 let kept = Expression.field(FieldPath(trusted: [name]))
+                // An object that stands here unwrapped would be set field by field, in each element of a list that is there.
+                let condition = condition ?? (value.isOperator ? nil : .constant(true))
                 return (name, (condition.map { .choose(if: $0, then: value, else: kept) } ?? value).bson)
             }
             return ["$set": .object(BSONDocument(values))]

@@ -77,6 +77,12 @@ package struct Expression: Hashable, Sendable {
         .call("$cond", condition, then, other)
     }
 
+    /// Whether a stage that sets a field takes this for an expression, and not for an object of fields to be set.
+    var isOperator: Bool {
+        guard case .object(let object) = bson else { return true }
+        return (try? object.elements().first?.name.hasPrefix("$")) ?? false
+    }
+
     /// A match filter that holds where the expression does.
     package var filter: BSONDocument { ["$expr": bson] }
 }
