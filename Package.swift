@@ -64,6 +64,12 @@ let package = Package(
                 "LocatedYAML", "ServerSchema", "Mongo", "BSON", .argumentParser, .subprocess, .system,
             ]),
 
+        .executableTarget(
+            name: "shipshape-bench",
+            dependencies: [
+                "Reporting", "Scanning", "SchemaChange", "Checking", "ServerSchema", "BSON", "DemoData", "DumpWriter",
+                .argumentParser, .system,
+            ], path: "Benchmarks/Micro"),
         .target(name: "DemoData", dependencies: ["BSON"], path: "Tests/DemoData"),
         .executableTarget(
             name: "demo-data", dependencies: ["DemoData", "Mongo", "BSON", .argumentParser, .system],

@@ -1,7 +1,9 @@
-/* Counts the allocations of a process: LD_PRELOAD=mallocs.so COMMAND prints "N mallocs" to standard error at its end. */
+/* Counts the allocations of a process: LD_PRELOAD=mallocs.so COMMAND prints "N mallocs" to standard error at its end. A
+   process that finds shipshape_mallocs by dlsym reads the count between two points of its own, and nothing is printed. */
 #define _GNU_SOURCE
 #include <dlfcn.h>
 #include <stdatomic.h>
+#include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
 
@@ -10,6 +12,8 @@ static void *(*next_malloc) (size_t);
 static void *(*next_calloc) (size_t, size_t);
 static void *(*next_realloc) (void *, size_t);
 static int (*next_memalign) (void **, size_t, size_t);
+static void *(*next_aligned) (size_t, size_t);
+static atomic_bool is_asked;
 
 /* dlsym itself may call calloc before the next one is known: a little room for that. */
 static char early[4096];
@@ -27,7 +31,16 @@ early_alloc (size_t size)
 __attribute__ ((destructor)) static void
 report (void)
 {
-   fprintf (stderr, "%lu mallocs\n", atomic_load (&count));
+   if (!atomic_load (&is_asked)) {
+      fprintf (stderr, "%lu mallocs\n", atomic_load (&count));
+   }
+}
+
+unsigned long
+shipshape_mallocs (void)
+{
+   atomic_store (&is_asked, true);
+   return atomic_load (&count);
 }
 
 void *
@@ -73,4 +86,14 @@ posix_memalign (void **pointer, size_t alignment, size_t size)
    }
    atomic_fetch_add (&count, 1);
    return next_memalign (pointer, alignment, size);
+}
+
+void *
+aligned_alloc (size_t alignment, size_t size)
+{
+   if (!next_aligned) {
+      next_aligned = dlsym (RTLD_NEXT, "aligned_alloc");
+   }
+   atomic_fetch_add (&count, 1);
+   return next_aligned (alignment, size);
 }

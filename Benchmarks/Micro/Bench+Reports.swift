@@ -1,0 +1,49 @@
+import BSON
+import Checking
+import Reporting
+import SchemaChange
+import ServerSchema
+
+extension Bench {
+    /// Measures the renderers, on as many findings as a report can have.
+    mutating func measureReports() throws {
+        let report = try Self.manyGroups()
+        let groups = report.collections[0].groups.count
+        let text = CheckReportText(report)
+        measure("check report, text", bytes: text.text.utf8.count, items: groups, of: "groups") { _ = text.text }
+        let json = CheckReportJSON(report)
+        measure("check report, JSON", bytes: json.text.utf8.count, items: groups, of: "groups") { _ = json.text }
+
+        let changes = try Self.manyChanges()
+        let html = DiffHTML(changes)
+        measure("diff report, HTML", bytes: html.text.utf8.count, items: changes.changes.count, of: "changes") {
+            _ = html.text
+        }
+    }
+
+    private static let namespace = Namespace(database: "bench", collection: "Order")
+
+    /// A report with every group that a tally has room for, each with its samples.
+    private static func manyGroups() throws -> CheckReport {
+        let text = #"{"title": "Order", "properties": {"_id": {"bsonType": "int"}}, "additionalProperties": false}"#
+        let schema = try ServerSchema.read(text: text, namespace: namespace)
+        var tally = Tally(CompiledSchema(schema.collections[0], of: schema))
+        for id in 0..<Int32(tally.options.sampleCount) {
+            let fields = (0..<tally.options.maximumGroupCount).map { ("field\($0)", BSONValue.int(id)) }
+            try tally.add(BSONDocument([("_id", .int(id))] + fields).view)
+        }
+        return CheckReport(
+            source: "mongodb://host/", collections: [.init(tally)], ledgerCount: 0, duration: .seconds(1))
+    }
+
+    /// A report of 2,000 changes.
+    private static func manyChanges() throws -> DiffReport {
+        func schema(_ type: String) throws -> ServerSchema {
+            let fields = (0..<2_000).map { "\"field\($0)\": {\"bsonType\": \"\(type)\"}" }.joined(separator: ",\n")
+            let text = "{\"title\": \"Order\", \"properties\": {\"_id\": {\"bsonType\": \"int\"},\n\(fields)}}"
+            return try ServerSchema.read(text: text, namespace: namespace)
+        }
+        let changes = SchemaDiff.changes(from: try schema("int"), to: try schema("string"))
+        return DiffReport(old: "v1", new: "v2", dialect: .appServices, changes: changes)
+    }
+}
