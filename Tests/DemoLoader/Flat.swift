@@ -1,41 +1,21 @@
 import ArgumentParser
-import BSON
 import DemoData
-import Mongo
-import SystemPackage
 
 /// `demo-data flat`.
 struct Flat: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
-        abstract: "Loads flat documents of about 300 bytes into bench.Order, or a .bson file, for measuring.")
+        abstract: "Loads flat documents of about 300 bytes into the database bench, or a .bson file, for measuring.")
 
-    @Option(help: "The connection string of the deployment.")
-    var uri: String?
+    @OptionGroup var generated: Generated
 
-    @Option(help: "The .bson file to write instead.")
-    var file: String?
+    @Option(help: "The name of the collection.")
+    var collection = "Order"
 
-    @Option(help: "How many documents.")
-    var count = 1_000_000
+    @Flag(help: "Let a tenth of them fail, in 20 ways.")
+    var flawed = false
 
     func run() async throws {
-        let count = count
-        if let file {
-            let output = try FileDescriptor.open(
-                FilePath(file), .writeOnly, options: [.create, .truncate], permissions: [.ownerReadWrite])
-            try output.closeAfter {
-                for index in 0..<count { try output.writeAll(FlatOrder.document(at: index).bytes) }
-            }
-        }
-        guard let uri else { return }
-        let pool = try ClientPool.open(ConnectionOptions(uri: uri))
-        try await pool.withClient { client throws(MongoError) in
-            let collection = client.collection(Namespace(database: "bench", collection: "Order"))
-            for start in stride(from: 0, to: count, by: 10_000) {
-                let batch = start..<min(start + 10_000, count)
-                try collection.insertMany(batch.lazy.map(FlatOrder.document), isOrdered: false)
-            }
-        }
-        print("bench.Order: \(count) documents")
+        let flawed = flawed
+        try await generated.write(to: collection) { FlatOrder.document(at: $0, isFlawed: flawed) }
     }
 }

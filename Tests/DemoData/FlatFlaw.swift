@@ -1,0 +1,41 @@
+import BSON
+
+/// A way in which a document of ``FlatOrder`` fails under `Benchmarks/flat/strict.json`, checked with `--strict`.
+///
+/// The first thirteen are certain for Sync; of the constraints, the others, nobody documents whether they are.
+public enum FlatFlaw: Int, CaseIterable, Sendable {
+    case customerMissing, statusNull, addressMissing, cityMissing, cityNull
+    case totalText, quantityText, placedText, paidNumber, serialText, addressText, tagsText, tagNumber
+    case customerTooLong, customerTooShort, statusUnknown, emailMalformed, quantityTooLarge, totalNaN, tooManyTags
+
+    /// The flaw of the document at an index, `nil` for nine of ten; each flaw is equally frequent.
+    public static func ofDocument(at index: Int) -> FlatFlaw? {
+        let (tens, rest) = index.quotientAndRemainder(dividingBy: 10)
+        // Spread, so that no period of ten is seen by those who read in batches.
+        return rest == (tens &* 7) % 10 ? allCases[tens % allCases.count] : nil
+    }
+
+    /// What stands in the place of a field's value; `nil` where the field is missing.
+    func value(of name: String, for value: BSONValue) -> BSONValue? {
+        switch (self, name) {
+        case (.customerMissing, "customer"), (.addressMissing, "address"): nil
+        case (.statusNull, "status"): .null
+        case (.cityMissing, "address"): ["street": "1 Mill Lane", "country": "US"]
+        case (.cityNull, "address"): ["street": "1 Mill Lane", "city": nil, "country": "US"]
+        case (.totalText, "total"), (.quantityText, "quantity"), (.serialText, "serial"): "12"
+        case (.placedText, "placed"): "2020-09-13T12:26:40Z"
+        case (.paidNumber, "isPaid"): 1
+        case (.addressText, "address"): "1 Mill Lane, Boston, US"
+        case (.tagsText, "tags"): "agenda bicycle garden"
+        case (.tagNumber, "tags"): ["agenda", 2, "garden"]
+        case (.customerTooLong, "customer"): .string(String(repeating: "Ada Lovelace ", count: 6))
+        case (.customerTooShort, "customer"): ""
+        case (.statusUnknown, "status"): "lost"
+        case (.emailMalformed, "email"): "no address"
+        case (.quantityTooLarge, "quantity"): 1_000_000
+        case (.totalNaN, "total"): .double(.nan)
+        case (.tooManyTags, "tags"): .array(of: Array(repeating: "agenda", count: 12))
+        default: value
+        }
+    }
+}
