@@ -1,0 +1,194 @@
+"""What is measured: a function for each row of the targets, in the order in which they run."""
+
+import json
+import os
+import re
+import statistics
+import subprocess
+
+import measure
+from measure import Command, Summary
+
+#: The rows by name, in order; each returns the lines that it makes in the table.
+ROWS = {}
+
+FLAT = "Benchmarks/flat/schema.json"
+STRICT = "Benchmarks/flat/strict.json"
+VALIDATOR = "Benchmarks/flat/validator.json"
+NESTED = "Benchmarks/nested"
+
+
+def row(name):
+    """Names a function's row."""
+    def named(function):
+        ROWS[name] = function
+        return function
+    return named
+
+
+def line(what, against, **figures):
+    """One line of the table; what is left out stands empty."""
+    return {"what": what, "against": against, "measured": "", "reference": "", "result": "", "noise": "",
+            "target": "", "verdict": "", "rounds": 1, **figures}
+
+
+def pair_line(what, against, measured, reference, limit, again=None, factor=1.0):
+    """The line of two measured series; the ratio is multiplied by `factor`."""
+    ratio = measure.ratios([factor * seconds for seconds in measured], reference)
+    noise = measure.noise(reference, again)
+    return line(
+        what, against, measured=f"{statistics.median(measured):.2f} s", reference=f"{statistics.median(reference):.2f} s",
+        result=str(ratio), noise=str(noise) if noise else "", target=f"≤ {limit:g}" if limit else "",
+        verdict=measure.verdict(ratio, limit), rounds=len(measured))
+
+
+def pair(bench, what, against, measured, reference, limit, repeats_reference=True):
+    """Measures a pair, with the reference twice a round for the noise where that does not take too long."""
+    commands = {"measured": measured, "reference": reference}
+    if repeats_reference:
+        commands["again"] = reference
+    seconds = measure.alternate(commands, bench.rounds, bench.progress)
+    return pair_line(what, against, seconds["measured"], seconds["reference"], limit, seconds.get("again"))
+
+
+def check(bench, schema, collection, *options, count, uri=None, strict_failing=False, environment=None):
+    """A check of a collection of the server."""
+    failing = count // 10
+    expect = f"{count:,} documents read.*, all fit" if not strict_failing else rf"at worst {failing:,}, "
+    return Command(
+        [bench.shipshape, "check", schema, "--collection", f"bench.{collection}", "--uri", uri or bench.uri, "--quiet",
+         *options], expect, (1,) if strict_failing else (0,))
+
+
+def cursor(bench, collection, count, batch):
+    """The bare cursor, asking for so many documents at a time; for 0 it asks for no number."""
+    return Command(
+        [bench.tool("read"), "cursor", bench.uri, "bench", collection, *([str(batch)] if batch else [])],
+        f"^{count} documents")
+
+
+@row("version")
+def version(bench):
+    command = Command([bench.shipshape, "--version"])
+    command.run()
+    times = Summary([1000 * command.run()[0] for _ in range(21)])
+    return [line("`shipshape --version`", "", measured=f"{times.median:.1f} ms", target="< 30 ms", rounds=21,
+                 result=f"{times.low:.1f} to {times.high:.1f} ms", verdict=measure.verdict(times, 30))]
+
+
+@row("checker")
+def checker(bench):
+    """The checker alone: the micro-benchmark's figures."""
+    arguments = ["scripts/micro", "--json", "--only", "by schema, A", "--repetitions", str(bench.rounds)]
+    if bench.quick:
+        arguments += ["--documents", "50000"]
+    done = subprocess.run(arguments, capture_output=True, text=True, check=True)
+    found = []
+    for benchmark in json.loads(done.stdout)["benchmarks"]:
+        rates = Summary([benchmark["bytes"] / float(seconds) / 1e9 for seconds in benchmark["seconds"]])
+        allocations = float(benchmark["allocations_per_item"])
+        is_met = rates.median >= 1.5 and allocations == 0
+        verdict = "met" if is_met else "within noise" if rates.high >= 1.5 and allocations == 0 else "missed"
+        found.append(line(
+            f"checker alone, in memory, one core: {benchmark['name']}", "", rounds=len(benchmark["seconds"]),
+            measured=f"{rates.median:.2f} GB/s", result=f"{rates.low:.2f} to {rates.high:.2f} GB/s, "
+            f"{allocations:.3f} allocations per document", target="≥ 1.5 GB/s, 0 allocations", verdict=verdict))
+    return found
+
+
+@row("sweep")
+def sweep(bench):
+    """The batch size at which the bare cursor is fastest."""
+    bench.data.ensure("A", bench.progress)
+    sizes = [0, 1_000, 3_000, 10_000, 30_000, 100_000]
+    commands = {str(size): cursor(bench, "Order", bench.count("A"), size) for size in sizes}
+    seconds = measure.alternate(commands, max(3, bench.rounds // 2), bench.progress)
+    medians = {size: statistics.median(times) for size, times in seconds.items()}
+    best = min(medians, key=medians.get)
+    shown = ", ".join(f"{size if size != '0' else 'none'}: {median:.2f} s" for size, median in medians.items())
+    return [line("bare cursor by batch size, A", "", measured=f"{medians[best]:.2f} s", rounds=len(seconds[best]),
+                 result=f"{shown}; best: {best if best != '0' else 'none'}", batch=int(best))]
+
+
+def live(bench, name, schema, collection):
+    bench.data.ensure(name, bench.progress)
+    count = bench.count(name)
+    return [pair(bench, f"`check`, live, {name}", f"a bare cursor (batch size {bench.batch or 'not given'})",
+                 check(bench, schema, collection, count=count), cursor(bench, collection, count, bench.batch), 1.0)]
+
+
+@row("live-a")
+def live_flat(bench):
+    return live(bench, "A", FLAT, "Order")
+
+
+@row("live-b")
+def live_nested(bench):
+    return live(bench, "B", NESTED, "Voyage")
+
+
+def server_count(bench):
+    return Command([bench.tool("read"), "count", bench.uri, "bench", "Order", VALIDATOR], "^0 documents do not fit")
+
+
+@row("jsonschema")
+def jsonschema(bench):
+    """Both schemas in one row: the App Services one has the target, the same words as a validator are beside it."""
+    bench.data.ensure("A", bench.progress)
+    count = bench.count("A")
+    validator = bench.file("validator.json", f'{{"$jsonSchema": {open(VALIDATOR, encoding="utf-8").read()}}}')
+    server = server_count(bench)
+    seconds = measure.alternate(
+        {"check": check(bench, FLAT, "Order", count=count), "by validator": check(bench, validator, "Order", count=count),
+         "count": server, "again": server}, bench.rounds, bench.progress)
+    against = "`countDocuments({$nor: [{$jsonSchema}]})`"
+    return [pair_line(what, against, seconds[name], seconds["count"], limit, seconds["again"])
+            for what, name, limit in [("`check`, live, A", "check", 0.35),
+                                      ("`check` by the validator, live, A", "by validator", None)]]
+
+
+@row("python")
+def python(bench):
+    """Its noise is seen between rounds, because a run takes long."""
+    bench.data.ensure("A", bench.progress)
+    count = bench.count("A")
+    script = Command([bench.python(), "Benchmarks/check.py", bench.uri, "bench", "Order", "Benchmarks/flat/python.json"],
+                     f"^{count} documents, 0 do not fit")
+    return [pair(bench, "`check`, live, A", f"Python, {bench.python_versions}", check(bench, FLAT, "Order", count=count),
+                 script, 0.1, repeats_reference=False)]
+
+
+@row("findings")
+def findings(bench):
+    for name in "AC":
+        bench.data.ensure(name, bench.progress)
+    count = bench.count("A")
+    return [pair(bench, "`check` with findings, C (`--strict`, 20 ways)", "`check` without findings, A, same schema",
+                 check(bench, STRICT, "Flawed", "--strict", count=count, strict_failing=True),
+                 check(bench, STRICT, "Order", "--strict", count=count), 1.3)]
+
+
+@row("file")
+def file(bench):
+    bench.data.ensure("file", bench.progress)
+    count = bench.count("A")
+    source = Command([bench.shipshape, "check", FLAT, "--collection", "bench.Order", "--source", bench.data.file,
+                      "--threads", "2", "--quiet"], f"{count:,} documents read.*, all fit")
+    reader = Command([bench.tool("read"), "file", bench.data.file], f"^{count} documents")
+    return [pair(bench, "`check --source x.bson`, A, 2 threads", "a `bson_reader_new_from_file` loop", source, reader, 1.0)]
+
+
+@row("allocations")
+def allocations(bench):
+    """What the whole program allocates per document of a file: the difference that twice the documents make."""
+    def mallocs(count):
+        path = os.path.join(bench.folder, f"{count}.bson")
+        subprocess.run([bench.data.loader, "flat", "--file", path, "--count", str(count)], check=True)
+        _, text = Command([bench.shipshape, "check", FLAT, "--collection", "bench.Order", "--source", path, "--quiet"],
+                          environment={"LD_PRELOAD": bench.tool("mallocs.so")}).run()
+        os.remove(path)
+        return int(re.search(r"(\d+) mallocs", text)[1])
+
+    few, many = mallocs(100_000), mallocs(200_000)
+    return [line("allocations of `check --source x.bson`, A", "", measured=f"{(many - few) / 100_000:.5f} per document",
+                 result=f"{few:,} for 100,000 documents, {many:,} for 200,000")]

@@ -1,0 +1,81 @@
+"""The throw-away mongod that all rows share, and its data."""
+
+import os
+import re
+import subprocess
+import time
+
+from measure import Failed
+
+
+class Server:
+    """A mongod on a port of the system's choice, ended by its own process."""
+
+    def __init__(self, mongod, folder, cache_gigabytes):
+        self.data = os.path.join(folder, "data")
+        os.mkdir(self.data)
+        log = os.path.join(folder, "mongod.log")
+        # A session of its own: Ctrl-C is for the bench, which then ends it.
+        self.process = subprocess.Popen(
+            [mongod, "--dbpath", self.data, "--port", "0", "--bind_ip", "127.0.0.1", "--replSet", "bench",
+             "--wiredTigerCacheSizeGB", str(cache_gigabytes), "--oplogSize", "2048", "--nounixsocket",
+             "--logpath", log],
+            stdout=subprocess.DEVNULL, start_new_session=True)
+        try:
+            self.port = self._port(log)
+        except BaseException:
+            self.stop()
+            raise
+        self.uri = f"mongodb://127.0.0.1:{self.port}/?replicaSet=bench"
+
+    def _port(self, log):
+        for _ in range(300):
+            if os.path.exists(log):
+                with open(log, encoding="utf-8") as file:
+                    found = re.search(r'"Waiting for connections".*"port":(\d+)', file.read())
+                if found:
+                    return int(found[1])
+            if self.process.poll() is not None:
+                break
+            time.sleep(0.1)
+        raise Failed("mongod did not start")
+
+    def stop(self):
+        """Ends it, and waits until it is gone."""
+        self.process.terminate()
+        try:
+            self.process.wait(60)
+        except subprocess.TimeoutExpired:
+            self.process.kill()
+            self.process.wait()
+
+
+class Data:
+    """The documents of the targets' four sets, each made when a row first asks for it."""
+
+    def __init__(self, loader, server, folder, scale):
+        self.loader = loader
+        self.server = server
+        self.folder = folder
+        self.counts = {"A": 1_000_000, "B": 200_000, "C": 1_000_000, "D": 10_000_000}
+        self.counts = {name: max(1_000, int(count * scale)) for name, count in self.counts.items()}
+        self.made = set()
+
+    @property
+    def file(self):
+        """The documents of A as a .bson file."""
+        return os.path.join(self.folder, "A.bson")
+
+    def ensure(self, name, progress):
+        """Makes A, B, C or D in the server, or the file of A."""
+        if name in self.made:
+            return
+        count = self.counts["A" if name == "file" else name]
+        progress(f"makes {count:,} documents ({name})")
+        kinds = {
+            "A": ["flat", "--collection", "Order"], "B": ["nested"], "C": ["flat", "--collection", "Flawed", "--flawed"],
+            "D": ["flat", "--collection", "Tenfold"], "file": ["flat"],
+        }
+        place = ["--file", self.file] if name == "file" else ["--uri", self.server.uri]
+        subprocess.run([self.loader, *kinds[name], *place, "--count", str(count)], check=True, stdout=subprocess.DEVNULL)
+        self.made.add(name)
