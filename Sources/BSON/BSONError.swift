@@ -39,7 +39,8 @@ public struct BSONError: Error, Hashable, Sendable {
     /// What a parser had to say beyond the code; never a document's value.
     public let detail: String?
 
-    /// Makes an error.
+    /// Makes an error; never in line, so that the walks that can fail at every byte stay small.
+    @inline(never)
     public init(_ code: Code, at offset: Int, detail: String? = nil) {
         self.code = code
         self.offset = offset

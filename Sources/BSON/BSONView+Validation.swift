@@ -10,7 +10,7 @@ extension BSONView {
     /// Does the same, with a smaller limit: a document of scalars alone needs 0 levels.
     func validate(levels: Int) throws(BSONError) {
         var position = firstPosition
-        while let element = try next(&position) {
+        while let element = try step(&position) {
             switch element.type {
             case .object, .array: try validate(document(element), levels: levels)
             case .javascriptWithScope: try validate(scope(element), levels: levels)

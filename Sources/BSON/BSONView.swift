@@ -82,92 +82,134 @@ public struct BSONView: ~Escapable {
     /// - Parameter position: ``firstPosition`` at first, then as the last call left it.
     /// - Throws: ``BSONError`` when the element's type, name or length is not possible.
     @inlinable
-    public func next(_ position: inout Int) throws(BSONError) -> BSONElement? {
+    public func next(_ position: inout Int) throws(BSONError) -> BSONElement? { try step(&position) }
+
+    /// ``next(_:)``, for the few walks that every document goes through: always in line.
+    @inlinable
+    @inline(__always)
+    package func step(_ position: inout Int) throws(BSONError) -> BSONElement? {
         let typeOffset = position
         guard typeOffset < end else { throw BSONError(.truncated, at: typeOffset) }
         let type = BSONType(rawValue: byte(typeOffset))
         if type.rawValue == 0 {
-            guard typeOffset == end - 1 else { throw BSONError(.missingTerminator, at: typeOffset) }
+            guard typeOffset == end &- 1 else { throw BSONError(.missingTerminator, at: typeOffset) }
             return nil
         }
-        let nameOffset = typeOffset + 1
+        let nameOffset = typeOffset &+ 1
         let nameEnd = try terminator(from: nameOffset)
-        let valueOffset = nameEnd + 1
+        return try element(of: type, nameOffset: nameOffset, nameEnd: nameEnd, &position)
+    }
+
+    /// Gives the element of a type and a name that are known already, and moves `position` behind it.
+    ///
+    /// - Parameter nameEnd: the name's NUL, which stands before ``end``.
+    /// - Throws: ``BSONError`` when the element's length is not possible.
+    @inlinable
+    @inline(__always)
+    package func element(
+        of type: BSONType, nameOffset: Int, nameEnd: Int, _ position: inout Int
+    ) throws(BSONError) -> BSONElement {
+        // Offsets cannot overflow: a document is of 2 GiB at most, and each length is compared with the rest.
+        let valueOffset = nameEnd &+ 1
         let valueLength = try length(of: type, at: valueOffset)
         // The terminator of the document stands behind the last value, so a value never reaches `end` itself.
-        guard valueLength < end - valueOffset else { throw BSONError(.truncated, at: valueOffset) }
-        position = valueOffset + valueLength
+        guard valueLength < end &- valueOffset else { throw BSONError(.truncated, at: valueOffset) }
+        position = valueOffset &+ valueLength
         return BSONElement(
-            type: type, nameOffset: nameOffset, nameLength: nameEnd - nameOffset,
+            type: type, nameOffset: nameOffset, nameLength: nameEnd &- nameOffset,
             valueOffset: valueOffset, valueLength: valueLength)
     }
 }
 
 extension BSONView {
+    /// The byte at `offset`, which the caller has compared with the document's ends.
     @inlinable
-    func byte(_ offset: Int) -> UInt8 {
-        unsafe bytes.unsafeLoadUnaligned(fromByteOffset: offset, as: UInt8.self)
+    @inline(__always)
+    package func byte(_ offset: Int) -> UInt8 {
+        unsafe bytes.unsafeLoadUnaligned(fromUncheckedByteOffset: offset, as: UInt8.self)
+    }
+
+    /// The eight bytes from `offset` on, little endian, which the caller has compared with the document's ends.
+    @inlinable
+    @inline(__always)
+    package func word(_ offset: Int) -> UInt64 {
+        unsafe UInt64(littleEndian: bytes.unsafeLoadUnaligned(fromUncheckedByteOffset: offset, as: UInt64.self))
     }
 
     /// The first NUL at or after `offset` and before the document's end, eight bytes at a time.
     @inlinable
+    @inline(__always)
     func terminator(from offset: Int) throws(BSONError) -> Int {
         var at = offset
         while at &+ 8 <= end {
-            let word = unsafe UInt64(littleEndian: bytes.unsafeLoadUnaligned(fromByteOffset: at, as: UInt64.self))
+            let word = word(at)
             let zeros = (word &- 0x0101_0101_0101_0101) & ~word & 0x8080_8080_8080_8080
             if zeros != 0 { return at &+ (zeros.trailingZeroBitCount &>> 3) }
             at &+= 8
         }
+        return try lastTerminator(from: at, of: offset)
+    }
+
+    @usableFromInline
+    @inline(never)
+    func lastTerminator(from offset: Int, of name: Int) throws(BSONError) -> Int {
+        var at = offset
         while at < end {
             if byte(at) == 0 { return at }
             at &+= 1
         }
-        throw BSONError(.missingTerminator, at: offset)
+        throw BSONError(.missingTerminator, at: name)
     }
 
     /// The length field at `offset`, refused when the bytes end before it does or when it is negative.
     @inlinable
+    @inline(__always)
     func lengthField(at offset: Int) throws(BSONError) -> Int {
-        guard offset <= end - 4 else { throw BSONError(.truncated, at: offset) }
+        guard offset <= end &- 4 else { throw BSONError(.truncated, at: offset) }
         let length = unsafe Int(
-            Int32(littleEndian: bytes.unsafeLoadUnaligned(fromByteOffset: offset, as: Int32.self)))
+            Int32(littleEndian: bytes.unsafeLoadUnaligned(fromUncheckedByteOffset: offset, as: Int32.self)))
         guard length >= 0 else { throw BSONError(.invalidLength, at: offset) }
         return length
     }
 
     /// The bytes of a value of `type` at `offset`, as its type or its own length field says.
     @inlinable
+    @inline(__always)
     func length(of type: BSONType, at offset: Int) throws(BSONError) -> Int {
-        switch type {
-        case .double, .date, .timestamp, .long: return 8
-        case .int: return 4
-        case .bool: return 1
-        case .objectId: return 12
-        case .string: return try stringLength(at: offset)
-        case .object, .array:
+        // A switch and no table: the processor guesses the branch, and goes on with the next element meanwhile.
+        // Literals, because another module's constant is a call.
+        switch type.rawValue {
+        case 0x01, 0x09, 0x11, 0x12: return 8  // double, date, timestamp, long
+        case 0x10: return 4  // int
+        case 0x08: return 1  // bool
+        case 0x07: return 12  // objectId
+        case 0x02: return try stringLength(at: offset)
+        case 0x03, 0x04:  // object, array
             let length = try lengthField(at: offset)
             guard length >= 5 else { throw BSONError(.invalidLength, at: offset) }
             return length
-        case .null, .undefined, .minKey, .maxKey: return 0
-        case .decimal: return 16
+        case 0x0A, 0x06: return 0  // null, undefined
+        case 0x13: return 16  // decimal
         default: return try rareLength(of: type, at: offset)
         }
     }
 
     @inlinable
+    @inline(__always)
     func stringLength(at offset: Int) throws(BSONError) -> Int {
         let length = try lengthField(at: offset)
         guard length >= 1 else { throw BSONError(.invalidLength, at: offset) }
-        let last = offset + 4 + length - 1
+        let last = offset &+ 3 &+ length
         guard last < end else { throw BSONError(.truncated, at: offset) }
         guard byte(last) == 0 else { throw BSONError(.missingTerminator, at: last) }
-        return 4 + length
+        return 4 &+ length
     }
 
     @usableFromInline
+    @inline(never)
     func rareLength(of type: BSONType, at offset: Int) throws(BSONError) -> Int {
         switch type {
+        case .minKey, .maxKey: return 0
         case .binData:
             let length = try lengthField(at: offset)
             guard length < end - offset else { throw BSONError(.truncated, at: offset) }

@@ -4,16 +4,16 @@ import ServerSchema
 extension CompiledSchema {
     /// Walks a document once and says the worst of it, in a byte.
     ///
-    /// Allocates nothing, save for a set of more than 1,024 elements.
+    /// Allocates nothing, save for the two exceptions that ``CompiledSchema`` names.
     /// - Throws: ``BSONError`` when the bytes are damaged at a place that the schema makes the walk look at.
     public func check(_ document: borrowing BSONView) throws(BSONError) -> Verdict {
-        if let jsonSchema {
+        if hasJSONSchema, let jsonSchema {
             var sink = QuickSink()
             return try JSONWalker(jsonSchema).object(document, node: 0, depth: 0, into: &sink) ? .fits : .certain
         }
         var sink = VerdictSink()
-        try Walker(self).document(document, into: &sink)
-        if constraints != nil, sink.verdict < .possible, try breaksConstraints(document) { return .possible }
+        try Walker(walkPlan).document(document, into: &sink)
+        if hasConstraints, sink.verdict < .possible, try breaksConstraints(document) { return .possible }
         return sink.verdict
     }
 
@@ -33,7 +33,7 @@ extension CompiledSchema {
         if let jsonSchema {
             _ = try JSONWalker(jsonSchema).object(document, node: 0, depth: 0, into: &collector)
         } else {
-            try Walker(self).document(document, into: &collector)
+            try Walker(walkPlan).document(document, into: &collector)
             try collectConstraints(document, into: &collector)
         }
     }
@@ -66,7 +66,7 @@ extension CompiledSchema {
         var sink = VerdictSink()
         do throws(BSONError) {
             guard let element = try view.next(&position) else { return false }
-            try Walker(self).value(element, of: view, node: node, depth: 0, into: &sink)
+            try Walker(walkPlan).value(element, of: view, node: node, depth: 0, into: &sink)
         } catch {
             return false
         }

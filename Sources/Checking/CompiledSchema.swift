@@ -3,7 +3,8 @@ public import ServerSchema
 
 /// The schema of one collection in the form that documents are checked against: flat arrays, made once.
 ///
-/// Checking a document that fits allocates nothing, with one exception: a set of more than 1,024 elements.
+/// Checking a document that fits allocates nothing, with two exceptions: a set of more than 1,024 elements, and by a
+/// validator an object for which it names more than 256 fields.
 public struct CompiledSchema: Sendable {
     /// The collection that it covers.
     public let namespace: Namespace
@@ -18,15 +19,16 @@ public struct CompiledSchema: Sendable {
     let jsonSchema: JSONSchemaPlan?
     /// The plan of what an App Services schema demands beside types and fields; `nil` when that is nothing.
     let constraints: JSONSchemaPlan?
-    var nodes: [Node]
-    var fields: [Field]
-    /// The names of the fields, one per field, and those of ``references``.
-    let table: FieldTable
-    /// The collections that a DBRef may lead to.
-    let references: [Reference]
-    /// Whether those are all that there are.
-    let knowsReferences: Bool
+    private(set) var walkPlan: WalkPlan
+    /// Which of the plans there are: cheaper to ask than the plans themselves.
+    let hasJSONSchema: Bool
+    let hasConstraints: Bool
     let links: [Link]
+
+    var nodes: [Node] { walkPlan.nodes }
+    var fields: [Field] { walkPlan.fields }
+    var table: FieldTable { walkPlan.table }
+    var references: [Reference] { walkPlan.references }
 
     /// Whether what fails in the collection counts in the verdict: its documents are of no account to sync otherwise.
     public var isCounted: Bool { scope == .synced || scope == .asymmetric && options.countsAsymmetric }
@@ -63,7 +65,9 @@ public struct CompiledSchema: Sendable {
     public init(_ schema: CollectionSchema, of app: ServerSchema? = nil, options: CheckOptions = CheckOptions()) {
         let plan = schema.dialect == .jsonSchema ? JSONSchemaCompiler(root: schema.root).plan : nil
         jsonSchema = plan
+        hasJSONSchema = plan != nil
         constraints = Self.constraints(of: schema)
+        hasConstraints = constraints != nil
         let surroundings = Surroundings(of: schema, in: app)
         var compiler = SchemaCompiler(surroundings)
         if plan == nil { compiler.compile(root: schema.root) }
@@ -73,13 +77,11 @@ public struct CompiledSchema: Sendable {
         self.options = options
         scope = app?.scope(of: schema) ?? .synced
         unevaluatedKeywords = compiler.unevaluated
-        nodes = compiler.nodes
-        fields = compiler.fields
-        table = compiler.table
+        walkPlan = WalkPlan(
+            nodes: compiler.nodes, fields: compiler.fields, table: compiler.table, references: compiler.references,
+            knowsReferences: surroundings.synced != nil, options: options)
         paths = plan?.origins.map(\.path) ?? compiler.paths + (constraints?.origins.map(\.path) ?? [])
         expectations = compiler.expectations
-        references = compiler.references
-        knowsReferences = surroundings.synced != nil
         links = compiler.links
         settleDefaults(compiler.defaults)
     }
@@ -88,7 +90,7 @@ public struct CompiledSchema: Sendable {
     private mutating func settleDefaults(_ defaults: [(field: Int, value: BSONValue)]) {
         for (field, value) in defaults where value != .null {
             let isUsable = fits(value, node: Int(fields[field].node))
-            fields[field].whenMissing = isUsable ? .defaulted : .unusableDefault(type: value.type.rawValue)
+            walkPlan.fields[field].whenMissing = isUsable ? .defaulted : .unusableDefault(type: value.type.rawValue)
         }
     }
 }

@@ -16,7 +16,8 @@ package struct FieldKey: Sendable, BitwiseCopyable {
         self.length = Int32(truncatingIfNeeded: length)
         start = Int32(truncatingIfNeeded: offset)
         if length > 8 {
-            head = unsafe UInt64(littleEndian: bytes.unsafeLoadUnaligned(fromByteOffset: offset, as: UInt64.self))
+            head = unsafe UInt64(
+                littleEndian: bytes.unsafeLoadUnaligned(fromUncheckedByteOffset: offset, as: UInt64.self))
             tail = unsafe UInt64(
                 littleEndian: bytes.unsafeLoadUnaligned(fromByteOffset: offset &+ length &- 8, as: UInt64.self))
         } else {
@@ -28,7 +29,8 @@ package struct FieldKey: Sendable, BitwiseCopyable {
     @inline(__always)
     private static func short(_ bytes: RawSpan, at offset: Int, length: Int) -> UInt64 {
         if offset &+ 8 <= bytes.byteCount {
-            let word = unsafe UInt64(littleEndian: bytes.unsafeLoadUnaligned(fromByteOffset: offset, as: UInt64.self))
+            let word = unsafe UInt64(
+                littleEndian: bytes.unsafeLoadUnaligned(fromUncheckedByteOffset: offset, as: UInt64.self))
             return length == 8 ? word : word & ((1 &<< UInt64(length &* 8)) &- 1)
         }
         var word: UInt64 = 0

@@ -13,6 +13,8 @@ struct FieldRange: Sendable, BitwiseCopyable {
 struct FieldTable: Sendable {
     /// One per field: its name.
     private(set) var keys: [FieldKey] = []
+    /// The same names, in the form in which one is looked for at a place of a document.
+    private(set) var probes: [NameProbe] = []
     /// The hash tables of large objects: an index into the object's fields, or -1.
     private(set) var slots: [Int32] = []
     private(set) var nameBytes: [UInt8] = []
@@ -20,7 +22,10 @@ struct FieldTable: Sendable {
     /// Adds the names of one object, side by side.
     mutating func append(_ names: [String]) -> FieldRange {
         var range = FieldRange(first: Int32(keys.count), count: Int32(names.count))
-        for name in names { keys.append(key(name)) }
+        for name in names {
+            keys.append(key(name))
+            probes.append(NameProbe(name, keys[keys.count - 1]))
+        }
         appendSlots(of: &range)
         return range
     }
@@ -59,14 +64,44 @@ struct FieldTable: Sendable {
 /// Finds a document's fields in a ``FieldTable``, which it borrows.
 struct FieldLookup: ~Escapable {
     let keys: Span<FieldKey>
+    let probes: Span<NameProbe>
     let slots: Span<Int32>
     let names: RawSpan
 
     @_lifetime(borrow table)
     init(_ table: borrowing FieldTable) {
         keys = table.keys.span
+        probes = table.probes.span
         slots = table.slots.span
         names = unsafe table.nameBytes.span.bytes
+    }
+
+    /// Gives the element at `position` and moves `position` behind it; `nil` at the document's end.
+    ///
+    /// Documents mostly keep the schema's order, so the field after the last one found is looked for before the name's
+    /// end is.
+    /// - Parameter found: the position of that field before, and of the one that the element names after; -1 for none.
+    @inline(__always)
+    func next(
+        _ position: inout Int, in view: borrowing BSONView, among range: FieldRange, expected: Int, found: inout Int
+    ) throws(BSONError) -> BSONElement? {
+        let nameOffset = position &+ 1
+        if expected < Int(range.count) {
+            let probe = unsafe probes[unchecked: Int(range.first) &+ expected]
+            if probe.stands(at: nameOffset, in: view, names: names) {
+                let type = BSONType(rawValue: view.byte(position))
+                // The document's end may stand before what looks like that name.
+                if type.rawValue != 0 {
+                    found = expected
+                    return try view.element(
+                        of: type, nameOffset: nameOffset, nameEnd: nameOffset &+ Int(probe.length), &position)
+                }
+            }
+        }
+        guard let element = try view.step(&position) else { return nil }
+        let key = FieldKey(view.bytes, at: element.nameOffset, length: element.nameLength)
+        found = search(key, in: view.bytes, among: range)
+        return element
     }
 
     /// The position among the object's fields of the one that the element names; -1 when there is none.

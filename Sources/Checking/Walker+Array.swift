@@ -11,7 +11,7 @@ extension Walker {
         if node.items >= 0 {
             var count = 0
             var position = view.firstPosition
-            while let element = try view.next(&position) {
+            while let element = try view.step(&position) {
                 if node.tupleCount == 0 {
                     try value(element, of: view, node: Int(node.items), depth: depth, into: &sink)
                 } else if count < Int(node.tupleCount) {

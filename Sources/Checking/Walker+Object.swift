@@ -10,9 +10,11 @@ extension Walker {
         let node = nodes[index]
         var seen: UInt64 = 0
         var expected = 0
+        var found = -1
         var position = view.firstPosition
-        while let element = try view.next(&position) {
-            let found = lookup.position(of: element, in: view, among: node.fields, expected: expected)
+        while let element = try lookup.next(
+            &position, in: view, among: node.fields, expected: expected, found: &found)
+        {
             guard found >= 0 else {
                 try extra(element, of: view, node: index, depth: depth, into: &sink)
                 continue

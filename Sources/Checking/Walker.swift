@@ -12,15 +12,16 @@ struct Walker: ~Escapable {
     let allowsMixedCollections: Bool
     let refusesNulls: Bool
 
-    @_lifetime(borrow schema)
-    init(_ schema: borrowing CompiledSchema) {
-        nodes = schema.nodes.span
-        fields = schema.fields.span
-        lookup = FieldLookup(schema.table)
-        references = schema.references.span
-        knowsReferences = schema.knowsReferences
-        allowsMixedCollections = schema.options.allowsMixedCollections
-        refusesNulls = schema.options.refusesNulls
+    @_lifetime(borrow plan)
+    @inline(__always)
+    init(_ plan: borrowing WalkPlan) {
+        nodes = plan.nodes.span
+        fields = plan.fields.span
+        lookup = FieldLookup(plan.table)
+        references = plan.references.span
+        knowsReferences = plan.knowsReferences
+        allowsMixedCollections = plan.options.allowsMixedCollections
+        refusesNulls = plan.options.refusesNulls
     }
 
     /// Judges a whole document.

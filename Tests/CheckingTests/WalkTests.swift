@@ -34,6 +34,32 @@ import Testing
         #expect(try schema.findings(document) == ["null-optional info n: string / null"])
     }
 
+    @Test func aNameWithANULIsNoShorterNameWithItsValue() throws {
+        // The document's bytes from the name on are those of the schema's name, its NUL included.
+        let schema = CompiledSchema(["_id": .of(.int), "a\0\u{2}": .of(.int), "abcdefg\0\u{2}": .of(.int)])
+        for name in ["a", "abcdefg"] {
+            let fields: [(String, BSONValue)] = [("_id", 1), (name, "x")]
+            #expect(try schema.findings(BSONDocument(fields)).map { $0.prefix(11) } == ["extra-field"])
+        }
+    }
+
+    @Test func aNameThatOnlyBeginsOrEndsAlikeIsAnother() throws {
+        let names = ["a", "abcdefg", "abcdefgh", "abcdefghi", "abcdefghijklmnop", "abcdefghijklmnopq"]
+        let schema = CompiledSchema(["_id": .of(.int)]) { root in
+            root.properties += names.map { .init(name: $0, node: .of(.int)) }
+        }
+        func findings(_ names: [String]) throws -> [String] {
+            try schema.findings(BSONDocument((["_id"] + names).map { ($0, BSONValue.int(1)) }))
+        }
+        for (index, name) in names.enumerated() {
+            #expect(try findings([name]) == [])
+            for other in [name + "x", "x" + name.dropFirst(), name.dropLast() + "x"] where !names.contains(other) {
+                // Behind those before it, the name itself is what is looked for.
+                #expect(try findings(names.prefix(index) + [other]).map { $0.prefix(11) } == ["extra-field"])
+            }
+        }
+    }
+
     @Test func damagedBytesThrow() throws {
         let schema = CompiledSchema(["a": .object(["b": .of(.string)])])
         let whole: BSONDocument = ["_id": 1, "a": ["b": "text"]]

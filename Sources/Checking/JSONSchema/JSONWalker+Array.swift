@@ -1,6 +1,7 @@
 import BSON
 
 extension JSONWalker {
+    @inline(never)
     func array<Sink: FindingSink>(
         _ view: borrowing BSONView, node index: Int, depth: Int, into sink: inout Sink
     ) throws(BSONError) -> Bool {
@@ -10,7 +11,7 @@ extension JSONWalker {
         var fits = true
         var count = 0
         var position = view.firstPosition
-        while let element = try view.next(&position) {
+        while let element = try view.step(&position) {
             let isFitting = try self.element(element, number: count, of: view, node: index, depth: depth, into: &sink)
             if !isFitting {
                 fits = false

@@ -2,9 +2,6 @@ import BSON
 import ServerSchema
 
 extension JSONWalker {
-    /// The fields of an object up to which it costs a bit to know which were seen.
-    private static var markedCount: Int { 256 }
-
     /// Judges an object's fields by the keywords of objects.
     func fields<Sink: FindingSink>(
         of view: borrowing BSONView, node index: Int, depth: Int, into sink: inout Sink
@@ -12,22 +9,44 @@ extension JSONWalker {
         guard depth <= BSONView.maximumDepth else { throw BSONError(.tooDeep, at: view.start) }
         let number = nodes[index].objects
         guard number >= 0 else { return true }
-        let rule = objectRules[Int(number)]
-        var seen = InlineArray<4, UInt64>(repeating: 0)
+        if objectRules[Int(number)].range.count <= FewMarks.capacity {
+            var seen = FewMarks()
+            return try fields(of: view, node: index, depth: depth, marking: &seen, into: &sink)
+        }
+        return try manyFields(of: view, node: index, depth: depth, into: &sink)
+    }
+
+    @inline(never)
+    private func manyFields<Sink: FindingSink>(
+        of view: borrowing BSONView, node index: Int, depth: Int, into sink: inout Sink
+    ) throws(BSONError) -> Bool {
+        var seen = ManyMarks(objectRules[Int(nodes[index].objects)].range.count)
+        return try fields(of: view, node: index, depth: depth, marking: &seen, into: &sink)
+    }
+
+    // Neither this nor what it calls now and then is in line elsewhere: only a small loop takes in the search for names.
+    @inline(never)
+    private func fields<Sink: FindingSink>(
+        of view: borrowing BSONView, node index: Int, depth: Int, marking seen: inout some FieldMarks,
+        into sink: inout Sink
+    ) throws(BSONError) -> Bool {
+        let rule = objectRules[Int(nodes[index].objects)]
         var fits = true
         var count = 0
         var expected = 0
+        var found = -1
         var position = view.firstPosition
-        while let element = try view.next(&position) {
+        while let element = try lookup.next(
+            &position, in: view, among: rule.range, expected: expected, found: &found)
+        {
             count &+= 1
-            let found = lookup.position(of: element, in: view, among: rule.range, expected: expected)
             var isDeclared = false
             if found >= 0 {
                 expected = found &+ 1
                 let field = fields[Int(rule.range.first) &+ found]
                 isDeclared = field.isDeclared
                 // Of a name that repeats, `properties` sees the first field only.
-                if try isFirst(found, element, of: view, seen: &seen), field.node >= 0,
+                if seen.insert(found), field.node >= 0,
                     try !value(element, of: view, node: Int(field.node), depth: depth, into: &sink)
                 {
                     fits = false
@@ -40,7 +59,7 @@ extension JSONWalker {
             }
             if !fits, Sink.stopsAtFirst { return false }
         }
-        if rule.hasRequired, try !required(view, rule, seen: seen, into: &sink) { fits = false }
+        if rule.hasRequired, !required(rule, seen: seen, into: &sink) { fits = false }
         if count < rule.minimum { fits = fail(.tooFewProperties, node: index, Found(.object), into: &sink) }
         if count > rule.maximum { fits = fail(.tooManyProperties, node: index, Found(.object), into: &sink) }
         guard rule.pathCount > 0 || rule.dependencyCount > 0, fits || !Sink.stopsAtFirst else { return fits }
@@ -49,38 +68,13 @@ extension JSONWalker {
         return try dependencies(of: view, node: index, depth: depth, into: &sink) && pathsFit && fits
     }
 
-    /// Notes that a field was seen, and tells whether it is the first of its name.
-    @inline(__always)
-    private func isFirst(
-        _ field: Int, _ element: BSONElement, of view: borrowing BSONView, seen: inout InlineArray<4, UInt64>
-    ) throws(BSONError) -> Bool {
-        guard field < Self.markedCount else { return try isFirst(element, of: view) }
-        let (word, bit) = (field &>> 6, 1 as UInt64 &<< UInt64(field & 63))
-        guard seen[word] & bit == 0 else { return false }
-        seen[word] |= bit
-        return true
-    }
-
-    @inline(never)
-    private func isFirst(_ element: BSONElement, of view: borrowing BSONView) throws(BSONError) -> Bool {
-        var position = view.firstPosition
-        let name = view.nameBytes(element)
-        while let earlier = try view.next(&position), earlier.nameOffset < element.nameOffset {
-            if view.nameBytes(earlier).isEqual(to: name) { return false }
-        }
-        return true
-    }
-
     private func required<Sink: FindingSink>(
-        _ view: borrowing BSONView, _ rule: JSONSchemaPlan.ObjectRule, seen: InlineArray<4, UInt64>,
-        into sink: inout Sink
-    ) throws(BSONError) -> Bool {
+        _ rule: JSONSchemaPlan.ObjectRule, seen: some FieldMarks, into sink: inout Sink
+    ) -> Bool {
         var fits = true
         for offset in 0..<Int(rule.range.count) {
             let field = fields[Int(rule.range.first) &+ offset]
-            guard field.isRequired else { continue }
-            if offset < Self.markedCount, seen[offset &>> 6] & (1 &<< UInt64(offset & 63)) != 0 { continue }
-            if offset >= Self.markedCount, try first(offset, in: view, rule) != nil { continue }
+            guard field.isRequired, !seen.contains(offset) else { continue }
             fits = fail(.requiredMissing, node: Int(field.place), .missing, into: &sink)
             if Sink.stopsAtFirst { return false }
         }
@@ -100,6 +94,7 @@ extension JSONWalker {
     }
 
     /// Judges a field by the patterns that match its name, and by `additionalProperties` where nothing names it.
+    @inline(never)
     func other<Sink: FindingSink>(
         _ element: BSONElement, of view: borrowing BSONView, _ rule: JSONSchemaPlan.ObjectRule, node index: Int,
         isDeclared: Bool, depth: Int, into sink: inout Sink

@@ -32,6 +32,7 @@ extension JSONWalker {
         }
     }
 
+    @inline(never)
     func values<Sink: FindingSink>(
         _ subject: JSONSubject, of view: borrowing BSONView, node index: Int, depth: Int, into sink: inout Sink
     ) throws(BSONError) -> Bool {

@@ -22,6 +22,7 @@ struct JSONWalker: ~Escapable {
     let allowedValues: Span<BSONDocument>
 
     @_lifetime(borrow plan)
+    @inline(__always)
     init(_ plan: borrowing JSONSchemaPlan) {
         nodes = plan.nodes.span
         fields = plan.fields.span
@@ -48,6 +49,7 @@ struct JSONWalker: ~Escapable {
         return try closeLook(element, of: view, node: index, depth: depth, into: &sink)
     }
 
+    @inline(never)
     func closeLook<Sink: FindingSink>(
         _ element: BSONElement, of view: borrowing BSONView, node index: Int, depth: Int, into sink: inout Sink
     ) throws(BSONError) -> Bool {
@@ -98,6 +100,7 @@ struct JSONWalker: ~Escapable {
 // MARK: scalars
 
 extension JSONWalker {
+    @inline(never)
     func number<Sink: FindingSink>(
         _ number: BSONNumber, _ found: Found, node index: Int, into sink: inout Sink
     ) -> Bool {
@@ -109,6 +112,7 @@ extension JSONWalker {
         return fits
     }
 
+    @inline(never)
     func string<Sink: FindingSink>(
         _ element: BSONElement, of view: borrowing BSONView, node index: Int, into sink: inout Sink
     ) throws(BSONError) -> Bool {
