@@ -3,6 +3,7 @@
 //   write once URI DATABASE COLLECTION   one updateMany
 //   write each URI DATABASE COLLECTION   a loop that reads each document and sends one update for it, 1,000 together
 //   write reset URI DATABASE COLLECTION  copies bench.Order there, and drops what earlier jobs left in `shipshape`
+//   write run URI DATABASE COMMAND       runs a command, given in extended JSON, as the bench needs it
 //
 // The change turns the int `quantity` into a string. Prints how many documents were changed.
 
@@ -116,11 +117,18 @@ static void reset(mongoc_client_t *client, const char *database, const char *col
 
 int main(int count, char **arguments) {
     if (count != 5) {
-        fprintf(stderr, "usage: write once|each|reset URI DATABASE COLLECTION\n");
+        fprintf(stderr, "usage: write once|each|reset URI DATABASE COLLECTION, write run URI DATABASE COMMAND\n");
         return 64;
     }
     mongoc_init();
     mongoc_client_t *client = mongoc_client_new(arguments[2]);
+    if (strcmp(arguments[1], "run") == 0) {
+        bson_error_t error;
+        bson_t *command = bson_new_from_json((const uint8_t *) arguments[4], -1, &error);
+        if (!command) fail("command", &error);
+        run(client, arguments[3], command);
+        return 0;
+    }
     if (strcmp(arguments[1], "reset") == 0) {
         reset(client, arguments[3], arguments[4]);
         return 0;

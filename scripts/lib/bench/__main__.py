@@ -2,6 +2,7 @@
 
 import argparse
 import datetime
+import json
 import os
 import platform
 import re
@@ -35,11 +36,16 @@ class Bench:
         self.batch = 10_000
         self.server = Server(os.environ["SHIPSHAPE_BENCH_MONGOD"], folder, CACHE_GIGABYTES)
         self.uri = self.server.uri
-        self.data = Data(os.path.join(binaries, "demo-data"), self.server, folder, options.scale)
+        self.data = Data(os.path.join(binaries, "demo-data"), self.server, folder, options.scale,
+                         settle=lambda: self.run_command({"fsync": 1}))
 
     def prepare(self):
         """Makes the mongod a primary."""
         subprocess.run([self.data.loader, "initiate", "--host", f"127.0.0.1:{self.server.port}", "--set", "bench"], check=True)
+
+    def run_command(self, command):
+        """Runs a command on the server's database admin."""
+        subprocess.run([self.tool("write"), "run", self.uri, "admin", json.dumps(command)], check=True)
 
     def progress(self, text):
         print(f"[{time.monotonic() - self.started:5.0f} s] {self.row}: {text}", file=sys.stderr, flush=True)
@@ -106,7 +112,7 @@ def machine(folder):
                    "client and server share it",
         "kernel": platform.release(),
         "Swift": re.search(r"Swift version (\S+)", output("swift", "--version"))[1],
-        "mongod": re.search(r"v(\S+)", mongod)[1] + f", WiredTiger cache {CACHE_GIGABYTES} GB, data in "
+        "mongod": re.search(r"db version v(\S+)", mongod)[1] + f", WiredTiger cache {CACHE_GIGABYTES} GB, data in "
                   + ("memory (tmpfs)" if output("stat", "-f", "-c", "%T", folder) == "tmpfs" else "a folder of the disk"),
         "libmongoc": output("pkg-config", "--modversion", "libmongoc-1.0"),
     }
@@ -130,16 +136,16 @@ def parent_folder():
 def arguments():
     parser = argparse.ArgumentParser(prog="scripts/bench", description="Measures shipshape beside what it is compared with.")
     parser.add_argument("rows", nargs="*", metavar="ROW", help="measure these rows only")
-    parser.add_argument("--quick", action="store_true", help="a tenth of the data, 3 rounds; writes no file")
+    parser.add_argument("--quick", action="store_true", help="less data, 3 rounds; writes no file")
     parser.add_argument("--list", action="store_true", help="name the rows")
     parser.add_argument("--rounds", type=int, help="how often each row is measured (9, or 3 with --quick)")
-    parser.add_argument("--scale", type=float, help="how many times the documents (1, or 0.1 with --quick)")
+    parser.add_argument("--scale", type=float, help="how many times the documents (1, or 0.07 with --quick)")
     options = parser.parse_args()
     unknown = [row for row in options.rows if row not in ROWS]
     if unknown:
         parser.error(f"no such row: {', '.join(unknown)}; there are: {', '.join(ROWS)}")
     options.rounds = options.rounds or (3 if options.quick else 9)
-    options.scale = options.scale or (0.1 if options.quick else 1)
+    options.scale = options.scale or (0.07 if options.quick else 1)
     return options
 
 
@@ -148,8 +154,11 @@ def main():
     if options.list:
         print("\n".join(ROWS))
         return 0
+    # libmongoc's counters would stay in /dev/shm when a program is killed.
+    os.environ["MONGOC_DISABLE_SHM"] = "1"
     # As Ctrl-C does: it ends the run through its cleaning up.
-    signal.signal(signal.SIGTERM, lambda *_: sys.exit(143))
+    for number in (signal.SIGTERM, signal.SIGHUP):
+        signal.signal(number, lambda number, _: sys.exit(128 + number))
     results = Results(list(ROWS), is_kept=options.scale == 1 and not options.quick)
     failures = 0
     with tempfile.TemporaryDirectory(prefix="shipshape-bench.", dir=parent_folder()) as folder:
@@ -172,6 +181,9 @@ def main():
                     bench.batch = lines[0]["batch"]
                 results.add(name, lines, stamp, known)
         finally:
+            # What is left is short, and must not be cut short.
+            for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP):
+                signal.signal(number, signal.SIG_IGN)
             bench.server.stop()
     return 70 if failures else 0
 

@@ -192,3 +192,148 @@ def allocations(bench):
     few, many = mallocs(100_000), mallocs(200_000)
     return [line("allocations of `check --source x.bson`, A", "", measured=f"{(many - few) / 100_000:.5f} per document",
                  result=f"{few:,} for 100,000 documents, {many:,} for 200,000")]
+
+
+@row("prefilter")
+def prefilter(bench):
+    """Its noise is seen between rounds, because a run takes long."""
+    bench.data.ensure("C", bench.progress)
+    count = bench.count("C")
+    # Without its standard input the proxy ends, so that it never outlives the bench.
+    proxy = subprocess.Popen([bench.tool("proxy"), str(bench.server.port), "10", "100"],
+                             stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True, start_new_session=True)
+    try:
+        # Direct: told of the replica set, the driver would go round the proxy.
+        uri = f"mongodb://127.0.0.1:{int(proxy.stdout.readline())}/?directConnection=true"
+        options = {"count": count, "uri": uri}
+        return [pair(bench, "`check --prefilter`, C, 20 ms round trip, 100 Mbit/s", "`check`, same link",
+                     check(bench, STRICT, "Flawed", "--strict", "--prefilter", strict_failing=True, **options),
+                     check(bench, STRICT, "Flawed", "--strict", strict_failing=True, **options), 0.3,
+                     repeats_reference=False)]
+    finally:
+        proxy.stdin.close()
+        proxy.wait()
+
+
+#: The job of the rows on backfills: every document changes, in place.
+JOB = """job: bench
+collection: bench.Work
+steps:
+  - convert: {field: quantity, to: string}
+# The bench itself fills the oplog in minutes, and nobody reads it.
+limits: {oplog: off}
+"""
+
+
+@row("backfill")
+def backfill(bench):
+    """Each run changes every document of a fresh copy of A."""
+    bench.data.ensure("A", bench.progress)
+    count = bench.count("A")
+    job = bench.file("job.yml", JOB)
+
+    def reset():
+        subprocess.run([bench.tool("write"), "reset", bench.uri, "bench", "Work"], check=True)
+
+    def bare(mode):
+        return Command([bench.tool("write"), mode, bench.uri, "bench", "Work"], f"^{count} documents changed", before=reset)
+
+    def runner(*options):
+        return Command([bench.shipshape, "backfill", job, "--uri", bench.uri, "--yes", "--quiet", *options],
+                       f"changed {count:,} of", before=reset)
+
+    once, plain, journaled = bare("once"), runner("--no-journal"), runner()
+    seconds = measure.alternate({"once": once, "plain": plain, "journaled": journaled, "again": once}, bench.rounds,
+                                bench.progress, warm=False)
+    found = [pair_line(what, "one `updateMany`", seconds[name], seconds["once"], limit, seconds["again"])
+             for what, name, limit in [("`backfill` without journal, A", "plain", 1.05),
+                                       ("`backfill` with journal, in-place retype, A", "journaled", 1.6)]]
+    # Slow, and without a target: fewer rounds do.
+    rounds = max(1, bench.rounds // 4)
+    seconds = measure.alternate({"each": bare("each"), "journaled": journaled}, rounds, bench.progress, warm=False)
+    found.append(pair_line("`backfill` with journal, in-place retype, A", "one update per document, in bulks of 1,000",
+                           seconds["journaled"], seconds["each"], None))
+    return found
+
+
+def preview(bench, dry_run):
+    """The aggregation that the dry run of a job on bench.Order reads documents through, for all of them at once."""
+    start = os.path.getsize(bench.server.log)
+    # Every command is logged, as it is and in full.
+    bench.run_command({"setParameter": 1, "maxLogSizeKB": 0})
+    bench.run_command({"profile": 0, "slowms": -1})
+    try:
+        dry_run.run()
+    finally:
+        bench.run_command({"profile": 0, "slowms": 100})
+    with open(bench.server.log, encoding="utf-8") as log:
+        log.seek(start)
+        for text in log:
+            attributes = json.loads(text).get("attr", {})
+            pipeline = attributes.get("command", {}).get("pipeline", [])
+            stages = [next(iter(stage)) for stage in pipeline]
+            if attributes.get("ns") == "bench.Order" and "$set" in stages and "$group" not in stages:
+                # The first stage picks a chunk.
+                if stages[0] == "$match" and "$_id" in json.dumps(pipeline[0]):
+                    pipeline = pipeline[1:]
+                return bench.file("preview.json", json.dumps({"pipeline": pipeline}))
+    raise measure.Failed("the dry run's aggregation was not found in mongod's log")
+
+
+@row("dry-run")
+def dry_run(bench):
+    """Against the aggregation that it reads through, and beside the same change as one would write it by hand."""
+    bench.data.ensure("A", bench.progress)
+    count = bench.count("A")
+    # A name of its own: the other job is bound to the collection that it ran over.
+    job = bench.file("dry-run.yml", JOB.replace("job: bench", "job: bench-dry-run").replace("bench.Work", "bench.Order"))
+    run = Command([bench.shipshape, "backfill", job, "--uri", bench.uri, "--dry-run", "--quiet"],
+                  f"would change {count:,} of {count:,} documents")
+
+    def aggregation(path):
+        return Command([bench.tool("read"), "aggregate", bench.uri, "bench", "Order", path], f"^{count} documents")
+
+    same = aggregation(preview(bench, run))
+    seconds = measure.alternate({"dry run": run, "same": same, "again": same,
+                                 "by hand": aggregation("Benchmarks/flat/retype.json")}, bench.rounds, bench.progress)
+    what = "`backfill --dry-run`, A"
+    return [pair_line(what, "the same aggregation by a bare cursor", seconds["dry run"], seconds["same"], 1.2, seconds["again"]),
+            pair_line(what, "the change by hand (`$match`, `$set`), by a bare cursor", seconds["dry run"],
+                      seconds["by hand"], None)]
+
+
+@row("tenfold")
+def tenfold(bench):
+    """Time and memory of ten times the documents; three rounds do, as both take long enough to be steady."""
+    for name in "AD":
+        bench.data.ensure(name, bench.progress)
+    peaks = {"A": [], "D": []}
+
+    def watched(name, collection):
+        command = check(bench, FLAT, collection, count=bench.count(name))
+        command.arguments = [bench.tool("peak"), os.path.join(bench.folder, f"peak-{name}"), *command.arguments]
+        run = command.run
+
+        def run_and_note():
+            result = run()
+            with open(os.path.join(bench.folder, f"peak-{name}"), encoding="utf-8") as file:
+                peaks[name].append(int(file.read()) / 1024)
+            return result
+
+        command.run = run_and_note
+        return command
+
+    reference = watched("A", "Order")
+    seconds = measure.alternate({"D": watched("D", "Tenfold"), "A": reference, "again": reference},
+                                min(3, bench.rounds), bench.progress)
+    # The time per document: D has so many times the documents.
+    time = pair_line("`check`, live, D: time per document", "A", seconds["D"], seconds["A"], 1.1, seconds["again"],
+                     factor=bench.count("A") / bench.count("D"))
+    # The highest of all runs, as memory that is needed once is needed.
+    most = {name: max(numbers) for name, numbers in peaks.items()}
+    ratio = most["D"] / most["A"]
+    is_met = ratio <= 1.1 and most["D"] < 100
+    memory = line("`check`, live, D: peak memory", "A", measured=f"{most['D']:.1f} MiB", reference=f"{most['A']:.1f} MiB",
+                  result=f"{ratio:.2f}", noise=f"A: {min(peaks['A']):.1f} to {most['A']:.1f} MiB",
+                  target="≤ 1.1, < 100 MiB", verdict="met" if is_met else "missed", rounds=len(peaks["D"]))
+    return [time, memory]

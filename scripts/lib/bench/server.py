@@ -14,24 +14,24 @@ class Server:
     def __init__(self, mongod, folder, cache_gigabytes):
         self.data = os.path.join(folder, "data")
         os.mkdir(self.data)
-        log = os.path.join(folder, "mongod.log")
+        self.log = os.path.join(folder, "mongod.log")
         # A session of its own: Ctrl-C is for the bench, which then ends it.
         self.process = subprocess.Popen(
             [mongod, "--dbpath", self.data, "--port", "0", "--bind_ip", "127.0.0.1", "--replSet", "bench",
              "--wiredTigerCacheSizeGB", str(cache_gigabytes), "--oplogSize", "2048", "--nounixsocket",
-             "--logpath", log],
+             "--logpath", self.log],
             stdout=subprocess.DEVNULL, start_new_session=True)
         try:
-            self.port = self._port(log)
+            self.port = self._port()
         except BaseException:
             self.stop()
             raise
         self.uri = f"mongodb://127.0.0.1:{self.port}/?replicaSet=bench"
 
-    def _port(self, log):
+    def _port(self):
         for _ in range(300):
-            if os.path.exists(log):
-                with open(log, encoding="utf-8") as file:
+            if os.path.exists(self.log):
+                with open(self.log, encoding="utf-8") as file:
                     found = re.search(r'"Waiting for connections".*"port":(\d+)', file.read())
                 if found:
                     return int(found[1])
@@ -53,8 +53,10 @@ class Server:
 class Data:
     """The documents of the targets' four sets, each made when a row first asks for it."""
 
-    def __init__(self, loader, server, folder, scale):
+    def __init__(self, loader, server, folder, scale, settle):
         self.loader = loader
+        #: Called after the server has taken documents, so that no run pays for their writing.
+        self.settle = settle
         self.server = server
         self.folder = folder
         self.counts = {"A": 1_000_000, "B": 200_000, "C": 1_000_000, "D": 10_000_000}
@@ -78,4 +80,6 @@ class Data:
         }
         place = ["--file", self.file] if name == "file" else ["--uri", self.server.uri]
         subprocess.run([self.loader, *kinds[name], *place, "--count", str(count)], check=True, stdout=subprocess.DEVNULL)
+        if name != "file":
+            self.settle()
         self.made.add(name)
