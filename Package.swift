@@ -100,7 +100,7 @@ let package = Package(
             name: "BackfillTests",
             dependencies: [
                 "Planning", "Reporting", "Backfill", "LocatedYAML", "Checking", "SchemaChange", "ServerSchema", "BSON",
-                .yams,
+                "DemoData", .yams,
             ]),
         .testTarget(
             name: "PlanningTests",

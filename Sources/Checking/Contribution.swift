@@ -19,11 +19,14 @@ struct Contribution: Hashable, Sendable {
 struct ContributionTable: Sendable {
     /// The distinct ones that are kept: the ways in which documents fail together.
     static var maximumCount: Int { 50_000 }
+    /// The groups that all of them together name: one document alone may be in every group of a tally.
+    static var maximumGroupCount: Int { 1_000_000 }
     /// The number of those that found no room.
     static var unknown: UInt32 { .max }
 
     private var numbers: [Contribution: UInt32] = [:]
     private var contributions: [Contribution] = []
+    private var groupCount = 0
 
     init() {
         for active in [nil, Verdict.fits, .warning, .possible, .certain] {
@@ -37,7 +40,11 @@ struct ContributionTable: Sendable {
 
     mutating func number(of contribution: Contribution) -> UInt32 {
         if let known = numbers[contribution] { return known }
-        guard contributions.count < Self.maximumCount else { return Self.unknown }
+        let groupCount = groupCount + contribution.groups.count
+        guard contributions.count < Self.maximumCount, groupCount <= Self.maximumGroupCount else {
+            return Self.unknown
+        }
+        self.groupCount = groupCount
         let number = UInt32(contributions.count)
         numbers[contribution] = number
         contributions.append(contribution)

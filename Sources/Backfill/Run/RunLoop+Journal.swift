@@ -72,6 +72,6 @@ extension RunLoop {
         let gap = UnjournaledChunk(
             sequence: Int64(holding.lease.token) << 32 | self.journaled, phase: progress.phase, chunk: chunk,
             changed: changed, journaled: journaled)
-        progress.unjournaled = (progress.unjournaled + [.object(gap.document)]).suffix(UnjournaledChunk.most)
+        progress.note(gap)
     }
 }

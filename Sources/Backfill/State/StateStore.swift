@@ -160,6 +160,11 @@ extension StateStore {
             upper = document["upper"]?.document?["v"]
             unjournaled = document["unjournaled"]?.document?.values ?? []
         }
+
+        /// Keeps a chunk in mind that changed more documents than its journal holds; of many, the newest.
+        mutating func note(_ gap: UnjournaledChunk) {
+            unjournaled = (unjournaled + [.object(gap.document)]).suffix(UnjournaledChunk.most)
+        }
     }
 
     /// Takes the range's lease when nobody's is running, the margin for clock skew included.
