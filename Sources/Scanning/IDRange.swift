@@ -8,6 +8,9 @@ package struct IDRange: Hashable, Sendable {
     /// The `_id` that ends the range; `nil` for the collection's end.
     package let upper: BSONValue?
 
+    /// Joins two bounds.
+    package init(lower: BSONValue?, upper: BSONValue?) { (self.lower, self.upper) = (lower, upper) }
+
     /// The whole collection.
     package static let everything = IDRange(lower: nil, upper: nil)
 

@@ -191,6 +191,8 @@ struct JobRefusal: CustomTestStringConvertible, Sendable {
         JobRefusal(
             limits: "{unsynced: 1}",
             "4:9: the reserve is not below the limit of 1 unsynced documents: nothing could be written"),
+        JobRefusal(limits: "{lanes: 0}", "4:17: \"lanes\" must be a whole number of at least 1"),
+        JobRefusal(limits: "{lanes: 17}", "4:17: \"lanes\" must be from 1 to 16"),
         JobRefusal(limits: "{nice: 101}", "4:16: \"nice\" must be a number from 0 to 100"),
         JobRefusal(limits: "{nice: -1}", "4:16: \"nice\" must be a number from 0 to 100"),
         JobRefusal(limits: "{nice: nan}", "4:16: \"nice\" must be a number from 0 to 100"),

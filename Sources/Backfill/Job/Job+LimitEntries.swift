@@ -4,7 +4,7 @@ extension Job.Limits {
         [
             ("chunk.documents", "\(chunkDocuments)"), ("chunk.time", Self.time(chunkTime)),
             ("chunk.bytes", Self.size(chunkBytes)),
-            ("unsynced", "\(unsynced)"), ("reserve", reserve.text),
+            ("lanes", "\(lanes)"), ("unsynced", "\(unsynced)"), ("reserve", reserve.text),
             ("nice", nice == nice.rounded() ? "\(Int(nice))" : "\(nice)"),
         ] + brakes.entries
     }

@@ -38,6 +38,8 @@ package struct Job: Sendable {
         package var chunkBytes = 16 << 20
         /// The server's work that a chunk is aimed at.
         package var chunkTime = Duration.milliseconds(500)
+        /// How many parts of a chunk are read and written side by side.
+        package var lanes = 2
         /// The count of unsynced documents at which sync stops.
         package var unsynced = 100_000
         /// The part of ``unsynced`` that the job leaves free.
@@ -46,6 +48,9 @@ package struct Job: Sendable {
         package var nice = 0.0
         /// At what the deployment's state makes the run wait.
         package var brakes = BrakeLimits()
+
+        /// More lanes than a primary has use for beside its other work.
+        static let mostLanes = 16
 
         /// The unsynced documents that the ledger and the job's own harm stay under.
         package var ceiling: Int { unsynced - reserve.count(of: unsynced) }

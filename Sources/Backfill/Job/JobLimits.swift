@@ -6,7 +6,8 @@ enum JobLimits {
     static func read(_ node: YAMLNode?) throws(JobError) -> Job.Limits {
         var limits = Job.Limits()
         guard let node else { return limits }
-        let members = try node.members(of: "\"limits\"", allowed: ["chunk", "unsynced", "reserve", "nice"] + brakeKeys)
+        let members = try node.members(
+            of: "\"limits\"", allowed: ["chunk", "lanes", "unsynced", "reserve", "nice"] + brakeKeys)
         limits.brakes = try brakes(members)
         if let chunk = try members["chunk"]?.members(of: "\"chunk\"", allowed: ["documents", "time", "bytes"]) {
             if let node = chunk["documents"] {
@@ -14,6 +15,12 @@ enum JobLimits {
             }
             if let node = chunk["time"] { limits.chunkTime = try time(node) }
             if let node = chunk["bytes"] { limits.chunkBytes = try bytes(node) }
+        }
+        if let node = members["lanes"] {
+            limits.lanes = try node.integer(of: "\"lanes\"", atLeast: 1)
+            guard limits.lanes <= Job.Limits.mostLanes else {
+                throw node.error("\"lanes\" must be from 1 to \(Job.Limits.mostLanes)")
+            }
         }
         if let node = members["unsynced"] { limits.unsynced = try node.integer(of: "\"unsynced\"", atLeast: 1) }
         if let node = members["reserve"] { limits.reserve = try reserve(node) }

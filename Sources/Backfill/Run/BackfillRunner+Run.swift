@@ -114,10 +114,10 @@ extension BackfillRunner {
     /// What remains.
     private func counted(on pool: ClientPool) throws -> Survey.Result {
         let (job, only, patience) = (job, options.only, patience)
-        let read = LongRead(on: pool) { client in
+        let read = Aside(on: pool) { client in
             let survey = Survey(
                 job: job, collection: client.collection(job.job.namespace), only: only, looksAhead: false)
-            return try patience.bridging { try survey.run() }
+            return try patience.bridging { try survey.run(in: job.job.limits.lanes, on: pool) }
         }
         return try read.wait(stop: stop) {}
     }

@@ -70,7 +70,8 @@ package struct BackfillRunner: Sendable {
         let state = try readState(store, binding: binding(to: target.uuid))
         let collection = client.collection(job.job.namespace)
         let survey = try locating(in: collection) {
-            try Survey(job: self.job, collection: collection, only: options.only, looksAhead: isProof).run()
+            try Survey(job: self.job, collection: collection, only: options.only, looksAhead: isProof).run(
+                in: self.job.job.limits.lanes, on: pool)
         }
         if options.only != nil, state.unfinishedChunks != nil { throw BackfillError.unfinished(job.job.name) }
         try checkEnds(survey, isProof: isProof)

@@ -11,6 +11,8 @@ package struct Chunk: Hashable, Sendable {
     package let after: BSONValue?
     /// The chunk's last `_id`.
     package let through: BSONValue
+    /// The `_id`s between them that end its parts but the last, where the parts may be done side by side.
+    private(set) var cuts: [BSONValue] = []
     /// The only `_id`s of the chunk, where it is a list and not a range.
     private(set) var listed: [BSONValue]?
     /// Whether it is the document of ``through`` alone, whatever else lies in the range.
@@ -29,6 +31,18 @@ package struct Chunk: Hashable, Sendable {
     init(listing ids: [BSONValue]) {
         self.init(after: nil, through: ids[ids.count - 1])
         listed = ids
+    }
+
+    /// A range of several parts, one behind the other.
+    init(of parts: [Chunk]) {
+        self.init(after: parts[0].after, through: parts[parts.count - 1].through)
+        cuts = parts.dropLast().map(\.through)
+    }
+
+    /// What may be done side by side.
+    var parts: [Chunk] {
+        guard !cuts.isEmpty else { return [self] }
+        return zip([after] + cuts.map(Optional.some), cuts + [through]).map { Chunk(after: $0, through: $1) }
     }
 
     /// As much of it as these documents, the first of those that were asked for; `nil` when there is none.

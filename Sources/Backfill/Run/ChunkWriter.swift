@@ -70,6 +70,28 @@ struct ChunkWriter {
             updates.map { .object(statement($0, fence: lease.fence)) }, under: lease, isFinal: isFinal, on: client)
     }
 
+    /// Sends commands side by side, the first on `client` and each other one on a client of its own.
+    /// - Returns: the server's reply to each, once all are there.
+    func send(
+        _ commands: [[Update]], under lease: Lease, isFinal: Bool, on client: borrowing Client, and pool: ClientPool
+    ) -> [Result<BSONDocument, MongoError>] {
+        let others = commands.dropFirst().map { updates in
+            Aside(on: pool) { client in try send(updates, under: lease, isFinal: isFinal, on: client) }
+        }
+        let first = commands.prefix(1).map { updates in
+            Result { () throws(MongoError) in try send(updates, under: lease, isFinal: isFinal, on: client) }
+        }
+        return first
+            + others.map { other in
+                other.end().mapError { error in
+                    guard let error = error as? MongoError else {
+                        preconditionFailure("a client throws no other error")
+                    }
+                    return error
+                }
+            }
+    }
+
     /// Takes locks away that are still what they were, and waits for a majority.
     /// - Returns: how many were taken away.
     func unset(

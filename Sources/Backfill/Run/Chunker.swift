@@ -29,6 +29,20 @@ struct Chunker {
         return try cursor.nextDocument()?["n"]?.integer ?? 0
     }
 
+    /// The chunk of about `documents` documents behind `after` and not beyond `upper`, in so many parts of about one size, or
+    /// fewer at the end of the range.
+    func chunk(after: BSONValue?, upper: BSONValue, documents: Int, parts: Int) throws(MongoError) -> Chunk {
+        var found: [Chunk] = []
+        for part in 0..<parts {
+            let next = try chunk(
+                after: found.last?.through ?? after, upper: upper,
+                documents: documents * (part + 1) / parts - documents * part / parts)
+            found.append(next)
+            if next.through.hasSameBytes(as: upper) { break }
+        }
+        return Chunk(of: found)
+    }
+
     /// The chunk of about `documents` documents behind `after` and not beyond `upper`.
     ///
     /// `min` and `max` are index bounds, over all types; `min` includes its bound and `max` does not.

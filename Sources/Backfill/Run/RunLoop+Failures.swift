@@ -92,9 +92,9 @@ extension RunLoop {
     /// Looks at the whole collection for documents that still need the job: what arrived or changed meanwhile, without those
     /// that this run has set aside.
     mutating func verify() throws -> Int {
-        let (job, failed) = (runner.job, setAsideList)
+        let (job, failed, lanes, pool) = (runner.job, setAsideList, limits.lanes, pool)
         let (result, aside) = try reading { collection in
-            let result = try Survey(job: job, collection: collection, looksAhead: false).run()
+            let result = try Survey(job: job, collection: collection, looksAhead: false).run(in: lanes, on: pool)
             guard result.needing > 0, let failed else { return (result, 0) }
             return (result, try Survey(job: job, collection: collection, only: failed, looksAhead: false).run().needing)
         }

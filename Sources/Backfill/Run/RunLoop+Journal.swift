@@ -10,25 +10,28 @@ extension RunLoop {
     ) throws -> Writing {
         // What the client writes is journaled batch by batch, as it was read: a compare-and-set changes nothing else.
         guard phase.isServerSide else { return try write(chunk, of: phase, only: judged, as: nil) }
-        let journal = runner.keepsJournal ? try entries ?? readJournal(of: chunk, phase) : nil
-        let journaled = try keepJournal(of: chunk, phase, entries: journal)
+        guard runner.keepsJournal else { return try write(chunk, of: phase, only: judged, as: nil) }
+        let journals = try entries.map { [$0] } ?? readJournals(of: chunk, phase)
+        var journaled = 0
+        for (part, journal) in zip(chunk.parts, journals) {
+            journaled += try keepJournal(of: part, phase, entries: journal)
+        }
         guard journaled != 0 else {
             // Nothing needs the phase; what arrives meanwhile is found by the next pass.
             defer { uncounted = 0 }
             return .done(uncounted)
         }
         let earlier = uncounted
-        let writing = try write(chunk, of: phase, only: judged, as: phase.tellsWhatWas ? nil : journal)
+        let writing = try write(chunk, of: phase, only: judged, as: phase.tellsWhatWas ? nil : journals)
         let changed = if case .done(let modified) = writing { modified } else { uncounted }
         compare(chunk, changed: changed - earlier, journaled: journaled)
         return writing
     }
 
     /// Writes the journal of a chunk.
-    /// - Returns: how many documents it holds: none needs the phase when there are none. `nil` when no journal is kept.
+    /// - Returns: how many documents it holds: none needs the phase when there are none.
     @discardableResult
-    mutating func keepJournal(of chunk: Chunk, _ phase: Phase, entries journal: ChunkJournal?) throws -> Int? {
-        guard let journal else { return nil }
+    mutating func keepJournal(of chunk: Chunk, _ phase: Phase, entries journal: ChunkJournal) throws -> Int {
         guard journal.count > 0 else { return 0 }
         if holding.isHalfOver { try renew() }
         journaled += 1
@@ -54,12 +57,22 @@ extension RunLoop {
         unconfirmed = []
     }
 
-    private func readJournal(of chunk: Chunk, _ phase: Phase) throws -> ChunkJournal {
-        let reading = JournalReading(
-            chunk: chunk, phase: phase, collection: collection,
-            collectionUUID: plan.checksUUID ? plan.collectionUUID : nil)
+    /// The journal of each part of a chunk, read side by side.
+    private func readJournals(of chunk: Chunk, _ phase: Phase) throws -> [ChunkJournal] {
+        let (uuid, namespace) = (checkedUUID, job.job.namespace)
+        @Sendable func read(_ part: Chunk, on client: borrowing Client) throws -> ChunkJournal {
+            try JournalReading(
+                chunk: part, phase: phase, collection: client.collection(namespace), collectionUUID: uuid
+            ).run()
+        }
         do {
-            return try runner.patience.bridging { try blaming { try reading.run() } }
+            return try runner.patience.bridging {
+                try blaming {
+                    let others = chunk.parts.dropFirst().map { part in Aside(on: pool) { try read(part, on: $0) } }
+                    let first = try read(chunk.parts[0], on: client)
+                    return try [first] + others.map { try $0.end().get() }
+                }
+            }
         } catch let error as MongoError {
             throw error.code == .collectionUUIDMismatch ? replaced : error
         }
@@ -67,8 +80,8 @@ extension RunLoop {
 
     /// Keeps in mind that the chunk changed more documents than its journal holds: some came, or were changed, between the
     /// two.
-    private mutating func compare(_ chunk: Chunk, changed: Int, journaled: Int?) {
-        guard let journaled, changed > journaled else { return }
+    private mutating func compare(_ chunk: Chunk, changed: Int, journaled: Int) {
+        guard changed > journaled else { return }
         let gap = UnjournaledChunk(
             sequence: Int64(holding.lease.token) << 32 | self.journaled, phase: progress.phase, chunk: chunk,
             changed: changed, journaled: journaled)

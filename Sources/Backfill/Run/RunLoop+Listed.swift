@@ -37,7 +37,12 @@ extension RunLoop {
 
 extension Survey.Result {
     /// The counts of two sets of documents together.
-    func adding(_ other: Survey.Result) -> Survey.Result {
+    static func sum(_ results: [Survey.Result]) -> Survey.Result {
+        guard let first = results.first else { return Survey.Result(before: [], after: [], needing: 0, documents: 0) }
+        return results.dropFirst().reduce(first) { $0.adding($1) }
+    }
+
+    private func adding(_ other: Survey.Result) -> Survey.Result {
         Survey.Result(
             before: zip(before, other.before).map { $0.adding($1) },
             after: zip(after, other.after).map { $0.adding($1) },

@@ -3,14 +3,17 @@ import Mongo
 
 /// The walk over a range of `_id`s, or over a list of them.
 extension RunLoop {
+    /// The fewest documents for which a lane is worth its round trips.
+    private static let leastOfLane = 50
+
     /// Walks from the checkpoint to the walk's upper bound.
     mutating func walk() throws -> BackfillReport.Stop? {
         guard let upper = progress.upper else { return nil }
         return try walk { loop, documents in
             guard !loop.progress.isPassOver else { return nil }
-            let (after, chunker) = (loop.progress.last, loop.chunker)
+            let (after, chunker, lanes) = (loop.progress.last, loop.chunker, loop.lanes(for: documents))
             let chunk = try loop.runner.patience.bridging {
-                try chunker.chunk(after: after, upper: upper, documents: documents)
+                try chunker.chunk(after: after, upper: upper, documents: documents, parts: lanes)
             }
             return Piece(chunk, documents: upper.hasSameBytes(as: chunk.through) ? nil : documents)
         }
@@ -46,6 +49,13 @@ extension RunLoop {
                 try rest(after: started.duration(to: .now) - waited)
             }
         }
+    }
+
+    /// In how many parts a chunk of so many documents is done side by side.
+    private func lanes(for documents: Int) -> Int {
+        let phase = job.phases[progress.phase]
+        // What the gate judges is counted before each command, and the client writes one batch after the other.
+        return phase.isServerSide && phase.isHarmless ? max(1, min(limits.lanes, documents / Self.leastOfLane)) : 1
     }
 
     /// Sizes the next chunk by what the last one took.

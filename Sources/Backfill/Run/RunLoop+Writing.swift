@@ -17,19 +17,23 @@ extension RunLoop {
     var checkedUUID: BSONValue? { plan.checksUUID ? plan.collectionUUID : nil }
 
     /// Writes one chunk, of it only the documents that the gate judged.
-    /// - Parameter journal: what the documents have to be like still; `nil` when undo would see that they were not.
+    /// - Parameter journals: what the documents of each part have to be like still; `nil` when undo would see that they
+    ///   were not.
     mutating func write(
-        _ chunk: Chunk, of phase: Phase, only judged: Selection?, as journal: ChunkJournal?
+        _ chunk: Chunk, of phase: Phase, only judged: Selection?, as journals: [ChunkJournal]?
     ) throws -> Writing {
         guard phase.isServerSide else { return try counting { try $0.write(chunk, ofClient: phase, only: judged) } }
         let writer = ChunkWriter(job: job.job, phase: phase, collectionUUID: checkedUUID)
-        let commands =
-            try journal.map { try writer.commands(as: $0, only: judged) } ?? writer.commands(chunk, only: judged)
+        let lanes =
+            try journals.map { try $0.map { try writer.commands(as: $0, only: judged) } }
+            ?? chunk.parts.map { writer.commands($0, only: judged) }
         return try counting { loop in
-            for updates in commands {
-                let isFinal = !loop.sharesMajority
-                let ended = try loop.send(harm: updates.flatMap(\.harm)) { lease, client throws(MongoError) in
-                    try writer.send(updates, under: lease, isFinal: isFinal, on: client)
+            for index in 0..<(lanes.map(\.count).max() ?? 0) {
+                let commands = lanes.compactMap { $0.indices.contains(index) ? $0[index] : nil }
+                let (isFinal, pool) = (!loop.sharesMajority, loop.pool)
+                let harm = commands.flatMap { $0.flatMap(\.harm) }
+                let ended = try loop.sendAll(harm: harm) { lease, client in
+                    writer.send(commands, under: lease, isFinal: isFinal, on: client, and: pool)
                 }
                 if let ended { return ended }
             }
@@ -67,6 +71,17 @@ extension RunLoop {
         harm: [BSONValue], isConfirmed: Bool = false,
         _ command: (Lease, borrowing Client) throws(MongoError) -> BSONDocument
     ) throws -> Writing? {
+        try sendAll(harm: harm, isConfirmed: isConfirmed) { lease, client in
+            [Result { () throws(MongoError) in try command(lease, client) }]
+        }
+    }
+
+    /// Sends commands side by side, which may be repeated; `nil` when all are done.
+    /// - Parameter commands: gives the server's replies.
+    private mutating func sendAll(
+        harm: [BSONValue], isConfirmed: Bool = false,
+        _ commands: (Lease, borrowing Client) -> [Result<BSONDocument, MongoError>]
+    ) throws -> Writing? {
         let canShrink = walking.map { $0 > 1 } ?? size.canShrink
         while !runner.stop.isRaised {
             if holding.isHalfOver { try renew() }
@@ -78,18 +93,22 @@ extension RunLoop {
             do {
                 var timeLimit: MongoError?
                 try runner.patience.bridging {
-                    do throws(MongoError) {
-                        let reply = try command(lease, client)
-                        uncounted += reply["nModified"]?.integer ?? 0
-                        if !isConfirmed { terms.add(reply) }
-                    } catch {
-                        uncounted += error.modified ?? 0
-                        countIsLow = countIsLow || error.modified == nil
-                        holding.doubt(error)
-                        // What took too long is not repeated as it is.
-                        guard error.isTimeLimit else { throw error }
-                        timeLimit = error
+                    var failures: [MongoError] = []
+                    for outcome in commands(lease, client) {
+                        switch outcome {
+                        case .success(let reply):
+                            uncounted += reply["nModified"]?.integer ?? 0
+                            if !isConfirmed { terms.add(reply) }
+                        case .failure(let error):
+                            uncounted += error.modified ?? 0
+                            countIsLow = countIsLow || error.modified == nil
+                            holding.doubt(error)
+                            failures.append(error)
+                        }
                     }
+                    if let error = failures.first(where: { !$0.isTimeLimit }) { throw error }
+                    // What took too long is not repeated as it is.
+                    timeLimit = failures.first
                 }
                 if let timeLimit { throw timeLimit }
             } catch let error as MongoError where error.isTimeLimit && canShrink {

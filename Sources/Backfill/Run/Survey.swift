@@ -1,5 +1,7 @@
 import BSON
 import Mongo
+import Scanning
+import Synchronization
 
 /// Counts, in one pass over the collection on the server, what each step finds now and would find after the job.
 ///
@@ -15,12 +17,17 @@ struct Survey {
         var documents: Int
     }
 
+    /// Documents by what was found: `r0s1c2` counts those of finding 2 of step 1 in round 0.
+    private typealias Counts = [String: Int]
+
     let job: CompiledJob
     let collection: MongoCollection
     /// The only documents that are counted; `nil` counts them all.
     var only: IDList?
     /// Those of them that one aggregation counts.
     var listed: Chunk?
+    /// A filter for the part of the collection that one aggregation counts; `nil` for all of it.
+    var part: BSONDocument?
     /// Whether it is also told what the job would leave; else ``Result/after`` is ``Result/before``.
     var looksAhead = true
 
@@ -29,18 +36,41 @@ struct Survey {
 
     func run() throws -> Result {
         guard let only else { return try counted() }
-        var total: Result?
-        for chunk in only.chunks {
-            var part = self
-            (part.only, part.listed) = (nil, chunk)
-            let result = try part.counted()
-            total = total?.adding(result) ?? result
+        return try .sum(
+            only.chunks.map { chunk in
+                var survey = self
+                (survey.only, survey.listed) = (nil, chunk)
+                return try survey.counted()
+            })
+    }
+
+    /// Counts side by side on so many connections, where each is to look at a part of the collection alone.
+    func run(in lanes: Int, on pool: ClientPool) throws -> Result {
+        guard only == nil, looksAtOnce, lanes > 1 else { return try run() }
+        let filters = try IDRange.filters(IDRange.splitting(collection, into: lanes * 4))
+        let (job, looksAhead) = (job, looksAhead)
+        let queue = Mutex(filters)
+        @Sendable func count(_ collection: MongoCollection) throws -> Counts {
+            var survey = Survey(job: job, collection: collection, looksAhead: looksAhead)
+            var counts: Counts = [:]
+            while let part = queue.withLock({ $0.popLast() }) {
+                survey.part = part
+                counts.merge(try survey.countsAtOnce(), uniquingKeysWith: +)
+            }
+            return counts
         }
-        return total ?? Result(before: [], after: [], needing: 0, documents: 0)
+        let others = (1..<min(lanes, filters.count)).map { _ in
+            Aside(on: pool) { try count($0.collection(job.job.namespace)) }
+        }
+        let own = Swift.Result { try count(collection) }
+        return try result(
+            others.map { $0.end() }.reduce(into: own.get()) { counts, other in
+                counts.merge(try other.get(), uniquingKeysWith: +)
+            })
     }
 
     private func counted() throws -> Result {
-        var result = try serverCounts()
+        var result = try result(looksAtOnce ? countsAtOnce() : countsInTurn())
         if !job.isServerSide { try addEvaluated(to: &result) }
         return result
     }
@@ -52,16 +82,13 @@ struct Survey {
 
     /// The stages in front: without a client-side step the server counts every document.
     private var scope: [BSONDocument] {
-        (listed.map { [["$match": .object($0.filter())]] } ?? [])
+        ([part, listed.map { $0.filter() }].compactMap(\.self).map { ["$match": .object($0)] })
             + (job.isServerSide ? [] : [["$match": .object((!job.whole.needs).filter)]])
     }
 
-    private func serverCounts() throws(MongoError) -> Result {
-        let findings = looksAtOnce ? [findingsAtOnce] : findingsInTurn
-        let pipeline = scope + findings + [["$group": .object(totals)]]
-        var cursor = collection.aggregate(pipeline, options: Self.options)
-        let reply = try cursor.nextDocument() ?? [:]
-        func count(_ name: String) -> Int { reply[name]?.integer ?? 0 }
+    /// The counts as a report has them, with a few `_id`s of each kind.
+    private func result(_ counts: Counts) throws(MongoError) -> Result {
+        func count(_ name: String) -> Int { counts[name] ?? 0 }
         var before: [BackfillReport.StepCount] = []
         var after: [BackfillReport.StepCount] = []
         for (index, step) in job.steps.enumerated() {
@@ -97,15 +124,36 @@ struct Survey {
         rounds.count == 1 && job.endsByConstruction && job.steps.count == job.job.steps.count
     }
 
-    /// What each step finds, and nothing else.
-    private var findingsAtOnce: BSONDocument {
-        var builder = BSONBuilder()
-        for (index, step) in job.steps.enumerated() {
-            builder.append("s\(index)", step.finding.bson)
-            if step.isAboutElements { builder.append("e\(index)", step.reasonCodes.bson) }
+    /// Groups the documents by what all steps find in them, which is cheaper than a sum for each finding.
+    private func countsAtOnce() throws(MongoError) -> Counts {
+        var findings: [Expression] = job.steps.map(\.finding)
+        findings += job.steps.filter(\.isAboutElements).map(\.reasonCodes)
+        if !hasOneStep { findings.append(job.whole.needs) }
+        let group: BSONDocument = ["_id": .array(of: findings.map(\.bson)), "n": ["$sum": 1]]
+        var cursor = collection.aggregate(scope + [["$group": .object(group)]], options: Self.options)
+        var counts: Counts = [:]
+        while let document = try cursor.nextDocument() {
+            guard let number = document["n"]?.integer, let found = document["_id"]?.document?.values else { continue }
+            counts["documents", default: 0] += number
+            if !hasOneStep, found.last == true { counts["any", default: 0] += number }
+            var next = job.steps.count
+            for (index, step) in job.steps.enumerated() {
+                var codes: Set<Int> = found[index].integer.map { [$0] } ?? []
+                if step.isAboutElements {
+                    codes = codes.intersection([1]).union(found[next].document?.values.compactMap(\.integer) ?? [])
+                    next += 1
+                }
+                for code in codes where code > 0 { counts["r0s\(index)c\(code)", default: 0] += number }
+            }
         }
-        if !hasOneStep { builder.append("any", job.whole.needs.bson) }
-        return ["$replaceWith": .object(BSONDocument([(mark(0), .object(builder.finish()))]))]
+        return counts
+    }
+
+    private func countsInTurn() throws -> Counts {
+        var cursor = collection.aggregate(
+            scope + findingsInTurn + [["$group": .object(totals)]], options: Self.options)
+        let sums = try cursor.nextDocument().map { try $0.elements() } ?? []
+        return Dictionary(uniqueKeysWithValues: sums.map { ($0.name, $0.value.integer ?? 0) })
     }
 
     /// What each step finds after the steps before it, beside the document.

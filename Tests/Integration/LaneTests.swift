@@ -1,0 +1,109 @@
+import BSON
+import Mongo
+import Scanning
+import TestSupport
+import Testing
+
+@testable import Backfill
+
+/// What is done side by side is what would be done one after the other.
+@Suite struct LaneTests {
+    /// Bounds of one type, of several, and such as the match language compares in no simple way.
+    static let bounds: [[BSONValue]] = [
+        [], [0], [-5, 3, .double(7.5)], ["text 1", "text 15", "text 3"],
+        [.objectID(ObjectID(high: 90, low: 7)), .objectID(ObjectID(high: 105, low: 7))],
+        [.date(milliseconds: 0), .date(milliseconds: 5_000)], [.double(.nan)], [.double(.nan), 4],
+        [.double(-.infinity), 4], [.bool(true)], [.decimal(Decimal128(Int64(0)))], [3, "text 1"],
+        [.null, "", .object([:]), .objectID(ObjectID(high: 90, low: 7))], [.symbol("symbol 1")],
+        [.binary(subtype: 4, bytes: [50]), .binary(subtype: 4, bytes: [60])],
+    ]
+
+    @Test(arguments: bounds) func everyDocumentIsInOneRange(_ bounds: [BSONValue]) async throws {
+        try await Mongod.shared.withDatabase { database in
+            try await database.fill("mixed", CheckScanTests.mixedIDs.shuffled().map { ["_id": $0] })
+            let ranges = zip(
+                [BSONValue?.none] + bounds.map(Optional.some), bounds.map(Optional.some) + [BSONValue?.none]
+            )
+            .map(IDRange.init)
+            var found: [IDBytes] = []
+            for filter in IDRange.filters(ranges) {
+                found += try await database.documents("mixed", filter).compactMap { $0["_id"].map(IDBytes.init) }
+            }
+            let all = CheckScanTests.mixedIDs.map(IDBytes.init)
+            #expect(Set(all).subtracting(found) == [])
+            #expect(Set(found).count == found.count)
+        }
+    }
+
+    @Test(arguments: [(1, 1), (2, 2), (3, 3), (16, 16)])
+    func aChunkIsCutIntoPartsThatJoin(_ parts: Int, _ expected: Int) async throws {
+        try await Mongod.shared.withDatabase { database in
+            try await database.fill("mixed", CheckScanTests.mixedIDs.shuffled().map { ["_id": $0] })
+            let namespace = database.namespace("mixed")
+            let found = try await database.pool.run { client in
+                let chunker = Chunker(collection: client.collection(namespace))
+                let chunk = try chunker.chunk(after: .minKey, upper: .maxKey, documents: 160, parts: parts)
+                return (chunk, try chunk.parts.map { try chunker.count($0) })
+            }
+            #expect(found.0.parts.count == expected)
+            #expect(found.0.parts.first?.after == .minKey)
+            #expect(found.0.parts.last?.through == found.0.through)
+            #expect(zip(found.0.parts, found.0.parts.dropFirst()).allSatisfy { $0.through == $1.after })
+            #expect(found.1.reduce(0, +) == 160)
+            #expect(found.1.allSatisfy { $0 == 160 / parts || $0 == 160 / parts + 1 })
+        }
+    }
+
+    @Test func theLastChunkHasNoEmptyParts() async throws {
+        try await Mongod.shared.withDatabase { database in
+            try await database.fill("few", count: 5)
+            let namespace = database.namespace("few")
+            let chunk = try await database.pool.run { client in
+                try Chunker(collection: client.collection(namespace)).chunk(
+                    after: nil, upper: 4, documents: 400, parts: 4)
+            }
+            #expect(chunk == Chunk(after: nil, through: 4))
+        }
+    }
+
+    @Test(arguments: ["", "--no-journal"], [1, 2, 5]) func lanesChangeNothingButTime(_ flag: String, _ lanes: Int)
+        async throws
+    {
+        try await Mongod.shared.withBackfill { test in
+            let people = (0..<1_000).map(KillDocuments.document)
+            try await test.database.fill("people", people)
+            try test.job(steps: KillDocuments.steps, limits: "{chunk: {documents: 300}, lanes: \(lanes)}")
+            let job = try CompiledJob(try JobFile.read(at: test.path()), active: nil, next: nil)
+            let pipeline = job.phases.flatMap(\.pipeline) + [["$sort": ["_id": 1]]]
+            let namespace = test.database.namespace("people")
+            let wanted = try await test.database.pool.run {
+                try $0.collection(namespace).aggregate(pipeline).documents()
+            }
+            let run = try await test.backfill("job", flag.isEmpty ? "--quiet" : flag)
+            #expect(run.exitCode == 0, "\(run.errors)")
+            #expect(try await test.database.documents("people") == wanted)
+            guard flag.isEmpty else { return }
+            let undo = try await test.undo("job")
+            #expect(undo.exitCode == 0, "\(undo.errors)")
+            #expect(Set(try await test.database.documents("people")) == Set(people))
+        }
+    }
+
+    /// One part of the chunk fails, and the other one is done: what is left is found by halves.
+    @Test(arguments: ["", "--no-journal"]) func aDocumentThatIsRefusedInOneLaneStopsNoOther(_ flag: String) async throws
+    {
+        try await Mongod.shared.withBackfill { test in
+            try await test.database.fill("people", count: 400) { ["_id": .integer($0), "n": .integer($0)] }
+            try await test.database.run([
+                "collMod": "people", "validator": ["$expr": ["$not": ["$in": [["$toString": "$n"], ["3", "390"]]]]],
+                "validationLevel": "strict",
+            ])
+            try test.job(steps: ["convert: {field: n, to: string}"], limits: "{chunk: {documents: 400}, lanes: 4}")
+            let run = try await test.backfill("job", flag.isEmpty ? "--quiet" : flag)
+            #expect(run.exitCode == 1)
+            #expect(try await test.database.count("people", ["n": ["$type": "string"]]) == 398)
+            let left = try await test.database.documents("people", ["n": ["$type": "int"]])
+            #expect(left.compactMap { $0["_id"]?.integer } == [3, 390])
+        }
+    }
+}
