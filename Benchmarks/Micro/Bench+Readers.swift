@@ -8,7 +8,7 @@ extension Bench {
     /// Measures what gives the documents of a file, the system's part included.
     mutating func measureReaders(documents: Int) throws {
         guard isAsked("read A.bson") || isAsked("read A.bson.gz") else { return }
-        let corpus = try Corpus(documents: documents)
+        let corpus = Corpus(documents: documents)
         let folder = try TemporaryFolder()
         let orders = Namespace(database: "bench", collection: "Order")
         for (name, bytes) in [("A.bson", corpus.bytes), ("A.bson.gz", gzip(corpus.bytes))] {
