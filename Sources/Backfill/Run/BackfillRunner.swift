@@ -60,19 +60,22 @@ package struct BackfillRunner: Sendable {
         let target = try Target.find(job.job.namespace, on: client)
         try job.checkServer(wireVersion: try client.hello().maxWireVersion)
         return try prepared(on: client).settled(by: try store(pool)).plan(
-            target, on: client, pool, isProof: isDry || !job.endsByConstruction)
+            target, on: client, pool, isDry: isDry)
     }
 
     private func plan(
-        _ target: Target, on client: borrowing Client, _ pool: ClientPool, isProof: Bool
+        _ target: Target, on client: borrowing Client, _ pool: ClientPool, isDry: Bool
     ) throws -> BackfillPlan {
+        let isProof = !job.endsByConstruction
         let store = try store(pool)
         let state = try readState(store, binding: binding(to: target.uuid))
         let collection = client.collection(job.job.namespace)
-        let survey = try locating(in: collection) {
+        var survey = try locating(in: collection) {
             try Survey(job: self.job, collection: collection, only: options.only, looksAhead: isProof).run(
                 in: self.job.job.limits.lanes, on: pool)
         }
+        // What the steps' forms prove, the dry run still looks for in every document.
+        if isDry, !isProof { for index in survey.after.indices { survey.after[index].needing = 0 } }
         if options.only != nil, state.unfinishedChunks != nil { throw BackfillError.unfinished(job.job.name) }
         try checkEnds(survey, isProof: isProof)
         var plan = BackfillPlan(

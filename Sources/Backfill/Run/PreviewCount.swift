@@ -1,0 +1,82 @@
+import BSON
+import Checking
+import Mongo
+
+/// What a dry run counts.
+struct PreviewCount: Sendable {
+    let job: CompiledJob
+    var modified = 0
+    var failingBefore = 0
+    var failingAfter = 0
+    /// A few of the changed documents, with the numbers of their chunks.
+    var samples: [(chunk: Int, sample: BackfillReport.Sample)] = []
+    /// Chunks with a document that changes.
+    var chunks = 0
+    /// Documents that a run would set aside.
+    var failures: [Failure] = []
+    /// Bytes of the touched fields of the changed documents as they would be, of their `_id`s, and of the journal.
+    var touchedBytes = 0
+    var idBytes = 0
+    var journalBytes = 0
+
+    /// Counts the documents of a chunk, and gives how many they are.
+    mutating func look(at chunk: Chunk, number: Int, of collection: MongoCollection) throws -> Int {
+        var documents = 0
+        let touched = job.whole.touched
+        var journal = ChunkJournal(touched: touched)
+        var preview = Preview(chunk, through: job.whole, in: job.context(collection), onlyNeeding: false)
+        while let outcome = try preview.next() {
+            documents += 1
+            try add(outcome, number)
+            guard let before = outcome.before else { continue }
+            try journal.add(before: before, after: outcome.after)
+            let view = outcome.after.view
+            if let id = try view.find("_id") { idBytes += id.valueLength + 5 }
+            for name in touched {
+                if let element = try view.find(name) { touchedBytes += name.utf8.count + 2 + element.valueLength }
+            }
+        }
+        journalBytes += journal.bytes
+        chunks += modified > 0 ? 1 : 0
+        return documents
+    }
+
+    /// Adds what was counted of other chunks.
+    mutating func add(_ other: PreviewCount) {
+        modified += other.modified
+        failingBefore += other.failingBefore
+        failingAfter += other.failingAfter
+        touchedBytes += other.touchedBytes
+        idBytes += other.idBytes
+        journalBytes += other.journalBytes
+        chunks += other.chunks
+        failures += other.failures
+        samples = Array((samples + other.samples).sorted { $0.chunk < $1.chunk }.prefix(Survey.samples))
+    }
+
+    private mutating func add(_ outcome: Preview.Outcome, _ chunk: Int) throws {
+        let failsAfter = try job.next.map { try $0.check(outcome.after.view) == .certain } ?? false
+        if failsAfter { failingAfter += 1 }
+        guard let before = outcome.before else {
+            if failsAfter { failingBefore += 1 }
+            return
+        }
+        if try job.next.map({ try $0.check(before.view) == .certain }) ?? false { failingBefore += 1 }
+        modified += outcome.changes
+        guard !outcome.isOpen else {
+            throw BackfillError(
+                .notIdempotent, "job \"\(job.job.name)\" would never end: a document still needs it after it")
+        }
+        if samples.count < Survey.samples { samples.append((chunk, try sample(before, outcome.after))) }
+    }
+
+    private func sample(_ before: BSONDocument, _ after: BSONDocument) throws -> BackfillReport.Sample {
+        var seen: Set<FieldPath> = []
+        let paths = job.steps.flatMap { $0.step.sources + $0.step.targets }.map(\.untilElements).filter {
+            seen.insert($0).inserted
+        }
+        return BackfillReport.Sample(
+            id: after["_id"] ?? .null, before: try paths.map { ($0.description, try before.value(at: $0)) },
+            after: try paths.map { ($0.description, try after.value(at: $0)) })
+    }
+}

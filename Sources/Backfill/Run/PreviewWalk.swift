@@ -1,0 +1,95 @@
+import BSON
+import Mongo
+import Synchronization
+
+/// A dry run's look at all documents: lanes that take one chunk after the other, as a run would cut them.
+final class PreviewWalk: Sendable {
+    private struct State {
+        /// The last `_id` of the last chunk that was taken.
+        var last: BSONValue?
+        var taken = 0
+        var isOver = false
+    }
+
+    private let runner: BackfillRunner
+    private let upper: BSONValue
+    private let size: Int
+    private let state = Mutex(State())
+
+    /// Prepares to walk up to and with `upper`.
+    init(_ runner: BackfillRunner, upper: BSONValue, averageSize: Int?) {
+        self.runner = runner
+        self.upper = upper
+        size = ChunkSize(runner.job.job.limits, averageSize: averageSize).documents
+    }
+
+    /// Walks until all is seen, or the runner is asked to stop.
+    func run(in lanes: Int, on pool: ClientPool) throws -> PreviewCount {
+        let walks = (0..<lanes).map { _ in
+            Aside(on: pool) { [self] client in
+                do { return try walk(client.collection(runner.job.job.namespace)) } catch {
+                    // What one lane cannot read the others need not go on for.
+                    state.withLock { $0.isOver = true }
+                    throw error
+                }
+            }
+        }
+        var total = PreviewCount(job: runner.job)
+        for count in walks.map({ $0.end() }) { total.add(try count.get()) }
+        return total
+    }
+
+    private func walk(_ collection: MongoCollection) throws -> PreviewCount {
+        var total = PreviewCount(job: runner.job)
+        while !runner.stop.isRaised, let (chunk, number) = try take(collection) {
+            var after = chunk.after
+            var part = size
+            // One that a run would set aside ends the look at its chunk: it is looked for by halves.
+            while !runner.stop.isRaised {
+                let rest = Chunk(after: after, through: chunk.through)
+                do {
+                    let next = part < size ? try cut(rest, part, collection) : rest
+                    // Read again as a whole after a failure, so a chunk is counted once.
+                    let (count, documents) = try runner.patience.bridging {
+                        var count = PreviewCount(job: runner.job)
+                        let documents = try count.look(at: next, number: number, of: collection)
+                        return (count, documents)
+                    }
+                    total.add(count)
+                    runner.events(.chunk(documents: documents, modified: count.modified))
+                    after = next.through
+                    part = min(size, part * 2)
+                } catch let error as MongoError where error.isOfOneDocument {
+                    if part == 1 {
+                        let alone = try cut(rest, 1, collection)
+                        total.failures.append(Failure(alone.through, error, phase: 0))
+                        after = alone.through
+                    }
+                    part = max(1, part / 2)
+                }
+                if after.map({ $0.hasSameBytes(as: chunk.through) }) ?? false { break }
+            }
+        }
+        return total
+    }
+
+    /// The next chunk, with its number.
+    private func take(_ collection: MongoCollection) throws -> (Chunk, Int)? {
+        try state.withLock { state in
+            guard !state.isOver else { return nil }
+            let all = Chunk(after: state.last, through: upper)
+            let chunk = try cut(all, size, collection)
+            state.last = chunk.through
+            state.taken += 1
+            state.isOver = upper.hasSameBytes(as: chunk.through)
+            return (chunk, state.taken)
+        }
+    }
+
+    private func cut(_ chunk: Chunk, _ documents: Int, _ collection: MongoCollection) throws -> Chunk {
+        let chunker = Chunker(collection: collection)
+        return try runner.patience.bridging {
+            try chunker.chunk(after: chunk.after, upper: chunk.through, documents: documents)
+        }
+    }
+}
