@@ -59,8 +59,18 @@ extension ConnectionOptions {
         if let writeConcern { uri.set(writeConcern) }
     }
 
+    /// What a run with all its lanes, its state, its brakes and its ledger holds at once, and some more.
+    private static let leastPool: Int32 = 40
+
     private func applyTransport(to uri: borrowing MongoURI) throws(MongoError) {
-        if let maxPoolSize { try uri.set(MONGOC_URI_MAXPOOLSIZE, to: Int32(clamping: max(1, maxPoolSize))) }
+        if let maxPoolSize {
+            try uri.set(MONGOC_URI_MAXPOOLSIZE, to: Int32(clamping: max(1, maxPoolSize)))
+        } else if unsafe mongoc_uri_get_option_as_int32(uri.handle, MONGOC_URI_MAXPOOLSIZE, Self.leastPool)
+            < Self.leastPool
+        {
+            // Who waits for a client while holding the others would wait for ever.
+            try uri.set(MONGOC_URI_MAXPOOLSIZE, to: Self.leastPool)
+        }
         guard let compressors else { return }
         let list = compressors.joined(separator: ",")
         guard unsafe mongoc_uri_set_compressors(uri.handle, list) else { throw .refused(MONGOC_URI_COMPRESSORS) }

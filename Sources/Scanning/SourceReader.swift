@@ -138,6 +138,14 @@ extension SourceReader {
         case .unknown where !name.hasSuffix(".bson") && !name.hasSuffix(".bson.gz"):
             throw SourceError.unknownKind(name)
         case .archive, .bson, .unknown:
+            // A pipe cannot be opened once more.
+            if options.threads > 1, input.fileSize != nil {
+                try ReadAhead(of: input.path).read { document in
+                    try body(document)
+                    guard pace.goesOn() else { throw ScanStopped() }
+                }
+                break
+            }
             var reader = BSONFileReader(input, validating: true)
             while let document = try reader.next() {
                 try body(document)

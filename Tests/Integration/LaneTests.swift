@@ -106,4 +106,36 @@ import Testing
             #expect(left.compactMap { $0["_id"]?.integer } == [3, 390])
         }
     }
+
+    /// The parts of a chunk are one attempt in the journal: an undo that meets it twice tells each document once.
+    @Test func aChunkThatIsJournaledTwiceIsTakenBackOnce() async throws {
+        try await Mongod.shared.withBackfill { test in
+            let people = (0..<400).map(KillDocuments.document)
+            try await test.database.fill("people", people)
+            try test.job(steps: KillDocuments.steps, limits: "{chunk: {documents: 200}, lanes: 4}")
+            #expect(try await test.backfill(fault: "after-journal:2").wasKilled)
+            #expect(try await test.backfill("job", "--lease-wait", "30s").wasKilled == false)
+            let written = try await test.database.documents("people")
+            let original = Set(people)
+            let changed = written.count { !original.contains($0) }
+            let dry = try test.report(try await test.undo(flags: ["--dry-run", "--output", "json"], yes: false))
+            #expect(dry["restored"] == .integer(changed))
+            #expect(try await test.undo().exitCode == 0)
+            #expect(Set(try await test.database.documents("people")) == original)
+        }
+    }
+
+    /// Each lane holds a client, and the run several more.
+    @Test func aSmallPoolInTheConnectionStringStopsNoRun() async throws {
+        try await Mongod.shared.withBackfill { test in
+            try await test.database.fill("people", count: 500)
+            try test.job(steps: [#"default: {field: email, value: ""}"#], limits: "{lanes: 5}")
+            let run = try await Program.run([
+                "backfill", test.path(), "--uri", "\(test.uri)&maxPoolSize=1", "--state-database", test.state.name,
+                "--yes",
+            ])
+            #expect(run.exitCode == 0, "\(run.errors)")
+            #expect(try await test.database.count("people", ["email": ""]) == 500)
+        }
+    }
 }

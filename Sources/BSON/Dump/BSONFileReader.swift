@@ -56,6 +56,24 @@ public struct BSONFileReader: ~Copyable {
         return input.givenDocument(length)
     }
 
+    /// Puts the next documents into `block`, one behind the other, until it has so many bytes or more; none at the end of
+    /// the file.
+    /// - Throws: ``DumpError`` when the file cannot be read on; what is in front of that was given before.
+    public mutating func next(into block: inout [UInt8], bytes: Int) throws(DumpError) {
+        block.removeAll(keepingCapacity: true)
+        while block.count < bytes {
+            do throws(DumpError) {
+                guard try next() != nil else { return }
+            } catch {
+                // Another call throws it again.
+                guard block.isEmpty else { return }
+                throw error
+            }
+            let length = Int(input.offset - documentOffset)
+            unsafe input.bytes(before: length, length).withUnsafeBytes { unsafe block.append(contentsOf: $0) }
+        }
+    }
+
     /// The error for damage that the caller met while it walked the document that was given last.
     public func failure(_ damage: BSONError) -> DumpError {
         DumpError(

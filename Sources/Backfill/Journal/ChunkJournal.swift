@@ -45,6 +45,15 @@ struct ChunkJournal {
         keys = touched.indices.map { ("b\($0)", "a\($0)", "p\($0)") }
     }
 
+    /// The journals of a chunk's parts as one.
+    init(joining journals: [ChunkJournal]) {
+        self.init(touched: journals.first?.touched ?? [])
+        closed = journals.flatMap(\.parts)
+        count = journals.reduce(0) { $0 + $1.count }
+        bytes = journals.reduce(0) { $0 + $1.bytes }
+        created = journals.flatMap(\.created)
+    }
+
     /// Adds a document that is made in another collection, with the digest of all of it.
     mutating func add(_ creation: ClientCreation) {
         created.append(CreatedChild(creation).bson)

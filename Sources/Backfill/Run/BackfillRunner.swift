@@ -14,7 +14,7 @@ package struct BackfillRunner: Sendable {
     let identity = RunnerIdentity.current()
     let lost = LostTime()
 
-    /// Joins a job and the way to run it; `events` is called on the runner's thread.
+    /// Joins a job and the way to run it; `events` is called on any of the runner's threads.
     package init(
         _ job: CompiledJob, options: RunOptions, stop: StopSignal, events: @escaping @Sendable (RunEvent) -> Void
     ) {

@@ -12,10 +12,7 @@ extension RunLoop {
         guard phase.isServerSide else { return try write(chunk, of: phase, only: judged, as: nil) }
         guard runner.keepsJournal else { return try write(chunk, of: phase, only: judged, as: nil) }
         let journals = try entries.map { [$0] } ?? readJournals(of: chunk, phase)
-        var journaled = 0
-        for (part, journal) in zip(chunk.parts, journals) {
-            journaled += try keepJournal(of: part, phase, entries: journal)
-        }
+        let journaled = try keepJournal(of: chunk, phase, entries: ChunkJournal(joining: journals))
         guard journaled != 0 else {
             // Nothing needs the phase; what arrives meanwhile is found by the next pass.
             defer { uncounted = 0 }
@@ -69,8 +66,9 @@ extension RunLoop {
             return try runner.patience.bridging {
                 try blaming {
                     let others = chunk.parts.dropFirst().map { part in Aside(on: pool) { try read(part, on: $0) } }
-                    let first = try read(chunk.parts[0], on: client)
-                    return try [first] + others.map { try $0.end().get() }
+                    let first = Result { try read(chunk.parts[0], on: client) }
+                    // All of them end, so that another try begins with none under way.
+                    return try ([first] + others.map { $0.end() }).map { try $0.get() }
                 }
             }
         } catch let error as MongoError {

@@ -47,7 +47,13 @@ struct Survey {
     /// Counts side by side on so many connections, where each is to look at a part of the collection alone.
     func run(in lanes: Int, on pool: ClientPool) throws -> Result {
         guard only == nil, looksAtOnce, lanes > 1 else { return try run() }
-        let filters = try IDRange.filters(IDRange.splitting(collection, into: lanes * 4))
+        let ranges: [IDRange]
+        do throws(MongoError) { ranges = try IDRange.splitting(collection, into: lanes * 4) } catch {
+            // A server that cannot draw a sample, as after a crash with a wrong count, can still be asked for all.
+            guard !error.isTransient else { throw error }
+            return try run()
+        }
+        let filters = IDRange.filters(ranges)
         let (job, looksAhead) = (job, looksAhead)
         let queue = Mutex(filters)
         @Sendable func count(_ collection: MongoCollection) throws -> Counts {
@@ -55,7 +61,11 @@ struct Survey {
             var counts: Counts = [:]
             while let part = queue.withLock({ $0.popLast() }) {
                 survey.part = part
-                counts.merge(try survey.countsAtOnce(), uniquingKeysWith: +)
+                do { counts.merge(try survey.countsAtOnce(), uniquingKeysWith: +) } catch {
+                    // What one lane cannot count the others need not go on for.
+                    queue.withLock { $0 = [] }
+                    throw error
+                }
             }
             return counts
         }
