@@ -80,7 +80,10 @@ import Testing
         let mongod = try await Mongod.start(.replicaSet, ["--wiredTigerCacheSizeGB", "0.25"])
         try await BrakeCase.withPeople(on: mongod, limits: "cache: {used: 2%}") { test in
             let text = BSONValue.string(String(repeating: "x", count: 10_000))
-            try await test.database.fill("more", count: 1_000) { ["_id": .integer($0), "text": text] }
+            // A page of 10 MB, the most that one may have, is put out of the cache at once.
+            for name in ["more", "and more", "and again"] {
+                try await test.database.fill(name, count: 600) { ["_id": .integer($0), "text": text] }
+            }
             try await BrakeCase.expectHold("cacheUsed", "cache in use", test) {
                 try await BrakeCase.steer("tune", test, "cache.used=off")
             }
