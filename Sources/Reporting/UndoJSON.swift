@@ -81,7 +81,7 @@ package struct UndoJSON {
             ("after", gap.after.map { .extended($0) } ?? .null),
             ("through", .extended(gap.through)),
             ("missing", .integer(gap.missing)),
-            ("candidates", .integer(gap.candidates)),
+            ("candidates", gap.candidates.map { .integer($0) } ?? .null),
             ("sample_ids", .array(gap.samples.map { .extended($0) })),
         ])
     }

@@ -59,9 +59,11 @@ package enum UndoText {
     private static func gap(_ gap: UndoReport.Gap) -> [String] {
         let start = gap.after.map { "behind _id \(ShellLiteral.text($0)), " } ?? ""
         let found =
-            gap.candidates == 0
-            ? "none of them looks so any more"
-            : "\(gap.candidates.documents) there look so, \(ids(gap.samples, of: gap.candidates))"
+            switch gap.candidates {
+            case nil: "which ones, the documents do not tell"
+            case 0: "none of them looks so any more"
+            case let count?: "\(count.documents) there look so, \(ids(gap.samples, of: count))"
+            }
         return [
             "  written without a journal, and not touched: at least \(gap.missing.documents) "
                 + "(\(start)up to _id \(ShellLiteral.text(gap.through))); \(found)"

@@ -34,9 +34,7 @@ package final class ThreeNodes: Sendable {
                 "replSetInitiate": [
                     "_id": .string(Mongod.setName), "members": .array(of: members),
                     // Each follows the primary itself, so that one that stands still holds up nobody else.
-                    "settings": [
-                        "electionTimeoutMillis": 3_000, "heartbeatTimeoutSecs": 60, "chainingAllowed": false,
-                    ],
+                    "settings": ["electionTimeoutMillis": 3_000, "chainingAllowed": false],
                 ]
             ])
             try await primary.waitForPrimary()
@@ -46,11 +44,31 @@ package final class ThreeNodes: Sendable {
             try await waitUntil("both secondaries follow") {
                 try await set.lags().filter { $0.isSecondary && $0.seconds == 0 }.count == 2
             }
+            try await set.keepUnreachableMembers()
             return set
         } catch {
             started.forEach { $0.process.stop() }
             throw error
         }
+    }
+
+    /// Has the primary take a member that does not answer for one that is healthy, for a minute.
+    ///
+    /// After the first election: until that the members wait as long.
+    private func keepUnreachableMembers() async throws {
+        let reply = try await primary.admin(["replSetGetConfig": 1])
+        guard let config = reply["config"]?.document, let version = config["version"]?.integer else { return }
+        let settings: BSONDocument = [
+            "electionTimeoutMillis": 60_000, "heartbeatTimeoutSecs": 60, "chainingAllowed": false,
+        ]
+        let fields = try config.elements().map { name, value -> (String, BSONValue) in
+            switch name {
+            case "version": (name, .integer(version + 1))
+            case "settings": (name, .object(settings))
+            default: (name, value)
+            }
+        }
+        try await primary.admin(["replSetReconfig": .object(BSONDocument(fields))])
     }
 
     /// How far the other members are behind, in whole seconds, as the primary knows it.

@@ -81,8 +81,9 @@ package struct UndoReport: Sendable {
         package var through: BSONValue
         /// Documents that were changed and are not in the journal, at least.
         package var missing: Int
-        /// Documents of the chunk that look as if the job had written them, and are not in the journal.
-        package var candidates: Int
+        /// Documents of the chunk that look as if the job had written them, and are not in the journal; `nil` where what
+        /// is there does not tell, as after a change in place.
+        package var candidates: Int?
         /// A few of those.
         package var samples: [BSONValue]
     }

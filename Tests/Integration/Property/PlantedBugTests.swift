@@ -36,7 +36,7 @@ import Testing
 
     private func expectCaught(_ bug: PlantedBug, by disturbances: [PropertyDisturbance]?) async throws {
         let run = PropertyRun(mongod: try await .shared, plant: bug.rawValue, disturbances: disturbances)
-        let first = UInt64.random(in: 0...UInt64(UInt32.max))
+        let first = PropertySettings.first
         let failures = await run.failures(of: (0..<500).map { first + $0 }, atMost: 1)
         #expect(
             failures.contains { $0.kind == Self.violation(by: bug) },

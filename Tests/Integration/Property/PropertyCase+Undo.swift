@@ -56,7 +56,7 @@ extension PropertyCase {
 
     private func undo(fault: String?) async throws -> ProgramRun {
         let flags = ["--state-database", test.state.name, "--yes", "--ledger", "none", "--allow-unsync", "100000"]
-        let lease = ["--lease-ttl", fault == nil ? "20s" : "1s", "--lease-wait", "30s"]
+        let lease = ["--lease-ttl", fault == nil ? "20s" : "1s", "--lease-wait", "3m"]
         return try await Program.run(["undo", test.path(), "--uri", test.uri] + flags + lease, fault: fault)
     }
 

@@ -61,7 +61,7 @@ struct PropertyCase {
         for _ in 0..<random.pick([0, 1, 1, 2, 3]) { some.append(random.pick(PropertyDisturbance.mix)) }
         for disturbance in disturbances ?? some { try await happen(disturbance) }
         trail.append("the last run")
-        let last = try await backfill(flags: ["--lease-wait", "30s"])
+        let last = try await backfill(flags: ["--lease-wait", "3m"])
         guard let code = last.exitCode, code < 2 else {
             throw violation(.ending, "the last run ended with \(last.status), \(try await open()): \(last.errors)")
         }

@@ -10,6 +10,11 @@ enum PropertySettings {
     /// `SHIPSHAPE_CASES`: so many instead of the usual number.
     static let cases = number("SHIPSHAPE_CASES").map(Int.init) ?? (isFull ? 500 : 8)
 
+    /// The first of the seeds, which follow each other: always the same, so that a change is blamed for what it breaks alone.
+    ///
+    /// `SHIPSHAPE_FIRST_SEED` looks for what no run has found yet.
+    static let first = repeated ?? number("SHIPSHAPE_FIRST_SEED") ?? 3_080_617_000
+
     /// So many at once: most of the time a case waits for the lease of a runner that was killed.
     static let atOnce = 6
 
