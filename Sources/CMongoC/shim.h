@@ -75,6 +75,20 @@ cmongoc_command (mongoc_client_t *client,
    return ok;
 }
 
+/// The number of a server that the client may read from, by its own read preference: `mongoc_client_select_server`. 0 on
+/// failure.
+static inline uint32_t
+cmongoc_select_reader (mongoc_client_t *client, bson_error_t *error)
+{
+   mongoc_server_description_t *server =
+      mongoc_client_select_server (client, false, mongoc_client_get_read_prefs (client), error);
+   uint32_t id = server ? mongoc_server_description_id (server) : 0;
+   if (server) {
+      mongoc_server_description_destroy (server);
+   }
+   return id;
+}
+
 /// `mongoc_collection_find_with_opts`; the cursor is never NULL, and its error is found by its first `next`.
 static inline mongoc_cursor_t *
 cmongoc_find (mongoc_client_t *client,

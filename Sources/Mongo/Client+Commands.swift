@@ -57,16 +57,24 @@ extension ClientLease {
         _ kind: CommandKind, _ command: BSONDocument, on database: String, options: BSONDocument = [:],
         readPreference: ReadPreference? = nil
     ) throws(MongoError) -> BSONDocument {
-        let (command, options) = Self.split(command, options)
         var error = bson_error_t()
         var answer = unsafe cmongoc_reply()
-        let isDone = unsafe lending(command, options, readPreference) { command, options, preference in
-            unsafe cmongoc_command(handle, kind.native, database, command, options, preference, &answer, &error)
-        }
+        let isDone = unsafe run(kind, command, on: database, options: options, readPreference, &answer, &error)
         let reply = unsafe answer.take()
         if let error = MongoError(writeConcernErrorOf: reply, host: host) { throw error }
         guard isDone else { throw explained(MongoError(error, reply: reply, host: host)) }
         return reply
+    }
+
+    /// Runs a command; the answer, an error's too, is the caller's to free.
+    func run(
+        _ kind: CommandKind, _ command: BSONDocument, on database: String, options: BSONDocument,
+        _ readPreference: ReadPreference?, _ answer: inout cmongoc_reply, _ error: inout bson_error_t
+    ) -> Bool {
+        let (command, options) = Self.split(command, options)
+        return unsafe lending(command, options, readPreference) { command, options, preference in
+            unsafe cmongoc_command(handle, kind.native, database, command, options, preference, &answer, &error)
+        }
     }
 
     /// Moves the concerns of a command to the options: the driver would add its own beside them.

@@ -25,14 +25,23 @@ extension MongoCollection {
     /// - Parameters:
     ///   - arguments: of the `find` command, its name aside.
     ///   - options: what the driver adds to the command, and `sessionId`.
+    ///   - reads: the one member that answers; `nil` for whomever the client's read preference names.
     /// - Throws: ``MongoError``.
-    package func findBatch(_ arguments: BSONDocument, options: BSONDocument = [:]) throws(MongoError) -> [BSONDocument]
-    {
+    package func findBatch(
+        _ arguments: BSONDocument, options: BSONDocument = [:], by reads: MemberReads? = nil
+    ) throws(MongoError) -> [BSONDocument] {
         var command = BSONBuilder()
         command.append("find", .string(namespace.collection))
         for (name, value) in (try? arguments.elements()) ?? [] { command.append(name, value) }
         command.append("singleBatch", true)
-        let reply = try lease.run(.read, command.finish(), on: namespace.database, options: options)
+        let reply =
+            if let reads {
+                try lease.run(
+                    .raw, command.finish(), on: namespace.database, options: reads.startOptions,
+                    readPreference: .whoeverIsAsked)
+            } else {
+                try lease.run(.read, command.finish(), on: namespace.database, options: options)
+            }
         guard let batch = reply["cursor"]?.document?["firstBatch"]?.document else {
             throw MongoError(incomplete: "the batch", host: lease.host)
         }

@@ -61,6 +61,8 @@ extension MongoError.Code {
     package static let primarySteppedDown = Self(rawValue: 189)
     /// The position in the oplog that a change stream wanted is gone.
     package static let changeStreamHistoryLost = Self(rawValue: 286)
+    /// What was looked for by its key is not there, such as the record that a collection scan was to go on behind.
+    package static let keyNotFound = Self(rawValue: 211)
     /// The cursor was killed.
     package static let cursorKilled = Self(rawValue: 237)
     /// A `$convert` found a value that it cannot convert.

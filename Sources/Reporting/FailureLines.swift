@@ -45,6 +45,14 @@ public struct FailureLines: Sendable {
         ]).line
     }
 
+    /// The check of a collection that begins again: all earlier lines about it are void.
+    public func retraction(_ namespace: Namespace) -> String {
+        ReportValue.object([
+            ("record", .string("retracted")), ("database", .string(namespace.database)),
+            ("collection", .string(namespace.collection)),
+        ]).line
+    }
+
     /// The last line: a file without it is not whole.
     public func result(_ report: CheckReport) -> String {
         let total = report.total

@@ -41,14 +41,9 @@ package struct CollectionScan: Sendable {
         let part = ScanPart(schema, options: options, tracksChanges: tracker != nil)
         do {
             let client = try pool.client()
-            guard let tracker else {
-                try read(queue, into: part, client, [:])
-                return part
-            }
-            let session = try client.startSession()
             // What a member that lags shows of the time before the changes are followed must not be read.
-            session.advance(to: tracker.start.rawValue)
-            try read(queue, into: part, client, try session.options())
+            let session = try ScanSession(queue, client, from: tracker?.start)
+            try read(queue, into: part, client, session)
             part.readTime = session.operationTime
         } catch {
             // What one thread cannot read the others need not go on for.
@@ -60,14 +55,14 @@ package struct CollectionScan: Sendable {
 
     /// Takes ranges until none is left.
     private func read(
-        _ queue: RangeQueue, into part: ScanPart, _ client: borrowing Client, _ session: BSONDocument
+        _ queue: RangeQueue, into part: ScanPart, _ client: borrowing Client, _ session: borrowing ScanSession
     ) throws {
         let collection = client.collection(namespace)
         var follower: LinkFollower?
         if let targets = options.linkTargets {
             follower = LinkFollower(schema, targets: targets, on: client, place: options.place)
         }
-        var pace = Pace(options)
+        var pace = Pace(options, queue)
         defer { pace.finish() }
         while let range = queue.next() {
             try threads.lend(range, of: collection, session) { document in

@@ -21,12 +21,7 @@ package struct IDRange: Hashable, Sendable {
     /// - Throws: ``MongoError``.
     package static func splitting(_ collection: MongoCollection, into count: Int) throws(MongoError) -> [IDRange] {
         guard count > 1 else { return [.everything] }
-        let size = count * 20
-        // In one batch: the driver tries a command again, but not a cursor's next batch.
-        let sample = collection.aggregate(
-            [["$sample": ["size": .integer(size)]], ["$project": ["_id": 1]], ["$sort": ["_id": 1]]],
-            options: ["batchSize": .integer(size + 1), "comment": "shipshape check"])
-        let ids = try sample.documents().compactMap { $0["_id"] }
+        let ids = try sample(collection, size: count * samplesPerRange)
         var bounds: [BSONValue] = []
         for part in 1..<count {
             let index = ids.count * part / count
@@ -38,5 +33,17 @@ package struct IDRange: Hashable, Sendable {
             bounds.append(ids[index])
         }
         return zip([nil] + bounds.map(Optional.some), bounds.map(Optional.some) + [nil]).map(IDRange.init)
+    }
+
+    /// How many documents are drawn for each range: so many make the ranges even enough.
+    static let samplesPerRange = 20
+
+    /// Draws `_id`s at random, and gives them in their order.
+    static func sample(_ collection: MongoCollection, size: Int) throws(MongoError) -> [BSONValue] {
+        // In one batch: the driver tries a command again, but not a cursor's next batch.
+        let sample = collection.aggregate(
+            [["$sample": ["size": .integer(size)]], ["$project": ["_id": 1]], ["$sort": ["_id": 1]]],
+            options: ["batchSize": .integer(size + 1), "comment": "shipshape check"])
+        return try sample.documents().compactMap { $0["_id"] }
     }
 }

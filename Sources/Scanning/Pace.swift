@@ -4,12 +4,13 @@ import Synchronization
 /// What a thread of a scan does now and then: tell how far it is, keep to the rate, and ask whether to stop.
 struct Pace {
     private let options: ScanOptions
+    private let queue: RangeQueue?
     /// The documents between two looks.
     private let step: Int
     private var count = 0
 
-    init(_ options: ScanOptions) {
-        self.options = options
+    init(_ options: ScanOptions, _ queue: RangeQueue? = nil) {
+        (self.options, self.queue) = (options, queue)
         step = options.rate.map { max(1, min(1_000, $0.perSecond / options.threads / 10)) } ?? 1_000
     }
 
@@ -26,6 +27,7 @@ struct Pace {
     /// Tells of the documents that were not told of yet.
     mutating func finish() {
         if count > 0 { options.progress(count) }
+        queue?.read.add(count, ordering: .relaxed)
         count = 0
     }
 }

@@ -1,5 +1,4 @@
 package import BSON
-import Glibc
 package import Mongo
 
 /// Reads a range of a collection in the order of `_id`, and goes on after a lost cursor where it was.
@@ -35,17 +34,13 @@ package struct RangeReader {
     ///   `body` throws.
     package func read(_ body: (borrowing BSONView) throws -> Bool) throws {
         var last = LastID()
-        var failedAt: ContinuousClock.Instant?
+        var retries = Retries(patience: patience)
         while true {
             do {
                 try read(after: &last, body)
                 return try readMaxKey(after: last, body)
             } catch let error as MongoError where error.isCursorLost && !isView {
-                if last.advance() { failedAt = nil }
-                let start = failedAt ?? .now
-                failedAt = start
-                guard start.duration(to: .now) < patience, !isStopped() else { throw error }
-                sleep(1)
+                try retries.wait(after: error, isProgress: last.advance(), isStopped: isStopped)
             }
         }
     }

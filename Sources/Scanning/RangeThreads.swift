@@ -31,11 +31,12 @@ package struct RangeThreads: Sendable {
             do {
                 let client = try pool.client()
                 let collection = client.collection(namespace)
+                let session = try ScanSession(queue, client)
                 var part = makePart()
-                var pace = Pace(options)
+                var pace = Pace(options, queue)
                 defer { pace.finish() }
                 while let range = queue.next() {
-                    try lend(range, of: collection, [:]) { document in
+                    try lend(range, of: collection, session) { document in
                         try add(&part, document)
                         return pace.goesOn() && !queue.isClosed
                     }
@@ -50,49 +51,132 @@ package struct RangeThreads: Sendable {
         }
     }
 
-    /// Gives every thread the same queue of ranges, and collects what each of them made.
+    /// Gives every thread the same queue of parts, and collects what each of them made.
+    ///
+    /// One member reads its records where that is possible. When it is gone for good, all is read anew by `_id`, which any
+    /// member can go on with.
     func run<Part: Sendable>(_ work: @escaping @Sendable (RangeQueue) throws -> Part) async throws -> [Part] {
-        let ranges = try await pool.withClient { [namespace, options] client throws(MongoError) in
-            options.isView || options.sampleSize != nil
-                ? [.everything]
-                : try IDRange.splitting(client.collection(namespace), into: options.threads * 4)
+        let queue = try await queue()
+        do {
+            return try await run(queue, work)
+        } catch let lost as MemberLost {
+            if options.isStopped() { throw ScanStopped() }
+            options.progress(-queue.read.load(ordering: .relaxed))
+            options.onRestart?(lost.cause)
+            return try await run(try await self.queue(byID: true), work)
         }
-        let queue = RangeQueue(ranges)
-        return try await withThrowingTaskGroup(of: Part.self) { group in
-            for number in 0..<min(options.threads, ranges.count) {
+    }
+
+    private func queue(byID: Bool = false) async throws -> RangeQueue {
+        try await pool.withClient { [namespace, options] client throws(MongoError) in
+            if options.isView || options.sampleSize != nil { return RangeQueue([.everything]) }
+            let count = options.threads * 4
+            // One thread has the whole of it, and still needs to know records to go on behind.
+            let parts = options.threads > 1 ? count : 1
+            if !byID, let plan = try RecordPlan.make(for: namespace, on: client, parts: parts) {
+                return RangeQueue(plan)
+            }
+            return RangeQueue(try IDRange.splitting(client.collection(namespace), into: count))
+        }
+    }
+
+    private func run<Part: Sendable>(
+        _ queue: RangeQueue, _ work: @escaping @Sendable (RangeQueue) throws -> Part
+    ) async throws -> [Part] {
+        try await withThrowingTaskGroup(of: Part.self) { group in
+            for number in 0..<min(options.threads, queue.count) {
                 group.addTask { try await onOwnedThread(name: "scan-\(number)") { try work(queue) } }
             }
             return try await group.reduce(into: []) { $0.append($1) }
         }
     }
 
-    /// Lends the documents of a range, or a sample of the collection.
+    /// Lends the documents of a part, or a sample of the collection.
     func lend(
-        _ range: IDRange, of collection: MongoCollection, _ session: BSONDocument,
+        _ part: RangeQueue.Part, of collection: MongoCollection, _ session: borrowing ScanSession,
         _ body: (borrowing BSONView) throws -> Bool
     ) throws {
         if let size = options.sampleSize {
             return try SampleReader(collection: collection, filter: options.filter, size: size).read(body)
         }
-        var reader = RangeReader(collection, range: range, isView: options.isView)
-        reader.filter = options.readFilter
-        reader.session = session
-        reader.batchSize = options.batchSize
-        reader.isStopped = options.isStopped
-        try reader.read(body)
+        switch part {
+        case .ids(let range):
+            var reader = RangeReader(
+                collection, range: range, isView: options.isView, patience: options.patience)
+            reader.filter = options.readFilter
+            reader.session = session.options
+            reader.batchSize = options.batchSize
+            reader.isStopped = options.isStopped
+            try reader.read(body)
+        case .records(let range, let plan):
+            guard let reads = session.reads else { preconditionFailure("a plan comes with its member's reads") }
+            var reader = RecordReader(collection: collection, plan: plan, range: range, reads: reads)
+            reader.filter = options.readFilter
+            reader.batchSize = options.batchSize
+            reader.patience = options.patience
+            reader.isStopped = options.isStopped
+            try reader.read(body)
+        }
     }
 }
 
-/// The ranges that nobody reads yet.
+/// The parts of a collection that nobody reads yet.
 final class RangeQueue: Sendable {
-    private let ranges: Mutex<[IDRange]>
+    /// A part of a collection.
+    enum Part: Sendable {
+        case ids(IDRange)
+        case records(RecordRange, RecordPlan)
+    }
+
+    /// How many parts there were at first.
+    let count: Int
+    /// The member that reads all of them; `nil` where any may.
+    let member: Member?
+    /// The documents that were told of as read.
+    let read = Atomic<Int>(0)
+    private let parts: Mutex<[Part]>
     private let closed = Atomic<Bool>(false)
 
-    init(_ ranges: [IDRange]) { self.ranges = Mutex(ranges.reversed()) }
+    init(_ ranges: [IDRange]) {
+        (count, member) = (ranges.count, nil)
+        parts = Mutex(ranges.reversed().map { .ids($0) })
+    }
+
+    init(_ plan: RecordPlan) {
+        (count, member) = (plan.ranges.count, plan.member)
+        parts = Mutex(plan.ranges.reversed().map { .records($0, plan) })
+    }
 
     var isClosed: Bool { closed.load(ordering: .relaxed) }
 
-    func next() -> IDRange? { isClosed ? nil : ranges.withLock { $0.popLast() } }
+    func next() -> Part? { isClosed ? nil : parts.withLock { $0.popLast() } }
 
     func close() { closed.store(true, ordering: .relaxed) }
+}
+
+/// The session of one thread's reads.
+struct ScanSession: ~Copyable {
+    private let session: Session
+    /// As an option of a read.
+    let options: BSONDocument
+    /// For the parts that one member reads.
+    let reads: MemberReads?
+
+    /// - Parameter start: the cluster time from before which nothing may be read.
+    init(_ queue: RangeQueue, _ client: borrowing Client, from start: ClusterTime? = nil) throws(MongoError) {
+        let session = try client.startSession()
+        if let start { session.advance(to: start.rawValue) }
+        let options = try session.options()
+        let reads: MemberReads? = if let member = queue.member { try MemberReads(by: member, in: session) } else { nil }
+        self.init(session: session, options: options, reads: reads)
+    }
+
+    private init(session: consuming Session, options: BSONDocument, reads: MemberReads?) {
+        self.session = session
+        self.options = options
+        self.reads = reads
+    }
+
+    /// The cluster time of the last read; 0 of a server that has none.
+    var operationTime: UInt64 { session.operationTime }
 }

@@ -1,5 +1,6 @@
 package import BSON
 package import Checking
+package import Mongo
 
 /// What a scan may use, and what it is asked for.
 package struct ScanOptions: Sendable {
@@ -24,6 +25,8 @@ package struct ScanOptions: Sendable {
     package var onFailure: (@Sendable (FailingDocument) -> Void)?
     /// Told of every document that changed meanwhile, before it is judged again: what was told of it is void.
     package var onRetraction: (@Sendable (_ namespace: Namespace, _ id: BSONValue) -> Void)?
+    /// Told when the reading begins again, since the one member that read is gone: all that was told of failures is void.
+    package var onRestart: (@Sendable (MongoError) -> Void)?
 
     /// What a document must match to be read; empty for all.
     package var filter: BSONDocument = [:]
@@ -38,9 +41,11 @@ package struct ScanOptions: Sendable {
     /// Where that file is; `nil` for `TMPDIR`, or `/tmp`.
     package var temporaryFolder: String?
 
+    /// How long a member that does not answer is tried again.
+    package var patience = Duration.seconds(60)
     /// Asked now and then, from every thread of the scan; a yes ends it with ``ScanStopped``.
     package var isStopped: @Sendable () -> Bool = { false }
-    /// Told now and then how many more documents were read, by every thread of the scan.
+    /// Told now and then how many more documents were read, by every thread of the scan; fewer when it begins again.
     package var progress: @Sendable (Int) -> Void = { _ in }
 
     /// The defaults.

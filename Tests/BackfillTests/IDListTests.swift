@@ -30,6 +30,17 @@ import Testing
         #expect(try ids(lines.joined(separator: "\n")) == [3])
     }
 
+    @Test func aCheckThatBeganAgainMakesVoidAllOfItsCollection() throws {
+        let lines = [
+            #"{"record":"failure","database":"app","collection":"Person","_id":1,"violations":[]}"#,
+            #"{"record":"failure","database":"app","collection":"Person","_id":2,"violations":[]}"#,
+            #"{"record":"retracted","database":"app","collection":"Dog"}"#,
+            #"{"record":"retracted","database":"app","collection":"Person"}"#,
+            #"{"record":"failure","database":"app","collection":"Person","_id":2,"violations":[]}"#,
+        ]
+        #expect(try ids(lines.joined(separator: "\n")) == [2])
+    }
+
     @Test(arguments: [
         ("1\nx", "ids.jsonl:2:1: not a line of extended JSON"),
         ("{\"name\": 1}", "ids.jsonl:1:1: an object without \"_id\""),

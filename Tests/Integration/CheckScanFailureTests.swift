@@ -3,6 +3,7 @@ import Checking
 import Glibc
 import Mongo
 import Scanning
+import Synchronization
 import TestSupport
 import Testing
 
@@ -50,6 +51,31 @@ import Testing
             point.appName = database.appName
             let read = try await mongod.failing(point) { try await database.scannedIDs("a") }
             #expect(read.map(IDBytes.init) == ids.map { IDBytes($0.0) })
+        }
+    }
+
+    /// When the member that reads its records is gone for good, all is read anew.
+    @Test func whatOneMemberCannotEndIsReadAnew() async throws {
+        let mongod = try await Mongod.shared
+        try await mongod.withDatabase { database in
+            try await database.fill("a", Self.ids.map { ["_id": $0] })
+            var options = ScanOptions()
+            (options.patience, options.threads) = (.zero, 1)
+            let (progress, restarts) = (Count(), Count())
+            options.progress = { progress.add($0) }
+            options.onRestart = { _ in restarts.add(1) }
+            var point = FailPoint.error(91, "getMore", mode: .times(1))
+            point.appName = database.appName
+            let threads = RangeThreads(database.namespace("a"), on: database.pool, options: options)
+            let parts = try await mongod.failing(point) {
+                try await threads.read({ [IDBytes]() }) { ids, document in
+                    if let id = BSONDocument(copying: document)["_id"] { ids.append(IDBytes(id)) }
+                }
+            }
+            #expect(parts.map(\.count) == [Self.ids.count])
+            #expect(Set(parts.joined()) == Set(Self.ids.map(IDBytes.init)))
+            #expect(restarts.value == 1)
+            #expect(progress.value == Self.ids.count)
         }
     }
 
@@ -112,4 +138,13 @@ import Testing
             #expect(error.code == .cursorNotFound)
         }
     }
+}
+
+/// What several threads add to.
+private final class Count: Sendable {
+    private let count = Atomic<Int>(0)
+
+    var value: Int { count.load(ordering: .relaxed) }
+
+    func add(_ number: Int) { count.add(number, ordering: .relaxed) }
 }

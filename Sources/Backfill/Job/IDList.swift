@@ -30,7 +30,8 @@ package struct IDList: Sendable {
             case .id(let id): ids.insert(id)
             case .of(let other, _) where other != namespace: others.insert(other.description)
             case .of(_, let id): ids.insert(id)
-            case .retracted(let other, let id): if other == namespace { ids.remove(id) }
+            case .retracted(let other, let id?): if other == namespace { ids.remove(id) }
+            case .retracted(let other, nil): if other == namespace { ids.removeAll() }
             }
         }
         guard !ids.isEmpty else {
@@ -44,7 +45,8 @@ package struct IDList: Sendable {
         case nothing
         case id(BSONValue)
         case of(Namespace, BSONValue)
-        case retracted(Namespace, BSONValue)
+        /// Of one document, or of all.
+        case retracted(Namespace, BSONValue?)
 
         init(_ text: String, at place: SourceLocation) throws(JobError) {
             let value: BSONValue
@@ -60,6 +62,7 @@ package struct IDList: Sendable {
             switch record["record"]?.text {
             case "header" where record["_id"] == nil, "result" where record["_id"] == nil: self = .nothing
             case "failure": self = .of(try Self.namespace(record, place), try Self.id(record, place))
+            case "retracted" where record["_id"] == nil: self = .retracted(try Self.namespace(record, place), nil)
             case "retracted": self = .retracted(try Self.namespace(record, place), try Self.id(record, place))
             default:
                 guard let id = record["_id"] else {

@@ -72,6 +72,10 @@ struct CheckRun {
             options.onFailure = { file.add(lines.line($0)) }
             options.onRetraction = { namespace, id in lines.retraction(namespace, id).map(file.add) }
         }
+        options.onRestart = { [failures] error in
+            progress.note("\(namespace): the member that was read is gone (\(error)); it is read anew, by another one")
+            if let (file, lines) = failures { file.add(lines.retraction(namespace)) }
+        }
         options.ledger = ledger
         options.isStopped = { [stop, failures] in stop.isRaised || failures?.file.hasFailed == true }
         options.progress = { progress.add($0) }

@@ -49,7 +49,8 @@ extension PropertyCase {
         let run = try await backfill(flags: ["--lease-ttl", "1s", "--lease-wait", "3m"], fault: fault) { _ in
             try await user.write(times: times, resting: 8)
         }
-        guard run.wasKilled || [0, 1, 75].contains(run.exitCode ?? -1) else {
+        // A quarter of so short a lease is all that a write may take: a busy machine has not always that.
+        guard run.wasKilled || [0, 1, 69, 75].contains(run.exitCode ?? -1) else {
             throw violation(.ending, "a run ended with \(run.status): \(run.errors)")
         }
         try await checkCheckpoint()
@@ -92,7 +93,7 @@ extension PropertyCase {
             guard try await waitForStop(program) else { return }
             defer { program.send(SIGCONT) }
             let next = try await nextIDs()
-            let second = try await backfill(flags: flags)
+            let second = try await backfill(flags: ["--lease-wait", "3m"])
             guard let code = second.exitCode, code < 2 else {
                 throw violation(.ending, "the second runner ended with \(second.status): \(second.errors)")
             }

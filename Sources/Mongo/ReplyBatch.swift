@@ -1,0 +1,65 @@
+internal import BSON
+internal import CMongoC
+
+/// The reply to a `find` or a `getMore`, in the driver's own buffer: nothing is copied.
+@safe
+struct ReplyBatch: ~Copyable {
+    private var reply = unsafe cmongoc_reply()
+
+    /// None.
+    init() {}
+
+    init(owning reply: cmongoc_reply) { unsafe self.reply = reply }
+
+    deinit { if let data = unsafe reply.data { unsafe bson_free(data) } }
+
+    /// The cursor's number, which is 0 when there is no more, and the record that the batch has come to.
+    func place() throws(BSONError) -> (id: Int64, record: Int64?) {
+        guard let data = unsafe reply.data else { return (0, nil) }
+        let view = try BSONView(unsafe RawSpan(_unsafeStart: data, byteCount: Int(reply.length)))
+        guard let found = try view.find("cursor"), found.type == .object else { return (0, nil) }
+        let cursor = try view.document(found)
+        var record: Int64?
+        if let token = try cursor.find("postBatchResumeToken"), token.type == .object {
+            let token = try cursor.document(token)
+            if let place = try token.find("$recordId"), place.type == .long { record = token.int64(place) }
+        }
+        guard let id = try cursor.find("id"), id.type == .long else { return (0, record) }
+        return (cursor.int64(id), record)
+    }
+
+    /// Lends every document.
+    /// - Parameter body: gives `false` to stop.
+    /// - Returns: whether all were lent.
+    func forEach(_ body: (borrowing BSONView) throws -> Bool) throws -> Bool {
+        guard let data = unsafe reply.data else { return true }
+        let view = try BSONView(unsafe RawSpan(_unsafeStart: data, byteCount: Int(reply.length)))
+        guard let found = try view.find("cursor"), found.type == .object else { return true }
+        let cursor = try view.document(found)
+        guard let list = try cursor.find("nextBatch") ?? cursor.find("firstBatch"), list.type == .array else {
+            return true
+        }
+        let batch = try cursor.document(list)
+        var position = batch.firstPosition
+        while let element = try batch.next(&position) {
+            guard element.type == .object else { continue }
+            // Places in a document are told from its own beginning.
+            let bytes = batch.bytes.extracting(element.valueOffset..<element.valueOffset + element.valueLength)
+            guard try body(try BSONView(bytes)) else { return false }
+        }
+        return true
+    }
+}
+
+extension ClientLease {
+    /// Runs a `find` or a `getMore` once, on the member that the options name.
+    func runForBatch(
+        _ command: BSONDocument, on database: String, options: BSONDocument
+    ) throws(MongoError) -> ReplyBatch {
+        var error = bson_error_t()
+        var answer = unsafe cmongoc_reply()
+        let isDone = unsafe run(.raw, command, on: database, options: options, .whoeverIsAsked, &answer, &error)
+        guard isDone else { throw explained(MongoError(error, reply: unsafe answer.take(), host: host)) }
+        return unsafe ReplyBatch(owning: answer)
+    }
+}

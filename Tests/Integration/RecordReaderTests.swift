@@ -1,0 +1,158 @@
+import BSON
+import Glibc
+import Mongo
+import TestSupport
+import Testing
+
+@testable import Scanning
+
+/// A collection is read in the order of its records: every document once, whatever is removed or comes meanwhile.
+@Suite struct RecordReaderTests {
+    private static let count = 30_000
+
+    /// Reads a part after the other; `each` is told of every document.
+    private func ids(
+        of database: TestDatabase, parts: Int = 4, filter: BSONDocument = [:],
+        each: @escaping @Sendable (Int, MongoCollection, RecordPlan) throws -> Void = { _, _, _ in }
+    ) async throws -> [Int] {
+        let namespace = database.namespace("a")
+        return try await database.pool.run { client in
+            let made = try RecordPlan.make(for: namespace, on: client, parts: parts)
+            let plan = try #require(made)
+            let session = try client.startSession()
+            let collection = client.collection(namespace)
+            var ids: [Int] = []
+            for range in plan.ranges {
+                let reads = try MemberReads(by: plan.member, in: session)
+                var reader = RecordReader(collection: collection, plan: plan, range: range, reads: reads)
+                reader.filter = filter
+                reader.batchSize = 1_000
+                try reader.read { document in
+                    ids.append(try #require(BSONDocument(copying: document)["_id"]?.integer))
+                    try each(ids.count, collection, plan)
+                    return true
+                }
+            }
+            return ids
+        }
+    }
+
+    private func withNumbers(_ count: Int = count, _ body: (TestDatabase) async throws -> Void) async throws {
+        try await Mongod.shared.withDatabase { database in
+            try await database.fill("a", count: count)
+            try await body(database)
+        }
+    }
+
+    @Test(arguments: [1, 2, 7]) func everyDocumentIsReadOnceInItsOrder(_ parts: Int) async throws {
+        try await withNumbers { database in
+            let read = try await ids(of: database, parts: parts)
+            #expect(read == Array(0..<Self.count))
+        }
+    }
+
+    /// Not all are there that the plan was made with: then the numbers of the records tell what belongs to a part.
+    @Test func partsWhoseBoundsAreGone() async throws {
+        try await withNumbers { database in
+            let gone = Removed()
+            let read = try await ids(of: database) { count, collection, plan in
+                guard count == 1 else { return }
+                gone.ids = plan.known.map(\.id)
+                let known: BSONDocument = ["_id": ["$in": .array(of: gone.ids)]]
+                _ = try collection.delete([DeleteStatement(known, isMulti: true)])
+            }
+            let missing = Set(gone.ids.compactMap(\.integer))
+            #expect(!missing.isEmpty)
+            #expect(Set(read).isSuperset(of: Set(0..<Self.count).subtracting(missing)))
+            #expect(Set(read).count == read.count)
+        }
+    }
+
+    /// What is inserted anew has a new place, behind all others.
+    @Test func aBoundThatMoves() async throws {
+        try await withNumbers { database in
+            let read = try await ids(of: database, parts: 2) { count, collection, plan in
+                guard count == 1, let bound = plan.ranges[0].through else { return }
+                _ = try collection.delete([DeleteStatement(["_id": bound.id], isMulti: true)])
+                _ = try collection.insertMany([["_id": bound.id]])
+            }
+            #expect(read.sorted() == Array(0..<Self.count))
+        }
+    }
+
+    @Test func aFilterThatLeavesBoundsOut() async throws {
+        try await withNumbers { database in
+            let read = try await ids(of: database, parts: 5, filter: ["_id": ["$mod": [3, 1]]])
+            #expect(read == (0..<Self.count).filter { $0 % 3 == 1 })
+        }
+    }
+
+    @Test(arguments: [true, false]) func aLostCursorWhoseRecordIsGone(_ isAllGone: Bool) async throws {
+        try await withNumbers { database in
+            var point = FailPoint.error(43, "getMore", mode: .times(1))
+            point.appName = database.appName
+            let mongod = try await Mongod.shared
+            let read = try await mongod.failing(point) {
+                try await ids(of: database, parts: 1) { count, collection, _ in
+                    guard count == 1_000 else { return }
+                    // The batch is read: what the next one would go on behind goes.
+                    let read: BSONDocument = ["_id": ["$gte": isAllGone ? 0 : 990, "$lt": 1_000]]
+                    _ = try collection.delete([DeleteStatement(read, isMulti: true)])
+                }
+            }
+            #expect(read == Array(0..<Self.count))
+        }
+    }
+
+    @Test func aFieldOfTheNameOfARecordsNumber() async throws {
+        try await Mongod.shared.withDatabase { database in
+            try await database.fill("a", count: 3_000) {
+                BSONDocument([("_id", .integer($0)), ("$recordId", .long(7))])
+            }
+            let read = try await ids(of: database, filter: ["$expr": ["$ne": ["$_id", 5]]])
+            #expect(read == (0..<3_000).filter { $0 != 5 })
+        }
+    }
+
+    /// A member that gave up its office may roll back, and then number anew what it does again.
+    @Test func aMemberThatIsInAnotherStateIsNotGoneOnWith() async throws {
+        let mongod = try await Mongod.start()
+        try await mongod.withDatabase { database in
+            try await database.fill("a", count: 5_000)
+            var point = FailPoint.error(43, "getMore", mode: .times(1))
+            point.appName = database.appName
+            try await mongod.failing(point) {
+                let started = AsyncStream<Void>.makeStream()
+                async let read = ids(of: database, parts: 1) { count, _, _ in
+                    guard count == 1_000 else { return }
+                    started.continuation.yield()
+                    sleep(2)
+                }
+                for await _ in started.stream { break }
+                try await mongod.stepDown()
+                do {
+                    _ = try await read
+                    Issue.record("it went on with a member in another state")
+                } catch is MemberLost {}
+            }
+        }
+    }
+
+    @Test func whatKeepsNoRecordsOfItsOwnIsNotReadSo() async throws {
+        try await Mongod.shared.withDatabase { database in
+            try await database.run(["create": "clustered", "clusteredIndex": ["key": ["_id": 1], "unique": true]])
+            try await database.run(["create": "capped", "capped": true, "size": 10_000])
+            try await database.run(["create": "view", "viewOn": "capped", "pipeline": []])
+            for name in ["clustered", "capped", "view", "none"] {
+                let namespace = database.namespace(name)
+                let isPlanned = try await database.pool.run { client in
+                    try RecordPlan.make(for: namespace, on: client, parts: 4) != nil
+                }
+                #expect(!isPlanned, "\(name)")
+            }
+        }
+    }
+}
+
+/// What a plan was made with; filled before anything is read.
+private final class Removed: @unchecked Sendable { var ids: [BSONValue] = [] }
