@@ -34,6 +34,7 @@ final class ScanPart: @unchecked Sendable {
     /// - Throws: ``ChangesUnknown`` when it is not known what they added.
     func additions(of changed: ChangedIDs) throws(ChangesUnknown) -> [Addition] {
         guard let seen else { return [] }
+        guard changed.count > 0 else { return [] }
         if let failure = seen.failure { throw ChangesUnknown(reason: Self.reason(failure)) }
         var additions: [Addition] = []
         do {

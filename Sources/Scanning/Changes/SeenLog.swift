@@ -51,9 +51,20 @@ final class SeenLog {
         guard let file else { return }
         var offset = 0
         for count in spilled {
-            let keys = try UnnamedFile.read(UInt64.self, count, from: file, at: &offset)
-            let contributions = try UnnamedFile.read(UInt32.self, count, from: file, at: &offset)
-            for index in 0..<count { body(DocumentKey(hash: keys[index]), contributions[index]) }
+            // All the keys stand in front of all the numbers.
+            var (keyOffset, numberOffset) = (offset, offset + count * MemoryLayout<UInt64>.stride)
+            var rest = count
+            while rest > 0 {
+                let some = min(rest, Self.piece)
+                let keys = try UnnamedFile.read(UInt64.self, some, from: file, at: &keyOffset)
+                let contributions = try UnnamedFile.read(UInt32.self, some, from: file, at: &numberOffset)
+                for index in 0..<some { body(DocumentKey(hash: keys[index]), contributions[index]) }
+                rest -= some
+            }
+            offset = numberOffset
         }
     }
+
+    /// How many documents are read back at once.
+    private static let piece = 1 << 14
 }
