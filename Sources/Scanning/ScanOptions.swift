@@ -68,8 +68,9 @@ package struct ScanOptions: Sendable {
         return filter.isEmpty ? held.document ?? [:] : ["$and": [.object(filter), held]]
     }
 
-    /// Documents of a batch: with a limit, what a thread may read in a second, so that no cursor idles for long.
-    var batchSize: Int { rate.map { max(1, min(10_000, $0.perSecond / threads)) } ?? 10_000 }
+    /// Documents of a batch: larger ones take memory and give nothing on a near server; with a limit, what a thread may read
+    /// in a second, so that no cursor idles for long.
+    var batchSize: Int { min(4_000, rate.map { max(1, $0.perSecond / threads) } ?? .max) }
 }
 
 /// The scan was asked to stop before it had read everything.
