@@ -28,24 +28,25 @@ package struct MemberReads {
     }
 }
 
-/// What a member was in at one moment: its process, and how often what it says of itself had changed.
+/// The process that a member is.
 ///
-/// While it stays the same, so do the numbers of its records. A member that was killed, or rolls back, does its last
-/// writes anew, and numbers what they inserted anew.
-package struct MemberState: Hashable, Sendable {
-    private let topologyVersion: BSONValue
+/// While it stays the same, so do the numbers of the records that a majority had when it was asked. A server that was killed
+/// does the writes since its last checkpoint anew when it starts, and numbers what they inserted anew; one that rolls back
+/// does that with what came after a majority's last point alone.
+package struct MemberProcess: Hashable, Sendable {
+    private let id: BSONValue
 
     init?(_ hello: BSONDocument) {
-        guard let version = hello["topologyVersion"] else { return nil }
-        topologyVersion = version
+        guard let id = hello["topologyVersion"]?.document?["processId"] else { return nil }
+        self.id = id
     }
 }
 
 extension MongoCollection {
-    /// The state of the member that reads; `nil` of a server before 4.4.
+    /// The process of the member that reads; `nil` of a server before 4.4.
     /// - Throws: ``MongoError``.
-    package func memberState(_ reads: MemberReads) throws(MongoError) -> MemberState? {
-        MemberState(
+    package func process(of reads: MemberReads) throws(MongoError) -> MemberProcess? {
+        MemberProcess(
             try lease.run(
                 .raw, ["hello": 1], on: "admin", options: reads.options, readPreference: .whoeverIsAsked))
     }

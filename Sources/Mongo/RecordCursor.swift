@@ -14,17 +14,16 @@ package struct RecordCursor: ~Copyable {
     private let reads: MemberReads
     private var id: Int64 = 0
     private var batch = ReplyBatch()
-    /// The last record that the current batch has come to, whether it matched or not; `nil` before there is any.
+    /// The last record of the current batch; `nil` where the server does not tell, as at the collection's end.
     package private(set) var position: Int64?
 
     init(
-        _ collection: MongoCollection, _ reads: MemberReads, after place: Int64?, filter: BSONDocument,
-        showsRecords: Bool, batchSize: Int, comment: String
+        _ collection: MongoCollection, _ reads: MemberReads, after place: Int64?, showsRecords: Bool, batchSize: Int,
+        comment: String
     ) {
         (lease, namespace, self.reads) = (collection.lease, collection.namespace, reads)
         var find = BSONBuilder()
         find.append("find", .string(namespace.collection))
-        find.append("filter", .object(filter))
         find.append("hint", ["$natural": 1])
         find.append("$_requestResumeToken", true)
         if let place { find.append("$_resumeAfter", ["$recordId": .long(place)]) }
@@ -61,7 +60,7 @@ package struct RecordCursor: ~Copyable {
         do throws(BSONError) {
             let (id, place) = try reply.place()
             self.id = id
-            position = place ?? position
+            position = place
         } catch {
             throw MongoError(damaged: error, host: lease.host)
         }
@@ -76,17 +75,17 @@ package struct RecordCursor: ~Copyable {
 }
 
 extension MongoCollection {
-    /// The documents that fit `filter`, in the order in which a member keeps them.
+    /// The documents in the order in which a member keeps them.
     /// - Parameters:
     ///   - place: the number of the record behind which to begin; `nil` begins with the first.
     ///   - showsRecords: whether each document comes with its record's number, as `$recordId` behind its own fields: that
     ///     costs the server as much as the rest.
     package func records(
-        _ reads: MemberReads, after place: Int64?, filter: BSONDocument = [:], showsRecords: Bool = false,
+        _ reads: MemberReads, after place: Int64?, showsRecords: Bool = false,
         batchSize: Int, comment: String
     ) -> RecordCursor {
         RecordCursor(
-            self, reads, after: place, filter: filter, showsRecords: showsRecords, batchSize: batchSize,
+            self, reads, after: place, showsRecords: showsRecords, batchSize: batchSize,
             comment: comment)
     }
 }

@@ -17,7 +17,8 @@ package struct RangeThreads: Sendable {
 
     /// Lends every document to the part of the thread that reads it.
     ///
-    /// What changes meanwhile is not followed: a document is lent as it was when its range was read.
+    /// What changes meanwhile is not followed: a document is lent as it was when its range was read, and once more when it
+    /// was removed and inserted anew meanwhile.
     /// - Parameters:
     ///   - makePart: what a thread begins with.
     ///   - add: adds a document to a part.
@@ -56,24 +57,43 @@ package struct RangeThreads: Sendable {
     /// One member reads its records where that is possible. When it is gone for good, all is read anew by `_id`, which any
     /// member can go on with.
     func run<Part: Sendable>(_ work: @escaping @Sendable (RangeQueue) throws -> Part) async throws -> [Part] {
-        let queue = try await queue()
+        let queue = try await queue(byID: false)
         do {
             return try await run(queue, work)
         } catch let lost as MemberLost {
             if options.isStopped() { throw ScanStopped() }
             options.progress(-queue.read.load(ordering: .relaxed))
-            options.onRestart?(lost.cause)
-            return try await run(try await self.queue(byID: true), work)
+            options.onRestart?(lost.reason)
+            return try await run(try await queueByID(), work)
         }
     }
 
-    private func queue(byID: Bool = false) async throws -> RangeQueue {
+    /// The parts by `_id`, as soon as there is a member again that tells them.
+    private func queueByID() async throws -> RangeQueue {
+        var retries = Retries(patience: options.patience)
+        while true {
+            do {
+                return try await queue(byID: true)
+            } catch let error as MongoError where error.isTransient {
+                let (waiting, isStopped) = (retries, options.isStopped)
+                retries = try await onOwnedThread(name: "wait") { () throws(MongoError) in
+                    var retries = waiting
+                    try retries.wait(after: error, isProgress: false, isStopped: isStopped)
+                    return retries
+                }
+            }
+        }
+    }
+
+    private func queue(byID: Bool) async throws -> RangeQueue {
         try await pool.withClient { [namespace, options] client throws(MongoError) in
             if options.isView || options.sampleSize != nil { return RangeQueue([.everything]) }
             let count = options.threads * 4
             // One thread has the whole of it, and still needs to know records to go on behind.
             let parts = options.threads > 1 ? count : 1
-            if !byID, let plan = try RecordPlan.make(for: namespace, on: client, parts: parts) {
+            if !byID, options.readFilter.isEmpty,
+                let plan = try RecordPlan.make(for: namespace, on: client, parts: parts)
+            {
                 return RangeQueue(plan)
             }
             return RangeQueue(try IDRange.splitting(client.collection(namespace), into: count))
@@ -111,10 +131,10 @@ package struct RangeThreads: Sendable {
         case .records(let range, let plan):
             guard let reads = session.reads else { preconditionFailure("a plan comes with its member's reads") }
             var reader = RecordReader(collection: collection, plan: plan, range: range, reads: reads)
-            reader.filter = options.readFilter
             reader.batchSize = options.batchSize
             reader.patience = options.patience
-            reader.isStopped = options.isStopped
+            let (queue, isStopped) = (session.queue, options.isStopped)
+            reader.isStopped = { isStopped() || queue.isClosed }
             try reader.read(body)
         }
     }
@@ -157,6 +177,8 @@ final class RangeQueue: Sendable {
 /// The session of one thread's reads.
 struct ScanSession: ~Copyable {
     private let session: Session
+    /// Where the parts come from.
+    let queue: RangeQueue
     /// As an option of a read.
     let options: BSONDocument
     /// For the parts that one member reads.
@@ -168,11 +190,12 @@ struct ScanSession: ~Copyable {
         if let start { session.advance(to: start.rawValue) }
         let options = try session.options()
         let reads: MemberReads? = if let member = queue.member { try MemberReads(by: member, in: session) } else { nil }
-        self.init(session: session, options: options, reads: reads)
+        self.init(session: session, queue: queue, options: options, reads: reads)
     }
 
-    private init(session: consuming Session, options: BSONDocument, reads: MemberReads?) {
+    private init(session: consuming Session, queue: RangeQueue, options: BSONDocument, reads: MemberReads?) {
         self.session = session
+        self.queue = queue
         self.options = options
         self.reads = reads
     }

@@ -21,8 +21,8 @@ struct RecordRange: Hashable, Sendable {
 struct RecordPlan: Sendable {
     /// Who reads: nobody else's records have the same numbers.
     let member: Member
-    /// The member's state: in another one, its records may have other numbers.
-    let state: MemberState
+    /// The member's process: in another one its records may have other numbers.
+    let process: MemberProcess
     /// A few records all over the collection, in their order.
     let known: [Record]
     /// The parts, which hold every record that there is, and that will be.
@@ -45,15 +45,15 @@ extension RecordPlan {
             let session = try client.startSession()
             let collection = client.collection(namespace)
             let reads = try MemberReads(by: member, in: session)
-            guard let state = try collection.memberState(reads) else { return nil }
+            guard let process = try collection.process(of: reads) else { return nil }
             let ids = try IDRange.sample(collection, size: max(1, count) * IDRange.samplesPerRange)
             let known = try records(of: ids, in: collection, reads)
             // Whether the server can go on behind a record shows now, and not when it has to.
             var cursor = collection.records(
                 reads, after: known.first?.place, batchSize: 1, comment: "shipshape check")
-            guard try cursor.advance(), known.isEmpty || cursor.position != nil else { return nil }
+            guard try cursor.advance(), known.count < 2 || cursor.position != nil else { return nil }
             let ranges = ranges(between: known, count: count)
-            return RecordPlan(member: member, state: state, known: known, ranges: ranges)
+            return RecordPlan(member: member, process: process, known: known, ranges: ranges)
         } catch {
             guard !error.isTransient, !error.isAuthentication else { throw error }
             return nil

@@ -1,6 +1,5 @@
 package import BSON
 package import Checking
-package import Mongo
 
 /// What a scan may use, and what it is asked for.
 package struct ScanOptions: Sendable {
@@ -25,8 +24,8 @@ package struct ScanOptions: Sendable {
     package var onFailure: (@Sendable (FailingDocument) -> Void)?
     /// Told of every document that changed meanwhile, before it is judged again: what was told of it is void.
     package var onRetraction: (@Sendable (_ namespace: Namespace, _ id: BSONValue) -> Void)?
-    /// Told when the reading begins again, since the one member that read is gone: all that was told of failures is void.
-    package var onRestart: (@Sendable (MongoError) -> Void)?
+    /// Told, with a clause that says why, when the reading begins again: all that was told of failures is void.
+    package var onRestart: (@Sendable (_ reason: String) -> Void)?
 
     /// What a document must match to be read; empty for all.
     package var filter: BSONDocument = [:]

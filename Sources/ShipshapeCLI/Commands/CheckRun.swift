@@ -72,8 +72,8 @@ struct CheckRun {
             options.onFailure = { file.add(lines.line($0)) }
             options.onRetraction = { namespace, id in lines.retraction(namespace, id).map(file.add) }
         }
-        options.onRestart = { [failures] error in
-            progress.note("\(namespace): the member that was read is gone (\(error)); it is read anew, by another one")
+        options.onRestart = { [failures] reason in
+            progress.note("\(namespace) is read anew, by _id: \(reason)")
             if let (file, lines) = failures { file.add(lines.retraction(namespace)) }
         }
         options.ledger = ledger

@@ -28,6 +28,7 @@ struct InferRun {
         scan.rate = reading.rate.map { RateLimit(perSecond: $0) }
         scan.isStopped = { [stop] in stop.isRaised }
         scan.progress = { progress.add($0) }
+        scan.onRestart = { progress.note("the collection is read anew, by _id: \($0)") }
         return scan
     }
 
