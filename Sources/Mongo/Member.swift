@@ -42,11 +42,16 @@ package struct MemberProcess: Hashable, Sendable {
     }
 }
 
+extension ServerHello {
+    /// The process of a member; `nil` of a server before 4.4.
+    package var process: MemberProcess? { MemberProcess(reply) }
+}
+
 extension MongoCollection {
-    /// The process of the member that reads; `nil` of a server before 4.4.
+    /// What the member that reads says of itself.
     /// - Throws: ``MongoError``.
-    package func process(of reads: MemberReads) throws(MongoError) -> MemberProcess? {
-        MemberProcess(
+    package func hello(of reads: MemberReads) throws(MongoError) -> ServerHello {
+        ServerHello(
             try lease.run(
                 .raw, ["hello": 1], on: "admin", options: reads.options, readPreference: .whoeverIsAsked))
     }

@@ -64,27 +64,11 @@ package struct RangeThreads: Sendable {
             if options.isStopped() { throw ScanStopped() }
             options.progress(-queue.read.load(ordering: .relaxed))
             options.onRestart?(lost.reason)
-            return try await run(try await queueByID(), work)
+            return try await run(try await self.queue(byID: true), work)
         }
     }
 
-    /// The parts by `_id`, as soon as there is a member again that tells them.
-    private func queueByID() async throws -> RangeQueue {
-        var retries = Retries(patience: options.patience)
-        while true {
-            do {
-                return try await queue(byID: true)
-            } catch let error as MongoError where error.isTransient {
-                let (waiting, isStopped) = (retries, options.isStopped)
-                retries = try await onOwnedThread(name: "wait") { () throws(MongoError) in
-                    var retries = waiting
-                    try retries.wait(after: error, isProgress: false, isStopped: isStopped)
-                    return retries
-                }
-            }
-        }
-    }
-
+    /// - Parameter byID: whether by `_id` alone, as soon as there is a member again that tells the parts.
     private func queue(byID: Bool) async throws -> RangeQueue {
         try await pool.withClient { [namespace, options] client throws(MongoError) in
             if options.isView || options.sampleSize != nil { return RangeQueue([.everything]) }
@@ -96,7 +80,15 @@ package struct RangeThreads: Sendable {
             {
                 return RangeQueue(plan)
             }
-            return RangeQueue(try IDRange.splitting(client.collection(namespace), into: count))
+            var retries = Retries(patience: byID ? options.patience : .zero)
+            while true {
+                do throws(MongoError) {
+                    return RangeQueue(try IDRange.splitting(client.collection(namespace), into: count))
+                } catch {
+                    guard error.isTransient else { throw error }
+                    try retries.wait(after: error, isProgress: false, isStopped: options.isStopped)
+                }
+            }
         }
     }
 
@@ -138,68 +130,4 @@ package struct RangeThreads: Sendable {
             try reader.read(body)
         }
     }
-}
-
-/// The parts of a collection that nobody reads yet.
-final class RangeQueue: Sendable {
-    /// A part of a collection.
-    enum Part: Sendable {
-        case ids(IDRange)
-        case records(RecordRange, RecordPlan)
-    }
-
-    /// How many parts there were at first.
-    let count: Int
-    /// The member that reads all of them; `nil` where any may.
-    let member: Member?
-    /// The documents that were told of as read.
-    let read = Atomic<Int>(0)
-    private let parts: Mutex<[Part]>
-    private let closed = Atomic<Bool>(false)
-
-    init(_ ranges: [IDRange]) {
-        (count, member) = (ranges.count, nil)
-        parts = Mutex(ranges.reversed().map { .ids($0) })
-    }
-
-    init(_ plan: RecordPlan) {
-        (count, member) = (plan.ranges.count, plan.member)
-        parts = Mutex(plan.ranges.reversed().map { .records($0, plan) })
-    }
-
-    var isClosed: Bool { closed.load(ordering: .relaxed) }
-
-    func next() -> Part? { isClosed ? nil : parts.withLock { $0.popLast() } }
-
-    func close() { closed.store(true, ordering: .relaxed) }
-}
-
-/// The session of one thread's reads.
-struct ScanSession: ~Copyable {
-    private let session: Session
-    /// Where the parts come from.
-    let queue: RangeQueue
-    /// As an option of a read.
-    let options: BSONDocument
-    /// For the parts that one member reads.
-    let reads: MemberReads?
-
-    /// - Parameter start: the cluster time from before which nothing may be read.
-    init(_ queue: RangeQueue, _ client: borrowing Client, from start: ClusterTime? = nil) throws(MongoError) {
-        let session = try client.startSession()
-        if let start { session.advance(to: start.rawValue) }
-        let options = try session.options()
-        let reads: MemberReads? = if let member = queue.member { try MemberReads(by: member, in: session) } else { nil }
-        self.init(session: session, queue: queue, options: options, reads: reads)
-    }
-
-    private init(session: consuming Session, queue: RangeQueue, options: BSONDocument, reads: MemberReads?) {
-        self.session = session
-        self.queue = queue
-        self.options = options
-        self.reads = reads
-    }
-
-    /// The cluster time of the last read; 0 of a server that has none.
-    var operationTime: UInt64 { session.operationTime }
 }

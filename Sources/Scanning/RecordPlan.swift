@@ -39,13 +39,14 @@ extension RecordPlan {
     ) throws(MongoError) -> RecordPlan? {
         do throws(MongoError) {
             let member = try client.readingMember()
-            guard try client.hello().topology != .sharded, let info = try client.collectionInfo(namespace),
+            guard let info = try client.collectionInfo(namespace),
                 info.kind == .collection, !info.isClustered, info.options["capped"]?.isTrue != true
             else { return nil }
             let session = try client.startSession()
             let collection = client.collection(namespace)
             let reads = try MemberReads(by: member, in: session)
-            guard let process = try collection.process(of: reads) else { return nil }
+            let hello = try collection.hello(of: reads)
+            guard hello.topology != .sharded, let process = hello.process else { return nil }
             let ids = try IDRange.sample(collection, size: max(1, count) * IDRange.samplesPerRange)
             let known = try records(of: ids, in: collection, reads)
             // Whether the server can go on behind a record shows now, and not when it has to.

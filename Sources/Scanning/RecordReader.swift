@@ -73,7 +73,7 @@ struct RecordReader {
     }
 
     private func expectSameProcess() throws {
-        guard try collection.process(of: reads) == plan.process else {
+        guard try collection.hello(of: reads).process == plan.process else {
             throw MemberLost(reason: "the member that was read was restarted")
         }
     }

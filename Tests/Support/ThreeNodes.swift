@@ -57,7 +57,9 @@ package final class ThreeNodes: Sendable {
     /// After the first election: until that the members wait as long.
     private func keepUnreachableMembers() async throws {
         let reply = try await primary.admin(["replSetGetConfig": 1])
-        guard let config = reply["config"]?.document, let version = config["version"]?.integer else { return }
+        guard let config = reply["config"]?.document, let version = config["version"]?.integer else {
+            throw TestSupportError("the set has no configuration")
+        }
         let settings: BSONDocument = [
             "electionTimeoutMillis": 60_000, "heartbeatTimeoutSecs": 60, "chainingAllowed": false,
         ]
