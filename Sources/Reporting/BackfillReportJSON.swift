@@ -36,7 +36,7 @@ package struct BackfillReportJSON {
             ("refusal", report.refusal.map { .string($0) } ?? .null),
             ("estimate", estimate),
             ("failures", .array(report.failures.map(failure))),
-            ("steps", .array(report.before.indices.map(step))),
+            ("steps", .array((report.before.isEmpty ? report.after : report.before).indices.map(step))),
             ("samples", .array(report.samples.map(sample))),
             ("waits", .array(report.waits.map(wait))),
             ("notes", .array(report.notes.map { .string($0) })),
@@ -63,11 +63,11 @@ package struct BackfillReportJSON {
     }
 
     private func step(_ index: Int) -> ReportValue {
-        let before = report.before[index]
+        let before = report.before.isEmpty ? nil : report.before[index]
         let after = report.after.isEmpty ? nil : report.after[index]
         return .object([
-            ("step", .string(before.step)),
-            ("needing_before", .integer(before.needing)),
+            ("step", .string((before ?? after)?.step ?? "")),
+            ("needing_before", before.map { .integer($0.needing) } ?? .null),
             ("needing_after", after.map { .integer($0.needing) } ?? .null),
             ("left_alone", after.map { .array($0.leftAlone.filter { $0.count > 0 }.map(leftAlone)) } ?? .null),
         ])

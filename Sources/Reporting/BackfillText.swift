@@ -6,8 +6,10 @@ package enum BackfillPlanText {
     /// Renders the plan.
     package static func render(_ plan: BackfillPlan) -> String {
         var lines = [
-            "job \(plan.job) on \(plan.namespace): \(plan.needing.grouped) of \(plan.documents.documents) "
-                + (plan.needing == 1 ? "needs it" : "need it")
+            "job \(plan.job) on \(plan.namespace): "
+                + (plan.needing.map { needing in
+                    "\(needing.grouped) of \(plan.documents.documents) " + (needing == 1 ? "needs it" : "need it")
+                } ?? "\(plan.documents.documents), and nobody asked how many need it (--yes)")
         ]
         if let chunks = plan.resumesAfter { lines.append("  resumes after \(chunks.counted("chunk")) of earlier runs") }
         lines += StepLines.render(plan.before, title: "to change")

@@ -6,19 +6,11 @@ import Testing
 
 /// What a job keeps of a collection of any size: `Benchmarks/growth.md` has the figures.
 @Suite struct GrowthTests {
-    private func checkpoint(chunks: Int, gaps: Int = 0) -> BSONDocument {
+    private func checkpoint(chunks: Int) -> BSONDocument {
         var progress = StateStore.Progress([:])
-        for _ in 0..<chunks {
-            progress.chunks += 1
-            progress.modified += 5_000
-            progress.walked += 5_000
-        }
-        progress.last = FlatOrder.document(at: chunks)["_id"]
-        for number in 0..<gaps {
-            let chunk = Chunk(after: progress.last, through: progress.last ?? .null)
-            progress.note(
-                UnjournaledChunk(sequence: Int64(number), phase: 0, chunk: chunk, changed: 5_001, journaled: 5_000))
-        }
+        progress.begin()
+        let last = FlatOrder.document(at: chunks)["_id"]
+        for _ in 0..<chunks { progress.add(documents: 5_000, modified: 5_000, last: last) }
         return StateStore.checkpoint(progress)
     }
 
@@ -28,14 +20,6 @@ import Testing
         // Two sums that outgrew 32 bits, one of them twice in it: no more.
         #expect(many - few <= 12)
         #expect(many < 1_024)
-    }
-
-    @Test func ofChunksWithAGapTheNewestThousandAreKept() throws {
-        let (most, more) = (checkpoint(chunks: 1, gaps: 1_000), checkpoint(chunks: 1, gaps: 3_000))
-        let kept = more["unjournaled"]?.document?["$literal"]?.document?.values.compactMap(UnjournaledChunk.init) ?? []
-        #expect(kept.map(\.sequence) == Array(2_000..<3_000))
-        #expect(more.bytes.count == most.bytes.count)
-        #expect(more.bytes.count < 256 << 10)
     }
 
     /// The journal's bytes for each of 20,000 documents whose field becomes a text.

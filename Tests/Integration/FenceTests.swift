@@ -96,8 +96,12 @@ import Testing
         let lease = Lease(token: 1, end: now + remaining, terms: LeaseTerms(duration: .seconds(20)))
         return try await test.database.pool.run { client in
             var modified = 0
-            let writer = ChunkWriter(job: job.job, phase: job.phases[0], collectionUUID: nil)
-            for updates in writer.commands(Chunk(after: nil, through: .maxKey), only: nil) {
+            let phase = job.phases[0]
+            let writer = ChunkWriter(job: job.job, phase: phase, isJournaled: false, collectionUUID: nil)
+            var cursor = DueCursor(
+                .collection, of: phase, .id, in: job.context(client.collection(job.job.namespace)), collectionUUID: nil)
+            let documents = try cursor.read(ReadAmount(documents: .max, bytes: .max))
+            for updates in try writer.commands(documents) {
                 let reply = try writer.send(updates, under: lease, isFinal: true, on: client)
                 modified += reply["nModified"]?.integer ?? 0
             }

@@ -35,35 +35,12 @@ import Testing
         }
     }
 
-    @Test(arguments: [(1, 1), (2, 2), (3, 3), (16, 16)])
-    func aChunkIsCutIntoPartsThatJoin(_ parts: Int, _ expected: Int) async throws {
-        try await Mongod.shared.withDatabase { database in
-            try await database.fill("mixed", CheckScanTests.mixedIDs.shuffled().map { ["_id": $0] })
-            let namespace = database.namespace("mixed")
-            let found = try await database.pool.run { client in
-                let chunker = Chunker(collection: client.collection(namespace))
-                let chunk = try chunker.chunk(after: .minKey, upper: .maxKey, documents: 160, parts: parts)
-                return (chunk, try chunk.parts.map { try chunker.count($0) })
-            }
-            #expect(found.0.parts.count == expected)
-            #expect(found.0.parts.first?.after == .minKey)
-            #expect(found.0.parts.last?.through == found.0.through)
-            #expect(zip(found.0.parts, found.0.parts.dropFirst()).allSatisfy { $0.through == $1.after })
-            #expect(found.1.reduce(0, +) == 160)
-            #expect(found.1.allSatisfy { $0 == 160 / parts || $0 == 160 / parts + 1 })
-        }
-    }
-
-    @Test func theLastChunkHasNoEmptyParts() async throws {
-        try await Mongod.shared.withDatabase { database in
-            try await database.fill("few", count: 5)
-            let namespace = database.namespace("few")
-            let chunk = try await database.pool.run { client in
-                try Chunker(collection: client.collection(namespace)).chunk(
-                    after: nil, upper: 4, documents: 400, parts: 4)
-            }
-            #expect(chunk == Chunk(after: nil, through: 4))
-        }
+    @Test(arguments: [(1, 1), (2, 2), (3, 3), (16, 3)])
+    func aChunkIsCutIntoPartsThatJoin(_ parts: Int, _ expected: Int) {
+        let found = Array(0..<160).parts(parts, least: 50)
+        #expect(found.count == expected)
+        #expect(found.flatMap(\.self) == Array(0..<160))
+        #expect(found.allSatisfy { $0.count == 160 / expected || $0.count == 160 / expected + 1 })
     }
 
     @Test(arguments: ["", "--no-journal"], [1, 2, 5]) func lanesChangeNothingButTime(_ flag: String, _ lanes: Int)

@@ -44,42 +44,28 @@ struct Evaluation: ~Copyable {
     private var batch: [Outcome] = []
     private var isOver = false
 
-    /// Evaluates a chunk, or the whole collection.
     /// - Parameters:
     ///   - onlyNeeding: whether documents that no step concerns are left out.
     ///   - condition: what else the documents have to be like; `nil` for all.
     init(
-        _ chunk: Chunk?, through steps: [CompiledStep], in context: ClientContext, onlyNeeding: Bool,
+        _ scope: ReadScope, through steps: [CompiledStep], in context: ClientContext, onlyNeeding: Bool,
         where condition: Expression? = nil
     ) {
         program = StepProgram(steps)
         self.context = context
         let needs = Expression.any(steps.map(\.needs))
-        var pipeline: [BSONDocument] = []
-        if let chunk { pipeline.append(["$match": .object(chunk.filter())]) }
-        pipeline.append(["$sort": ["_id": 1]])
-        if onlyNeeding { pipeline.append(["$match": .object(needs.filter)]) }
-        if let condition { pipeline.append(["$match": .object(condition.filter)]) }
-        pipeline.append(program.start(needs: needs))
+        let conditions = (onlyNeeding ? [needs] : []) + (condition.map { [$0] } ?? [])
+        let found = scope.stages(
+            where: conditions.isEmpty ? nil : .all(conditions), quick: onlyNeeding ? steps.quickNeed : nil)
         cursor = context.collection.aggregate(
-            pipeline + (program.runs.first?.stages ?? []),
-            options: [
-                "hint": ["_id": 1], "comment": "shipshape evaluation", "readConcern": ["level": "majority"],
-                "allowDiskUse": true,
-            ])
+            found + [program.start(needs: needs)] + (program.runs.first?.stages ?? []),
+            options: scope.options("evaluation", ["allowDiskUse": true]))
     }
 
-    /// The next document in the order of `_id`; `nil` at the end.
+    /// The next document; `nil` at the end.
     mutating func next() throws -> Outcome? {
         if batch.isEmpty { try fill() }
         return batch.popLast()
-    }
-
-    /// The next documents, as many as are evaluated together; `nil` at the end.
-    mutating func nextBatch() throws -> [Outcome]? {
-        if batch.isEmpty { try fill() }
-        defer { batch = [] }
-        return batch.isEmpty ? nil : batch.reversed()
     }
 
     private static func read(_ id: BSONValue, of context: ClientContext) throws(MongoError) -> BSONDocument? {

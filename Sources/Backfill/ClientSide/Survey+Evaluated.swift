@@ -3,7 +3,7 @@ import BSON
 extension Survey {
     /// Adds the documents that need a step, as the server and the client together evaluate them.
     func addEvaluated(to result: inout Result) throws {
-        var evaluation = Evaluation(listed, through: job.steps, in: job.context(collection), onlyNeeding: true)
+        var evaluation = Evaluation(scope, through: job.steps, in: job.context(collection), onlyNeeding: true)
         while let outcome = try evaluation.next() {
             result.documents += 1
             if outcome.isChanged { result.needing += 1 }

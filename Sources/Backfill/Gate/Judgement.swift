@@ -19,20 +19,16 @@ enum Judgement: Hashable {
     var isCounted: Bool { self != .harmless }
 
     /// Judges a document as it is and as it would be.
-    init(_ outcome: Preview.Outcome, of phase: Phase, under active: CompiledSchema) throws {
-        guard let before = outcome.before else {
-            self = .harmless
-            return
-        }
+    init(_ change: DueDocument.Change, of phase: Phase, under active: CompiledSchema) throws {
         let isTouched = try phase.riskySteps.flatMap(\.step.kind.touched).contains { target in
-            let (old, new) = (try before.value(at: target), try outcome.after.value(at: target))
+            let (old, new) = (try change.before.value(at: target), try change.after.value(at: target))
             return if let old, let new { !old.hasSameBytes(as: new) } else { old != new }
         }
         guard isTouched else {
             self = .harmless
             return
         }
-        let isHarmed = try active.check(before.view) != .certain && active.check(outcome.after.view) == .certain
+        let isHarmed = try active.check(change.before.view) != .certain && active.check(change.after.view) == .certain
         self = isHarmed ? .harmful : .atRisk
     }
 }

@@ -21,18 +21,6 @@ struct ChunkJournal {
     /// Documents that are made in other collections before the chunk is written.
     private(set) var created: [BSONValue] = []
 
-    /// The groups of all parts.
-    /// - Throws: ``BSONError``, which would be a bug.
-    func groups() throws(BSONError) -> [JournalGroup] {
-        var groups: [JournalGroup] = []
-        for case .array(let part) in parts {
-            for case .object(let document) in part.values {
-                if let group = try JournalGroup(document) { groups.append(group) }
-            }
-        }
-        return groups
-    }
-
     private let touched: [String]
     /// Under which names the parts of a change stand for each of ``touched``.
     private let keys: [(before: String, after: String, place: String)]
@@ -45,35 +33,24 @@ struct ChunkJournal {
         keys = touched.indices.map { ("b\($0)", "a\($0)", "p\($0)") }
     }
 
-    /// The journals of a chunk's parts as one.
-    init(joining journals: [ChunkJournal]) {
-        self.init(touched: journals.first?.touched ?? [])
-        closed = journals.flatMap(\.parts)
-        count = journals.reduce(0) { $0 + $1.count }
-        bytes = journals.reduce(0) { $0 + $1.bytes }
-        created = journals.flatMap(\.created)
-    }
-
     /// Adds a document that is made in another collection, with the digest of all of it.
     mutating func add(_ creation: ClientCreation) {
         created.append(CreatedChild(creation).bson)
     }
 
-    /// Adds a document, of which the touched fields at least are given.
+    /// Adds a document, of which the touched fields at least are given, as they are and as they will be.
     /// - Parameter positions: the places of the touched fields among all fields of the document as it is, where the journal
     ///   has to keep them; −1 for one that is missing.
-    mutating func add(before: BSONDocument, after: BSONDocument, positions: [Int]? = nil) throws(BSONError) {
-        let view = before.view
-        guard let id = try view.find("_id") else { return }
-        try add(id, of: view, before: view, after: after.view, positions: positions)
-    }
-
-    /// Adds a document whose `_id` is `element`, unless none of the touched fields changes.
+    /// - Parameter id: of the document; `nil` where it stands in `before`.
+    /// - Returns: whether it is journaled: a document of which no touched field changes is not.
+    @discardableResult
     mutating func add(
-        _ element: BSONElement, of view: borrowing BSONView, before: borrowing BSONView, after: borrowing BSONView,
-        positions: [Int]? = nil
-    ) throws(BSONError) {
-        guard let change = try change(before: before, after: after, positions: positions) else { return }
+        _ id: BSONValue? = nil, before old: BSONDocument, after new: BSONDocument, positions: [Int]? = nil
+    ) throws(BSONError) -> Bool {
+        let key = id.map { BSONDocument([("_id", $0)]) } ?? old
+        let (before, after, view) = (old.view, new.view, key.view)
+        guard let element = try view.find("_id") else { return false }
+        guard let change = try change(before: before, after: after, positions: positions) else { return false }
         var head = open.hasGroup(change) ? nil : try head(before: before, after: after, positions: positions)
         let size = element.valueLength + Self.overhead + (head.map { $0.bytes.count + Self.overhead } ?? 0)
         if !open.groups.isEmpty, open.size + size > Self.partSize {
@@ -84,6 +61,7 @@ struct ChunkJournal {
         open.append(element, of: view, to: change, head: head, size: size)
         count += 1
         bytes += size
+        return true
     }
 
     /// What tells the group of a document: its changed fields before and after; `nil` when none of the touched fields
@@ -108,7 +86,7 @@ struct ChunkJournal {
         return isEmpty ? nil : change.finish()
     }
 
-    private static func differs(
+    static func differs(
         _ was: BSONElement?, of before: borrowing BSONView, _ willBe: BSONElement?, of after: borrowing BSONView
     ) -> Bool {
         guard let was, let willBe else { return was != nil || willBe != nil }

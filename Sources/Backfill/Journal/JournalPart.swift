@@ -12,7 +12,8 @@ struct JournalPart {
     let position: JournalPosition
     let pass: Int
     let phase: Int
-    let chunk: Chunk
+    /// What the attempts at one chunk have in common: its number; in journals of earlier versions where it began.
+    let chunk: BSONValue
     /// The names of the fields that the phase touches.
     let touched: [String]
     let groups: [JournalGroup]
@@ -23,14 +24,14 @@ struct JournalPart {
     init(_ document: BSONDocument) throws {
         guard let key = document["_id"]?.document, let sequence = key["seq"]?.integer, let part = key["part"]?.integer,
             let pass = document["pass"]?.integer, let phase = document["phase"]?.integer,
-            let chunk = document["chunk"]?.document.flatMap(Chunk.init), let groups = document["groups"]?.document
+            let chunk = document["chunk"]?.document, let groups = document["groups"]?.document
         else {
             throw BackfillError(.checkpointUnreadable, "the journal holds a document that this program cannot read")
         }
         position = JournalPosition(sequence: Int64(sequence), part: part, entries: 0)
         self.pass = pass
         self.phase = phase
-        self.chunk = chunk
+        self.chunk = chunk["number"] ?? chunk["after"] ?? .null
         touched = document["touched"]?.document?.values.compactMap(\.text) ?? []
         self.groups = try groups.values.compactMap { try $0.document.flatMap { try JournalGroup($0) } }
         entries = self.groups.enumerated().flatMap { index, group in group.ids.map { Entry(id: $0, group: index) } }

@@ -9,7 +9,8 @@ extension StateStore {
         var sequence: Int64
         var pass: Int
         var phase: Int
-        var chunk: Chunk
+        /// The number of the chunk: of two attempts with one number the later is the earlier one's repetition.
+        var chunk: Int
     }
 
     private static let collection = "journal"
@@ -23,7 +24,7 @@ extension StateStore {
         for (index, groups) in journal.parts.enumerated() {
             var part: BSONDocument = [
                 "_id": ["job": .string(job), "range": 0, "seq": .long(key.sequence), "part": .integer(index)],
-                "pass": .integer(key.pass), "phase": .integer(key.phase), "chunk": .object(key.chunk.bson),
+                "pass": .integer(key.pass), "phase": .integer(key.phase), "chunk": ["number": .integer(key.chunk)],
                 "count": .integer(journal.count), "touched": .array(of: touched.map { .string($0) }), "groups": groups,
             ]
             if index == 0, !journal.created.isEmpty {

@@ -8,7 +8,7 @@ struct UnjournaledChunk {
     /// The attempt, by its number in the journal.
     var sequence: Int64
     var phase: Int
-    var chunk: Chunk
+    var chunk: IDSpan
     /// Documents that the write changed.
     var changed: Int
     /// Documents in its journal.
@@ -26,20 +26,10 @@ struct UnjournaledChunk {
 extension UnjournaledChunk {
     init?(_ value: BSONValue) {
         guard let document = value.document, let sequence = document["seq"]?.integer,
-            let phase = document["phase"]?.integer, let chunk = document["chunk"]?.document.flatMap(Chunk.init),
+            let phase = document["phase"]?.integer, let chunk = document["chunk"]?.document.flatMap(IDSpan.init),
             let changed = document["changed"]?.integer, let journaled = document["journaled"]?.integer
         else { return nil }
         self.init(
             sequence: Int64(sequence), phase: phase, chunk: chunk, changed: changed, journaled: journaled)
-    }
-}
-
-extension Chunk {
-    /// As the state database holds it: each bound in a list, since any value can be one.
-    var bson: BSONDocument { ["after": .array(of: after.map { [$0] } ?? []), "through": [through]] }
-
-    init?(_ document: BSONDocument) {
-        guard let through = document["through"]?.document?.values.first else { return nil }
-        self.init(after: document["after"]?.document?.values.first, through: through)
     }
 }

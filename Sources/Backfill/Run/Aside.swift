@@ -47,15 +47,3 @@ final class Aside<R: Sendable>: Sendable {
 
 /// A signal came while something was read that takes long.
 struct StopAsked: Error {}
-
-extension RunLoop {
-    /// Reads the collection of the job as long as it takes, and keeps the lease meanwhile.
-    mutating func reading<R: Sendable>(_ body: @Sendable @escaping (MongoCollection) throws -> R) throws -> R {
-        let (namespace, patience) = (job.job.namespace, runner.patience)
-        let read = Aside(on: pool) { client in
-            let collection = client.collection(namespace)
-            return try patience.bridging { try body(collection) }
-        }
-        return try read.wait(stop: runner.stop) { if holding.isHalfOver { try renew() } }
-    }
-}

@@ -71,6 +71,14 @@ extension BackfillError {
         BackfillError(.unknownCollection, "there is no collection \(namespace) to read from")
     }
 
+    /// A round is open, which a list would come in the way of.
+    static func unfinished(_ job: String) -> BackfillError {
+        BackfillError(
+            .notDone,
+            "job \"\(job)\" is half done, and its next run comes to these documents by itself: end it first, "
+                + "without --ids")
+    }
+
     /// The error with the place of the step that it is about.
     func located(at location: SourceLocation?) -> BackfillError {
         guard let location else { return self }

@@ -9,9 +9,9 @@ package struct BackfillPlan: Sendable {
     package var namespace: Namespace
     /// The collection's documents, counted.
     package var documents: Int
-    /// Documents that lack any of the steps.
-    package var needing: Int
-    /// Each step now.
+    /// Documents that lack any of the steps; `nil` where nobody has looked.
+    package var needing: Int?
+    /// Each step now; empty where nobody has looked.
     package var before: [BackfillReport.StepCount]
     /// Each step after the job.
     package var after: [BackfillReport.StepCount]

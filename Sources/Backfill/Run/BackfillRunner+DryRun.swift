@@ -19,9 +19,9 @@ extension BackfillRunner {
         var report = BackfillReport(
             job: plan.job, namespace: plan.namespace, outcome: .dryRun, estimatedDocuments: plan.documents,
             before: plan.before, after: plan.after)
-        let chunker = Chunker(collection: client.collection(job.job.namespace))
+        let cutter = SpanCutter(collection: client.collection(job.job.namespace))
         var count = PreviewCount(job: job)
-        if let upper = try patience.bridging({ try chunker.greatestID() }) {
+        if let upper = try patience.bridging({ try cutter.greatestID() }) {
             let walk = PreviewWalk(self, upper: upper, averageSize: plan.averageSize)
             count = try walk.run(in: job.job.limits.lanes, on: pool)
             report.chunks = count.chunks

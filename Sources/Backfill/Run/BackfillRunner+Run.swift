@@ -49,23 +49,20 @@ extension BackfillRunner {
             try? store.release(holding.lease)
             throw error
         }
-        let progress = StateStore.Progress(range)
-        let client = try pool.client()
-        var loop = RunLoop(
-            runner: self, plan: plan, pool: pool, client: client, store: store, ledger: ledger, brakes: brakes,
-            deadline: options.maxRuntime.map { started + $0 }, holding: holding, progress: progress)
+        let kernel = Kernel(
+            options: options, patience: patience, pool: pool, client: try pool.client(), store: store, brakes: brakes,
+            deadline: options.maxRuntime.map { started + $0 }, holding: holding)
+        var run = BackfillRun(self, plan, ledger: ledger, kernel: kernel, progress: StateStore.Progress(range))
         let stopped: BackfillReport.Stop?
-        do {
-            if let only = options.only { stopped = try loop.run(only: only) } else { stopped = try loop.run() }
-        } catch {
+        do { stopped = try run.run() } catch {
             // The failure is what counts; a lease that cannot be given back ends by itself. After a failure of the
             // deployment a write may still be under way there: its successor has to wait for the lease's end.
             let isInDoubt = error is MongoError || (error as? BackfillError)?.kind == .stopped
-            if !isInDoubt { _ = loop.store.leave(loop.holding) }
+            if !isInDoubt { _ = run.kernel.leave() }
             throw error
         }
-        let note = loop.store.leave(loop.holding)
-        var report = try report(plan, loop, stopped, on: pool, since: started)
+        let note = run.kernel.leave()
+        var report = try report(plan, run, stopped, on: pool, since: started)
         report.notes += note.map { [$0] } ?? []
         return report
     }
@@ -78,31 +75,31 @@ extension BackfillRunner {
     }
 
     private func report(
-        _ plan: BackfillPlan, _ loop: borrowing RunLoop, _ stopped: BackfillReport.Stop?, on pool: ClientPool,
+        _ plan: BackfillPlan, _ run: borrowing BackfillRun, _ stopped: BackfillReport.Stop?, on pool: ClientPool,
         since started: ContinuousClock.Instant
     ) throws -> BackfillReport {
         let outcome: BackfillReport.Outcome =
-            if let stopped { .stopped(stopped) } else { loop.written.chunks == 0 ? .nothingToDo : .done }
+            if let stopped { .stopped(stopped) } else { run.tally.chunks == 0 ? .nothingToDo : .done }
         var report = BackfillReport(
             job: plan.job, namespace: plan.namespace, outcome: outcome, estimatedDocuments: plan.documents,
             before: plan.before, after: [])
-        report.modified = loop.written.documents
-        report.modifiedIsLow = loop.countIsLow
-        report.chunks = loop.written.chunks
-        report.earlierChunks = loop.progress.chunks - loop.written.chunks
-        report.harm = job.countsHarm ? loop.harmed : nil
+        report.modified = run.tally.documents
+        report.modifiedIsLow = run.tally.isLow
+        report.chunks = run.tally.chunks
+        report.earlierChunks = run.progress.chunks - run.tally.chunks
+        report.harm = job.countsHarm ? run.account.harmed : nil
         report.notes = plan.notes
-        report.waits = loop.brakes.waits
+        report.waits = run.kernel.brakes?.waits ?? []
         // Who asks to stop does not wait for a look at the whole collection.
         do {
             guard stopped != .signal else { throw StopAsked() }
-            let known = stopped == nil && options.only == nil ? loop.survey : nil
+            let known = stopped == nil && options.only == nil ? run.survey : nil
             report.after = try (known ?? counted(on: pool)).before
-            report.failures = BackfillReport.FailureGroup.all(of: try loop.settleFailures(), unlisted: loop.unlisted)
-            let copies = StaleCopies(job: job, collection: loop.collection)
-            report.notes += try patience.bridging { try copies.notes(report.after, journal: loop.store) }
-            if !loop.job.isHarmless {
-                report.headroom = try patience.bridging { try loop.gate.exactHeadroom(loop.store) }
+            report.failures = BackfillReport.FailureGroup.all(of: try run.settleFailures(), unlisted: run.locks.unlisted)
+            let copies = StaleCopies(job: job, collection: run.collection)
+            report.notes += try patience.bridging { try copies.notes(report.after, journal: run.kernel.store) }
+            if !run.job.isHarmless {
+                report.headroom = try patience.bridging { try run.gate.exactHeadroom(run.kernel.store) }
             }
         } catch is StopAsked {
             report.notes.append("what remains was not counted: the run was asked to stop")
@@ -115,9 +112,10 @@ extension BackfillRunner {
     private func counted(on pool: ClientPool) throws -> Survey.Result {
         let (job, only, patience) = (job, options.only, patience)
         let read = Aside(on: pool) { client in
-            let survey = Survey(
-                job: job, collection: client.collection(job.job.namespace), only: only, looksAhead: false)
-            return try patience.bridging { try survey.run(in: job.job.limits.lanes, on: pool) }
+            let survey = Survey(job: job, collection: client.collection(job.job.namespace), looksAhead: false)
+            return try patience.bridging {
+                try only.map { try survey.run(over: $0.slices) } ?? survey.run(in: job.job.limits.lanes, on: pool)
+            }
         }
         return try read.wait(stop: stop) {}
     }

@@ -53,54 +53,68 @@ package struct BackfillRunner: Sendable {
     }
 
     /// Looks at the collection, the state and the ledger, and counts; nothing is written.
-    /// - Parameter isDry: whether it is for a dry run, which also tells of every document that the job would not end with.
+    /// - Parameters:
+    ///   - isDry: whether it is for a dry run, which also tells of every document that the job would not end with.
+    ///   - isAsked: whether somebody waits for the counts; else nothing is counted where nothing depends on it.
     /// - Throws: ``BackfillError`` when the job cannot run; ``MongoError``.
-    package func plan(on pool: ClientPool, isDry: Bool = false) throws -> BackfillPlan {
+    package func plan(on pool: ClientPool, isDry: Bool = false, isAsked: Bool = true) throws -> BackfillPlan {
         let client = try pool.client()
         let target = try Target.find(job.job.namespace, on: client)
         try job.checkServer(wireVersion: try client.hello().maxWireVersion)
         return try prepared(on: client).settled(by: try store(pool)).plan(
-            target, on: client, pool, isDry: isDry)
+            target, on: client, pool, isDry: isDry, isAsked: isAsked)
     }
 
     private func plan(
-        _ target: Target, on client: borrowing Client, _ pool: ClientPool, isDry: Bool
+        _ target: Target, on client: borrowing Client, _ pool: ClientPool, isDry: Bool, isAsked: Bool
     ) throws -> BackfillPlan {
         let isProof = !job.endsByConstruction
         let store = try store(pool)
         let state = try readState(store, binding: binding(to: target.uuid))
         let collection = client.collection(job.job.namespace)
-        var survey = try locating(in: collection) {
-            try Survey(job: self.job, collection: collection, only: options.only, looksAhead: isProof).run(
-                in: self.job.job.limits.lanes, on: pool)
-        }
-        // What the steps' forms prove, the dry run still looks for in every document.
-        if isDry, !isProof { for index in survey.after.indices { survey.after[index].needing = 0 } }
         if options.only != nil, state.unfinishedChunks != nil { throw BackfillError.unfinished(job.job.name) }
-        try checkEnds(survey, isProof: isProof)
+        let job = job.judged(by: state.control)
+        // Who ran it to its end finds nothing to do, most likely, and the look alone tells it.
+        let wasDone =
+            try state.isReadable && store.client.first("ranges", ["_id": store.range])?["state"]?.text == "done"
+        let looks = isAsked || isDry || wasDone || options.only != nil || !job.isSafeByForm
+        let survey = looks ? try look(at: collection, on: pool, isDry: isDry, isProof: isProof) : nil
         var plan = BackfillPlan(
-            job: job.job.name, namespace: job.job.namespace, documents: survey.documents, needing: survey.needing,
-            before: survey.before, after: survey.after, resumesAfter: state.unfinishedChunks, headroom: nil, harm: 0,
-            recordedHarm: 0, notes: job.notes(keepsJournal: keepsJournal) + state.notes, collectionUUID: target.uuid,
-            checksUUID: target.checksUUID, averageSize: target.averageSize)
-        if state.isReadable {
-            plan.wasDone = try store.client.first("ranges", ["_id": store.range])?["state"]?.text == "done"
-        }
+            job: job.job.name, namespace: job.job.namespace,
+            documents: try survey?.documents ?? collection.estimatedCount(), needing: survey?.needing,
+            before: survey?.before ?? [], after: survey?.after ?? [], resumesAfter: state.unfinishedChunks,
+            headroom: nil, harm: 0, recordedHarm: 0, notes: job.notes(keepsJournal: keepsJournal) + state.notes,
+            collectionUUID: target.uuid, checksUUID: target.checksUUID, averageSize: target.averageSize)
+        plan.wasDone = wasDone
         // What was found good at the start changes with the job's own work.
         if try !state.isReadable || store.record() == nil {
             let markers = MarkerRemoval(job: job.job, pool: pool, stateDatabase: options.stateDatabase)
-            plan.obstacles = try self.job.obstacles(found: survey) + markers.obstacles()
+            plan.obstacles = try (survey.map { job.obstacles(found: $0) } ?? []) + markers.obstacles()
         }
         plan.paused = state.control.paused
         let brakes = try brakesOfPlan(on: pool)
         (plan.missingBrakes, plan.notes) = (brakes.missing, plan.notes + brakes.notes)
-        let job = job.judged(by: state.control)
         if !job.isHarmless {
             let gate = Gate(
                 job: job, collection: collection, ledger: try openLedger(on: pool), limits: job.job.limits, stop: stop)
             try judge(&plan, gate, store, isReadable: state.isReadable)
         }
         return plan
+    }
+
+    /// What each step finds, and whether the job would end.
+    private func look(
+        at collection: MongoCollection, on pool: ClientPool, isDry: Bool, isProof: Bool
+    ) throws -> Survey.Result {
+        var result = try locating(in: collection) {
+            let survey = Survey(job: job, collection: collection, looksAhead: isProof)
+            return try options.only.map { try survey.run(over: $0.slices) }
+                ?? survey.run(in: job.job.limits.lanes, on: pool)
+        }
+        // What the steps' forms prove, the dry run still looks for in every document.
+        if isDry, !isProof { for index in result.after.indices { result.after[index].needing = 0 } }
+        try checkEnds(result, isProof: isProof)
+        return result
     }
 
     /// Which brakes are missing, and which hold now.
@@ -126,19 +140,17 @@ package struct BackfillRunner: Sendable {
             }
             plan.headroom = headroom
         }
-        guard let upper = try Chunker(collection: gate.collection).greatestID() else { return }
-        for chunk in options.only?.chunks ?? [Chunk(after: nil, through: upper)] {
-            try unblaming {
-                _ = try gate.judge(chunk, of: gate.job.whole) { batch in
-                    guard isReadable else { return }
-                    let harmful = batch.filter { $0.judgement == .harmful }.map(\.id)
-                    let pending = try store.pendingHarm(among: harmful, of: job.job.namespace)
-                    for index in batch.indices { batch[index].isRecorded = pending.contains(batch[index].id) }
-                } _: { document in
-                    plan.harm += document.judgement == .harmful ? 1 : 0
-                    plan.recordedHarm += document.isRecorded ? 1 : 0
-                    return true
-                }
+        let namespace = job.job.namespace
+        for scope in options.only?.slices.map({ ReadScope.ids($0) }) ?? [.collection] {
+            var cursor = DueCursor(
+                scope, of: gate.job.whole, .whole, in: gate.job.context(gate.collection), collectionUUID: nil)
+            let amount = ReadAmount(documents: Gate.batch, bytes: gate.limits.chunkBytes)
+            while !stop.isRaised {
+                let batch = try unblaming { try cursor.read(amount) }
+                guard !batch.isEmpty else { break }
+                let harmful = try gate.judged(batch, of: gate.job.whole).filter { $0.judgement == .harmful }.map(\.id)
+                plan.harm += harmful.count
+                if isReadable { plan.recordedHarm += try store.pendingHarm(among: harmful, of: namespace).count }
             }
         }
     }

@@ -1,76 +1,82 @@
-package import BSON
+import BSON
 
-extension BSONValue {
-    /// Whether two values are the same in their bytes, as a NaN is to itself and 1 is not to 1.0.
-    func hasSameBytes(as other: BSONValue) -> Bool { BSONDocument([("", self)]) == BSONDocument([("", other)]) }
+/// A document that needs a phase, as a reader found it.
+struct DueDocument: Sendable {
+    let id: BSONValue
+    /// What the phase would change of it; `nil` where neither the journal, nor the budget, nor a step of the client asks.
+    var change: Change?
+    /// What the change does under the active schema; `nil` where no step can do harm.
+    var judgement: Judgement?
+
+    /// A document as it is and as it would be: whole, or of it the fields that the phase touches.
+    struct Change: Sendable {
+        let before: BSONDocument
+        let after: BSONDocument
+        /// The places of the touched fields among all fields of the document, where the journal has to keep them.
+        var positions: [Int]?
+        /// The documents of other collections that have to be there first.
+        var created: [ClientCreation] = []
+    }
+
+    /// The bytes that it takes here.
+    var size: Int { 64 + (change.map { $0.before.bytes.count + $0.after.bytes.count } ?? 0) }
 }
 
-/// A half-open range of `_id`s, over all BSON types in their order: behind `after`, up to and with `through`.
-package struct Chunk: Hashable, Sendable {
-    /// The last `_id` of the chunk before; `nil` for the first chunk.
-    package let after: BSONValue?
-    /// The chunk's last `_id`.
-    package let through: BSONValue
-    /// The `_id`s between them that end its parts but the last, where the parts may be done side by side.
-    private(set) var cuts: [BSONValue] = []
-    /// The only `_id`s of the chunk, where it is a list and not a range.
-    private(set) var listed: [BSONValue]?
-    /// Whether it is the document of ``through`` alone, whatever else lies in the range.
-    let isAlone: Bool
+/// Documents that need a phase of the job, done together: journaled in one go, written by their `_id`s, checkpointed.
+struct Chunk: Sendable {
+    /// The phase, by its index in the job.
+    let phase: Int
+    /// The documents, each once.
+    let ids: [BSONValue]
+    /// The same as they were read; `nil` before they are.
+    private(set) var documents: [DueDocument]?
+    /// How often some of them changed between reading and writing, and were met again.
+    private(set) var conflicts = 0
 
-    init(after: BSONValue?, through: BSONValue) {
-        (self.after, self.through, isAlone) = (after, through, false)
+    /// Documents that may need the phase, and are still to be read.
+    init(_ ids: [BSONValue], phase: Int, conflicts: Int = 0) {
+        (self.ids, self.phase, self.conflicts) = (ids, phase, conflicts)
     }
 
-    /// One document.
-    init(after: BSONValue?, alone id: BSONValue) {
-        (self.after, through, isAlone) = (after, id, true)
+    /// Documents as a reader found them.
+    init(_ documents: [DueDocument], phase: Int) {
+        (ids, self.documents, self.phase) = (documents.map(\.id), documents, phase)
     }
 
-    /// A list of `_id`s, which is not empty.
-    init(listing ids: [BSONValue]) {
-        self.init(after: nil, through: ids[ids.count - 1])
-        listed = ids
+    /// The chunk in parts of so many documents, as they are now.
+    func anew(in count: Int) -> [Chunk] { ids.parts(of: count).map { Chunk($0, phase: phase, conflicts: conflicts) } }
+
+    /// The chunk in parts of so many documents, as they were read.
+    func parts(of count: Int) -> [Chunk] {
+        if let documents { return documents.parts(of: count).map { Chunk($0, phase: phase) } }
+        return ids.parts(of: count).map { Chunk($0, phase: phase, conflicts: conflicts) }
     }
 
-    /// A range of several parts, one behind the other.
-    init(of parts: [Chunk]) {
-        self.init(after: parts[0].after, through: parts[parts.count - 1].through)
-        cuts = parts.dropLast().map(\.through)
+    /// The first so many documents, and the others.
+    func cut(after count: Int) -> (Chunk, Chunk?) {
+        let parts = [ids.prefix(count), ids.dropFirst(count)].map { Chunk(Array($0), phase: phase, conflicts: conflicts) }
+        return (parts[0], parts[1].ids.isEmpty ? nil : parts[1])
     }
 
-    /// What may be done side by side.
-    var parts: [Chunk] {
-        guard !cuts.isEmpty else { return [self] }
-        return zip([after] + cuts.map(Optional.some), cuts + [through]).map { Chunk(after: $0, through: $1) }
+    /// Documents of it that changed between reading and writing, to be read anew; `nil` once that was often enough, and they
+    /// are left to the next round.
+    func metAgain(_ ids: [BSONValue]) -> Chunk? {
+        conflicts < 2 ? Chunk(ids, phase: phase, conflicts: conflicts + 1) : nil
     }
 
-    /// As much of it as these documents, the first of those that were asked for; `nil` when there is none.
-    func cut(to ids: [BSONValue]) -> Chunk? {
-        guard let last = ids.last else { return nil }
-        return listed == nil ? Chunk(after: after, through: last) : Chunk(listing: ids)
+}
+
+extension Array {
+    /// The elements in parts of so many.
+    func parts(of count: Int) -> [[Element]] {
+        stride(from: 0, to: self.count, by: Swift.max(1, count)).map {
+            Array(self[$0..<Swift.min($0 + Swift.max(1, count), self.count)])
+        }
     }
 
-    /// Whether it is one document at most, whatever the documents are like.
-    var isSingle: Bool { isAlone || listed?.count == 1 }
-
-    /// Whether a document's `_id` is in the range.
-    ///
-    /// Written with `$expr`: match-language comparisons see only values of the bound's own type. The server takes exact
-    /// index bounds from it, in updates too.
-    var membership: Expression {
-        let id = Expression(.string("$_id"))
-        if let listed { return .call("$in", id, .constant(.array(of: listed))) }
-        if isAlone { return id == .constant(through) }
-        let end = Expression.call("$lte", id, .constant(through))
-        guard let after else { return end }
-        return .all([.call("$gt", id, .constant(after)), end])
-    }
-
-    /// A match filter of the chunk's documents that are like `condition`, by the index of `_id`.
-    func filter(where condition: Expression? = nil) -> BSONDocument {
-        guard let listed else { return (condition.map { membership && $0 } ?? membership).filter }
-        let ids: BSONDocument = ["_id": ["$in": .array(of: listed)]]
-        return condition.map { ids.appending("$expr", $0.bson) } ?? ids
+    /// The elements in so many parts of about one size, or fewer, so that each has at least `least`.
+    func parts(_ count: Int, least: Int) -> [[Element]] {
+        let parts = Swift.max(1, Swift.min(count, self.count / Swift.max(1, least)))
+        return (0..<parts).map { Array(self[self.count * $0 / parts..<self.count * ($0 + 1) / parts]) }
     }
 }

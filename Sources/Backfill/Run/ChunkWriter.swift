@@ -1,73 +1,77 @@
 import BSON
 import Mongo
 
-/// Writes one chunk: `update` commands over a range of `_id`s.
+/// Writes the documents of a chunk, and no others: `update` commands that name their `_id`s.
+///
+/// Each filter holds the fence, that the phase is still needed, and of what the documents were as they were read so much as
+/// undo has to rely on.
 struct ChunkWriter {
     let job: Job
     let phase: Phase
+    let isJournaled: Bool
     /// The collection that the job was planned on: should it be replaced meanwhile, the server refuses the write.
     let collectionUUID: BSONValue?
 
-    /// One update over many documents.
+    /// One statement of a command.
     struct Update {
+        let ids: [BSONValue]
         /// What the documents have to be like, without the fence.
-        var condition: Expression
-        /// The only documents that may be written; `nil` for all of the chunk.
-        var ids: BSONValue?
-        /// Those of them that sync and will not.
-        var harm: [BSONValue] = []
-        var pipeline: [BSONDocument]
-    }
+        let condition: Expression
+        let pipeline: [BSONDocument]
+        /// Whether texts are compared by their bytes and not by the collection's collation.
+        var isBinary = false
 
-    /// What is to be sent for a chunk, the updates of one command together.
-    /// - Parameter judged: the only documents that may be written; `nil` for all of the chunk.
-    func commands(_ chunk: Chunk, only judged: Selection?) -> [[Update]] {
-        guard let judged else {
-            return [
-                [
-                    Update(
-                        condition: condition(of: phase.steps, in: chunk), ids: chunk.listed.map { .array(of: $0) },
-                        pipeline: phase.steps.updateOfNeeding)
-                ]
-            ]
+        func statement(under lease: Lease) -> BSONValue {
+            let id: BSONValue = ids.count == 1 ? ids[0] : ["$in": .array(of: ids)]
+            var builder = BSONBuilder()
+            // `$eq` beside one `_id`, as that may be an object of operators.
+            let isOne: BSONValue = ["$eq": id]
+            builder.append(
+                "q", ["_id": ids.count == 1 ? isOne : id, "$expr": (lease.fence && condition).bson])
+            builder.append("u", .array(of: pipeline.map { .object($0) }))
+            builder.append("multi", .bool(ids.count > 1))
+            builder.append("hint", ["_id": 1])
+            if isBinary { builder.append("collation", ["locale": "simple"]) }
+            return .object(builder.finish())
         }
-        let groups = [(judged.counted, phase.steps), (judged.harmless, phase.harmlessSteps)]
-        let updates = groups.flatMap { ids, steps in
-            let condition = condition(of: steps, in: chunk)
-            return steps.isEmpty
-                ? []
-                : ids.commandSlices().map { slice in
-                    Update(
-                        condition: condition, ids: .array(of: slice), harm: slice.filter(judged.harmful.contains),
-                        pipeline: steps.updateOfNeeding)
-                }
+
+        /// About what it takes in a command.
+        fileprivate var byteCount: Int {
+            BSONDocument([
+                ("q", condition.bson), ("i", .array(of: ids)), ("u", .array(of: pipeline.map { .object($0) })),
+            ]).bytes.count
         }
-        // Two fit into one command, which takes 48 MB; more are sent one by one, so that none takes long.
-        return updates.count <= 2 ? (updates.isEmpty ? [] : [updates]) : updates.map { [$0] }
     }
 
-    /// Whether a document needs one of the steps, and no step of an earlier phase.
-    func need(of steps: [CompiledStep]) -> Expression {
-        PlantedBug.noNeeds.isPlanted
-            ? .constant(true) : .all([.any(steps.map(\.needs)), SyncLock.isFree] + phase.conditions)
-    }
+    /// The most statements and bytes of a command that has several, so that none takes long.
+    private static let most = (updates: 500, bytes: 4 << 20)
 
-    /// The `_id`s of a list stand beside the condition.
-    private func condition(of steps: [CompiledStep], in chunk: Chunk) -> Expression {
-        chunk.listed == nil ? chunk.membership && need(of: steps) : need(of: steps)
+    /// What is to be sent for these documents, the updates of one command together.
+    /// - Throws: ``BSONError``, which would be a bug.
+    func commands(_ documents: [DueDocument]) throws -> [[Update]] {
+        var commands: [[Update]] = []
+        var size = 0
+        for update in try phase.isServerSide ? serverUpdates(documents) : documents.compactMap(clientUpdate) {
+            let added = update.byteCount
+            if let last = commands.last, last.count < Self.most.updates, size + added <= Self.most.bytes {
+                commands[commands.count - 1].append(update)
+                size += added
+            } else {
+                commands.append([update])
+                size = added
+            }
+        }
+        return commands
     }
 
     /// Sends one command.
-    ///
-    /// The filter holds the fence, so that a runner whose lease has ended changes nothing, whenever its command arrives.
     /// - Parameter isFinal: whether it waits for a majority; else the chunk's checkpoint does for it.
     /// - Returns: the server's reply.
     /// - Throws: ``MongoError``; the updates may then be done in part, and can be sent again.
     func send(
         _ updates: [Update], under lease: Lease, isFinal: Bool, on client: borrowing Client
     ) throws(MongoError) -> BSONDocument {
-        try send(
-            updates.map { .object(statement($0, fence: lease.fence)) }, under: lease, isFinal: isFinal, on: client)
+        try send(updates.map { $0.statement(under: lease) }, under: lease, isFinal: isFinal, on: client)
     }
 
     /// Sends commands side by side, the first on `client` and each other one on a client of its own.
@@ -92,6 +96,154 @@ struct ChunkWriter {
             }
     }
 
+    private func send(
+        _ statements: [BSONValue], under lease: Lease, isFinal: Bool, on client: borrowing Client
+    ) throws(MongoError) -> BSONDocument {
+        let limit = lease.terms.writeLimit.milliseconds
+        var command = BSONBuilder()
+        command.append("update", .string(job.namespace.collection))
+        command.append("updates", .array(of: statements))
+        // The statements of a step of the client are each of one document, and none waits for another.
+        if !phase.isServerSide { command.append("ordered", false) }
+        command.append("maxTimeMS", .long(limit))
+        command.append("writeConcern", isFinal ? ["w": "majority", "wtimeout": .long(limit)] : ["w": 1])
+        command.append("comment", .string("shipshape backfill \(job.name)"))
+        if let collectionUUID { command.append("collectionUUID", collectionUUID) }
+        return try client.runWriteCommand(command.finish(), on: job.namespace.database)
+    }
+}
+
+/// What the server computes: documents that are written alike share a statement.
+extension ChunkWriter {
+    /// What the documents of one statement have in common.
+    private struct Likeness: Hashable {
+        /// Whether the steps that could do harm are left out.
+        var isHarmless: Bool
+        /// Of each touched field whether it changes, and whether it is there.
+        var fields: [UInt8] = []
+        /// The fields that change, as they were, where they have to be the same still.
+        var before = BSONDocument()
+
+        var withoutValues: Likeness { Likeness(isHarmless: isHarmless, fields: fields) }
+    }
+
+    /// From so many documents on those with one likeness have a statement of their own, as it costs the server more to read
+    /// one than to compare a document with a hundred others.
+    private static let fewest = 8
+    private static let mostCompared = 100
+
+    private func serverUpdates(_ documents: [DueDocument]) throws -> [Update] {
+        var groups: [Likeness: [DueDocument]] = [:]
+        var order: [Likeness] = []
+        for document in documents {
+            let likeness = try likeness(of: document)
+            if groups[likeness] == nil { order.append(likeness) }
+            groups[likeness, default: []].append(document)
+        }
+        var updates: [Update] = []
+        var others: [Likeness: [DueDocument]] = [:]
+        for likeness in order {
+            guard let alike = groups[likeness] else { continue }
+            if likeness.before.isEmpty || alike.count >= Self.fewest {
+                updates += try self.updates(alike, likeness)
+            } else {
+                others[likeness.withoutValues, default: []] += alike
+            }
+        }
+        for likeness in order.map(\.withoutValues) {
+            for part in (others.removeValue(forKey: likeness) ?? []).parts(of: Self.mostCompared) {
+                updates += try self.updates(part, likeness)
+            }
+        }
+        return updates
+    }
+
+    private func updates(_ documents: [DueDocument], _ likeness: Likeness) throws -> [Update] {
+        let steps = likeness.isHarmless ? phase.harmlessSteps : phase.steps
+        guard !steps.isEmpty else { return [] }
+        let condition = Expression.all([need(of: steps)] + (try isStillSo(likeness, documents, for: steps)))
+        return documents.map(\.id).commandSlices().map {
+            Update(ids: $0, condition: condition, pipeline: steps.updateOfNeeding)
+        }
+    }
+
+    /// Whether a document needs one of the steps, and no step of an earlier phase.
+    private func need(of steps: [CompiledStep]) -> Expression {
+        PlantedBug.noNeeds.isPlanted
+            ? .constant(true) : .all([.any(steps.map(\.needs)), SyncLock.isFree] + phase.conditions)
+    }
+
+    private func likeness(of document: DueDocument) throws -> Likeness {
+        var likeness = Likeness(isHarmless: document.judgement == .harmless)
+        guard isJournaled, let change = document.change else { return likeness }
+        let (before, after) = (change.before.view, change.after.view)
+        var old = BSONBuilder()
+        for name in phase.touched {
+            let was = try before.find(name)
+            let isChanged = try ChunkJournal.differs(was, of: before, after.find(name), of: after)
+            likeness.fields.append(isChanged ? (was == nil ? 1 : 2) : 0)
+            if isChanged, let was, !phase.tellsWhatWas { old.append(was, of: before) }
+        }
+        likeness.before = old.finish()
+        return likeness
+    }
+
+    /// What the journal relies on: the fields that were missing are, what the steps take away for good is exactly what was
+    /// read, and no step has become due that was not.
+    private func isStillSo(
+        _ likeness: Likeness, _ documents: [DueDocument], for steps: [CompiledStep]
+    ) throws -> [Expression] {
+        guard !likeness.fields.isEmpty else { return [] }
+        let changed = zip(phase.touched, likeness.fields).filter { $0.1 != 0 }
+        let missing = changed.filter { $0.1 == 1 }.map { Expression(.string("$" + $0.0)).isMissing }
+        let names = Set(changed.map(\.0))
+        let others = steps.filter { step in names.isDisjoint(with: step.step.kind.touched.map { $0.components[0] }) }
+        let present = phase.tellsWhatWas ? [] : changed.filter { $0.1 == 2 }.map(\.0)
+        let isSame =
+            likeness.before.isEmpty
+            ? try present.map { try areExactly($0, asIn: documents) }
+            : try Expression.areExactly(present, asIn: likeness.before)
+        return missing + isSame + others.map { !$0.needs }
+    }
+
+    /// Whether a field is what it was in each of these documents: the server looks its value up by the `_id`.
+    private func areExactly(_ name: String, asIn documents: [DueDocument]) throws -> Expression {
+        let branches = try documents.compactMap { document -> BSONValue? in
+            guard let before = document.change?.before.view, let value = try before.find(name) else { return nil }
+            var literal = BSONBuilder()
+            literal.append("$literal", value, of: before)
+            let isThis = Expression(.string("$_id")) == .constant(document.id)
+            return ["case": isThis.bson, "then": .object(literal.finish())]
+        }
+        let value = Expression(["$switch": ["branches": .array(of: branches), "default": nil]])
+        return .same(Expression(.string("$" + name)), value)
+    }
+}
+
+/// What the client computed: a compare-and-set of each document.
+extension ChunkWriter {
+    private func clientUpdate(_ document: DueDocument) throws -> Update? {
+        let step = phase.steps[0]
+        let target = step.step.target
+        // Judged to be none of the step's: with nothing beside it, nothing is written.
+        guard document.judgement != .harmless, let change = document.change,
+            let value = try change.after.value(at: target)
+        else { return nil }
+        // What the change was computed from, and what it writes, are as they were read.
+        let sources = step.step.sources.map { $0.components[0] }.filter { !phase.touched.contains($0) }
+        let isSame = try Expression.areExactly(phase.touched + sources, asIn: change.before)
+        var writes = [(path: target, value: Expression.constant(value))]
+        if let marker = step.step.kind.marker { writes.append((marker, .constant(true))) }
+        return Update(
+            ids: [document.id], condition: .all([step.needs, SyncLock.isFree] + phase.conditions + isSame),
+            pipeline: [["$set": .object(Assignment(writes: writes).specification)]],
+            // An _id that is a text is found by the collection's collation.
+            isBinary: !document.id.dependsOnCollation)
+    }
+}
+
+/// The sync translator's locks.
+extension ChunkWriter {
     /// Takes locks away that are still what they were, and waits for a majority.
     /// - Returns: how many were taken away.
     func unset(
@@ -103,33 +255,10 @@ struct ChunkWriter {
                 return lock[name].map { field == .constant($0) } ?? field.isMissing
             }
             return [
-                "q": ["_id": id, "$expr": Expression.all([lease.fence] + isSame).bson],
+                "q": ["_id": ["$eq": id], "$expr": Expression.all([lease.fence] + isSame).bson],
                 "u": [["$unset": .array(of: SyncLock.fields.map { .string($0) })]],
             ]
         }
         return try send(statements, under: lease, isFinal: true, on: client)["nModified"]?.integer ?? 0
-    }
-
-    private func send(
-        _ statements: [BSONValue], under lease: Lease, isFinal: Bool, on client: borrowing Client
-    ) throws(MongoError) -> BSONDocument {
-        let limit = lease.terms.writeLimit.milliseconds
-        var command = BSONBuilder()
-        command.append("update", .string(job.namespace.collection))
-        command.append("updates", .array(of: statements))
-        command.append("maxTimeMS", .long(limit))
-        command.append("writeConcern", isFinal ? ["w": "majority", "wtimeout": .long(limit)] : ["w": 1])
-        command.append("comment", .string("shipshape backfill \(job.name)"))
-        if let collectionUUID { command.append("collectionUUID", collectionUUID) }
-        return try client.runWriteCommand(command.finish(), on: job.namespace.database)
-    }
-
-    private func statement(_ update: Update, fence: Expression) -> BSONDocument {
-        let condition = fence && update.condition
-        let filter = update.ids.map { ["_id": ["$in": $0], "$expr": condition.bson] } ?? condition.filter
-        return [
-            "q": .object(filter), "u": .array(of: update.pipeline.map { .object($0) }), "multi": true,
-            "hint": ["_id": 1],
-        ]
     }
 }

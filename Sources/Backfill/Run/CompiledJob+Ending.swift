@@ -1,6 +1,12 @@
 import BSON
 
 extension CompiledJob {
+    /// Whether nothing that is found in the documents could stand against a run: it ends, does no harm, and leaves alone
+    /// what it cannot change.
+    var isSafeByForm: Bool {
+        endsByConstruction && isHarmless && job.steps.allSatisfy { $0.step.kind.refuses.isEmpty }
+    }
+
     /// Whether the steps' own forms prove that no document needs the job after it, so that no document has to be asked:
     /// none states its change freely, and none reads or writes what another one writes.
     var endsByConstruction: Bool {

@@ -3,11 +3,10 @@ import Checking
 import Mongo
 import ServerSchema
 
-/// A part of a job that one walk over the collection does: steps that one update runs together, or one step that the
-/// client computes.
+/// A part of a job that is written at once: steps that one update runs together, or one step that the client computes.
 ///
-/// A document is through a phase before any document is in the next one, as far as the job's own walk goes: a step that
-/// takes away what an earlier step reads begins a phase.
+/// A document is through a phase before it is in the next one: a step that takes away what an earlier step reads begins a
+/// phase.
 struct Phase: Sendable {
     /// The steps in their order; a later one sees what an earlier one wrote.
     let steps: [CompiledStep]
@@ -116,6 +115,9 @@ struct Phase: Sendable {
 /// What an earlier phase passed over stays as it is, or a step would take away what an earlier one still has to read: a
 /// document that was locked, that could not be written, or that came or changed behind the walk.
 extension Phase {
+    /// What the server can ask first of a document that needs the phase; `nil` where there is nothing so simple.
+    var quickNeed: BSONDocument? { steps.quickNeed }
+
     /// The phases of a job, each with what has to be done before it.
     static func inOrder(_ phases: [Phase]) -> [Phase] {
         phases.indices.map { index in

@@ -31,31 +31,24 @@ struct Preview: ~Copyable {
     /// Takes the place of the cursor where a step is the client's.
     private var evaluation: Evaluation?
 
-    /// Previews a chunk.
     /// - Parameter onlyNeeding: whether documents that the phase does not concern are left out.
-    init(_ chunk: Chunk, through phase: Phase, in context: ClientContext, onlyNeeding: Bool) {
+    init(_ scope: ReadScope, through phase: Phase, in context: ClientContext, onlyNeeding: Bool) {
         collection = context.collection
         self.onlyNeeding = onlyNeeding
         walks = phase.walks
         guard phase.isServerSide else {
             evaluation = Evaluation(
-                chunk, through: phase.steps, in: context, onlyNeeding: onlyNeeding, where: phase.isThrough)
+                scope, through: phase.steps, in: context, onlyNeeding: onlyNeeding, where: phase.isThrough)
             return
         }
         let needs = phase.needs
-        var pipeline: [BSONDocument] = [["$match": .object(chunk.filter())], ["$sort": ["_id": 1]]]
-        if onlyNeeding { pipeline.append(["$match": .object(needs.filter)]) }
+        var pipeline = scope.stages(where: onlyNeeding ? needs : nil, quick: onlyNeeding ? phase.quickNeed : nil)
         let isLarge: BSONValue = ["$gt": [["$bsonSize": "$$ROOT"], .integer(Self.large)]]
         let before: BSONValue = ["$cond": [isLarge, true, "$$ROOT"]]
         pipeline.append(["$set": [Self.beforeMark: ["$cond": [needs.bson, before, "$$REMOVE"]]]])
         pipeline += Self.stages(of: phase)
         pipeline.append(["$set": [Self.openMark: ["$cond": [needs.bson, true, "$$REMOVE"]]]])
-        cursor = context.collection.aggregate(
-            pipeline,
-            options: [
-                "hint": ["_id": 1], "comment": "shipshape preview", "readConcern": ["level": "majority"],
-                "allowDiskUse": true,
-            ])
+        cursor = context.collection.aggregate(pipeline, options: scope.options("preview", ["allowDiskUse": true]))
     }
 
     /// The update of each walk, and in front of it whether it changes the document.
@@ -69,7 +62,7 @@ struct Preview: ~Copyable {
         }
     }
 
-    /// The next document in the order of `_id`; `nil` at the end of the chunk.
+    /// The next document; `nil` at the end.
     mutating func next() throws -> Outcome? {
         if evaluation != nil { return try nextEvaluated() }
         guard let (found, isLarge) = try nextOutcome() else { return nil }

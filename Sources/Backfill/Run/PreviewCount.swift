@@ -19,12 +19,12 @@ struct PreviewCount: Sendable {
     var idBytes = 0
     var journalBytes = 0
 
-    /// Counts the documents of a chunk, and gives how many they are.
-    mutating func look(at chunk: Chunk, number: Int, of collection: MongoCollection) throws -> Int {
+    /// Counts the documents of a range, and gives how many they are.
+    mutating func look(at span: IDSpan, number: Int, of collection: MongoCollection) throws -> Int {
         var documents = 0
         let touched = job.whole.touched
         var journal = ChunkJournal(touched: touched)
-        var preview = Preview(chunk, through: job.whole, in: job.context(collection), onlyNeeding: false)
+        var preview = Preview(.span(span), through: job.whole, in: job.context(collection), onlyNeeding: false)
         while let outcome = try preview.next() {
             documents += 1
             try add(outcome, number)

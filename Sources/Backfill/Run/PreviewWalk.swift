@@ -46,7 +46,7 @@ final class PreviewWalk: Sendable {
             var part = size
             // One that a run would set aside ends the look at its chunk: it is looked for by halves.
             while !runner.stop.isRaised {
-                let rest = Chunk(after: after, through: chunk.through)
+                let rest = IDSpan(after: after, through: chunk.through)
                 do {
                     let next = part < size ? try cut(rest, part, collection) : rest
                     // Read again as a whole after a failure, so a chunk is counted once.
@@ -74,10 +74,10 @@ final class PreviewWalk: Sendable {
     }
 
     /// The next chunk, with its number.
-    private func take(_ collection: MongoCollection) throws -> (Chunk, Int)? {
+    private func take(_ collection: MongoCollection) throws -> (IDSpan, Int)? {
         try state.withLock { state in
             guard !state.isOver else { return nil }
-            let all = Chunk(after: state.last, through: upper)
+            let all = IDSpan(after: state.last, through: upper)
             let chunk = try cut(all, size, collection)
             state.last = chunk.through
             state.taken += 1
@@ -86,10 +86,10 @@ final class PreviewWalk: Sendable {
         }
     }
 
-    private func cut(_ chunk: Chunk, _ documents: Int, _ collection: MongoCollection) throws -> Chunk {
-        let chunker = Chunker(collection: collection)
+    private func cut(_ span: IDSpan, _ documents: Int, _ collection: MongoCollection) throws -> IDSpan {
+        let cutter = SpanCutter(collection: collection)
         return try runner.patience.bridging {
-            try chunker.chunk(after: chunk.after, upper: chunk.through, documents: documents)
+            try cutter.span(after: span.after, upper: span.through, documents: documents)
         }
     }
 }

@@ -22,10 +22,8 @@ struct Survey {
 
     let job: CompiledJob
     let collection: MongoCollection
-    /// The only documents that are counted; `nil` counts them all.
-    var only: IDList?
-    /// Those of them that one aggregation counts.
-    var listed: Chunk?
+    /// The documents that are looked at.
+    var scope = ReadScope.collection
     /// A filter for the part of the collection that one aggregation counts; `nil` for all of it.
     var part: BSONDocument?
     /// Whether it is also told what the job would leave; else ``Result/after`` is ``Result/before``.
@@ -35,18 +33,28 @@ struct Survey {
     static let samples = 5
 
     func run() throws -> Result {
-        guard let only else { return try counted() }
-        return try .sum(
-            only.chunks.map { chunk in
+        var result = try result(looksAtOnce ? countsAtOnce() : countsInTurn())
+        if !job.isServerSide { try addEvaluated(to: &result) }
+        // Documents that are no concern of the job were not even looked at.
+        if quick != nil { result.documents = try collection.estimatedCount() }
+        return result
+    }
+
+    /// Counts these documents alone.
+    func run(over slices: [[BSONValue]]) throws -> Result {
+        try .sum(
+            slices.map { ids in
                 var survey = self
-                (survey.only, survey.listed) = (nil, chunk)
-                return try survey.counted()
+                survey.scope = .ids(ids)
+                return try survey.run()
             })
     }
 
     /// Counts side by side on so many connections, where each is to look at a part of the collection alone.
+    ///
+    /// What the server can ask first costs so little that the ranges of the index, twice the price of a scan, do not pay.
     func run(in lanes: Int, on pool: ClientPool) throws -> Result {
-        guard only == nil, looksAtOnce, lanes > 1 else { return try run() }
+        guard looksAtOnce, quick == nil, lanes > 1 else { return try run() }
         let ranges: [IDRange]
         do throws(MongoError) { ranges = try IDRange.splitting(collection, into: lanes * 4) } catch {
             // A server that cannot draw a sample, as after a crash with a wrong count, can still be asked for all.
@@ -79,10 +87,25 @@ struct Survey {
             })
     }
 
-    private func counted() throws -> Result {
-        var result = try result(looksAtOnce ? countsAtOnce() : countsInTurn())
-        if !job.isServerSide { try addEvaluated(to: &result) }
-        return result
+    /// How many documents need the job; of these alone, where they are named.
+    func needing(of ids: [BSONValue]? = nil) throws -> Int {
+        let scope = ids.map { ReadScope.ids($0) } ?? .collection
+        guard job.isServerSide else {
+            var evaluation = Evaluation(scope, through: job.steps, in: job.context(collection), onlyNeeding: true)
+            var count = 0
+            while let outcome = try evaluation.next() { count += outcome.isChanged ? 1 : 0 }
+            return count
+        }
+        var cursor = collection.aggregate(
+            scope.stages(where: job.whole.needs, quick: job.whole.quickNeed) + [["$count": "n"]],
+            options: scope.options("survey"))
+        return try cursor.nextDocument()?["n"]?.integer ?? 0
+    }
+
+    /// What holds of every document that the job is about, where the server can ask that first.
+    private var quick: BSONDocument? {
+        guard case .collection = scope, looksAtOnce else { return nil }
+        return job.steps.quickConcern
     }
 
     /// Whether the job needs what its only step finds.
@@ -91,9 +114,9 @@ struct Survey {
     private var rounds: Range<Int> { 0..<(looksAhead || !job.isServerSide ? 2 : 1) }
 
     /// The stages in front: without a client-side step the server counts every document.
-    private var scope: [BSONDocument] {
-        ([part, listed.map { $0.filter() }].compactMap(\.self).map { ["$match": .object($0)] })
-            + (job.isServerSide ? [] : [["$match": .object((!job.whole.needs).filter)]])
+    private var stages: [BSONDocument] {
+        let matches = [part, quick].compactMap(\.self).map { ["$match": .object($0)] as BSONDocument }
+        return matches + scope.stages(where: job.isServerSide ? nil : !job.whole.needs)
     }
 
     /// The counts as a report has them, with a few `_id`s of each kind.
@@ -140,7 +163,7 @@ struct Survey {
         findings += job.steps.filter(\.isAboutElements).map(\.reasonCodes)
         if !hasOneStep { findings.append(job.whole.needs) }
         let group: BSONDocument = ["_id": .array(of: findings.map(\.bson)), "n": ["$sum": 1]]
-        var cursor = collection.aggregate(scope + [["$group": .object(group)]], options: Self.options)
+        var cursor = collection.aggregate(stages + [["$group": .object(group)]], options: options)
         var counts: Counts = [:]
         while let document = try cursor.nextDocument() {
             guard let number = document["n"]?.integer, let found = document["_id"]?.document?.values else { continue }
@@ -161,7 +184,7 @@ struct Survey {
 
     private func countsInTurn() throws -> Counts {
         var cursor = collection.aggregate(
-            scope + findingsInTurn + [["$group": .object(totals)]], options: Self.options)
+            stages + findingsInTurn + [["$group": .object(totals)]], options: options)
         let sums = try cursor.nextDocument().map { try $0.elements() } ?? []
         return Dictionary(uniqueKeysWithValues: sums.map { ($0.name, $0.value.integer ?? 0) })
     }
@@ -204,16 +227,55 @@ struct Survey {
 
     private func sampleIDs(step: Int, where condition: Expression) throws(MongoError) -> [BSONValue] {
         let pipeline =
-            scope + job.steps[..<step].filter { $0.client == nil }.map(\.stage) + [
+            stages + job.steps[..<step].filter { $0.client == nil }.map(\.stage) + [
                 ["$match": .object(condition.filter)], ["$limit": .integer(Self.samples)], ["$project": ["_id": 1]],
             ]
-        return try collection.aggregate(pipeline, options: Self.options).documents().compactMap { $0["_id"] }
+        return try collection.aggregate(pipeline, options: options).documents().compactMap { $0["_id"] }
     }
 
     /// A field that no document has, for the finding of each step in a round.
     private func mark(_ round: Int) -> String { "__shipshape_\(round)" }
 
-    static let options: BSONDocument = ["comment": "shipshape survey", "readConcern": ["level": "majority"]]
+    private var options: BSONDocument { scope.options("survey") }
+
+    static let options = ReadScope.collection.options("survey")
+}
+
+extension IDList {
+    /// The list in parts that a command takes each.
+    var slices: [[BSONValue]] { ids.commandSlices(count: 1_000) }
+}
+
+extension Survey.Result {
+    /// The counts of several sets of documents together.
+    static func sum(_ results: [Survey.Result]) -> Survey.Result {
+        guard let first = results.first else { return Survey.Result(before: [], after: [], needing: 0, documents: 0) }
+        return results.dropFirst().reduce(first) { $0.adding($1) }
+    }
+
+    private func adding(_ other: Survey.Result) -> Survey.Result {
+        Survey.Result(
+            before: zip(before, other.before).map { $0.adding($1) },
+            after: zip(after, other.after).map { $0.adding($1) },
+            needing: needing + other.needing, documents: documents + other.documents)
+    }
+}
+
+extension BackfillReport.StepCount {
+    fileprivate func adding(_ other: Self) -> Self {
+        var sum = self
+        sum.needing += other.needing
+        for left in other.leftAlone {
+            if let index = sum.leftAlone.firstIndex(where: { $0.reason == left.reason }) {
+                sum.leftAlone[index].count += left.count
+                let room = max(0, Survey.samples - sum.leftAlone[index].samples.count)
+                sum.leftAlone[index].samples += left.samples.prefix(room)
+            } else {
+                sum.leftAlone.append(left)
+            }
+        }
+        return sum
+    }
 }
 
 extension CompiledStep {

@@ -2,13 +2,13 @@ import BSON
 
 /// What a runner records of its range, as changes for ``renew(_:setting:)``.
 extension StateStore {
-    /// The changes that start a pass of a phase, up to `upper`.
-    /// - Parameter phases: how many phases the job has.
-    static func starting(pass: Int, phase: Int, of phases: Int, upper: BSONValue) -> BSONDocument {
+    /// The changes that start a round.
+    /// - Parameter due: how many documents need the job; `nil` where nobody has counted.
+    static func starting(pass: Int, due: Int?) -> BSONDocument {
         [
-            "pass": .integer(pass), "phase": .integer(phase), "phases": .integer(phases),
-            "upper": ["$literal": ["v": upper]], "last": "$$REMOVE", "state": "running", "walked": 0,
-            "active": "$$NOW", "recent": [["at": "$$NOW", "walked": 0]],
+            "pass": .integer(pass), "phase": "$$REMOVE", "phases": "$$REMOVE",
+            "upper": ["$literal": ["v": .maxKey]], "last": "$$REMOVE", "state": "running", "walked": 0,
+            "due": due.map { .integer($0) } ?? "$$REMOVE", "active": "$$NOW", "recent": [["at": "$$NOW", "walked": 0]],
         ]
     }
 
@@ -25,7 +25,7 @@ extension StateStore {
     /// The changes that end a pass.
     static func ending(isDone: Bool) -> BSONDocument {
         [
-            "upper": "$$REMOVE", "last": "$$REMOVE", "walked": "$$REMOVE", "recent": "$$REMOVE", "active": "$$NOW",
+            "upper": "$$REMOVE", "last": "$$REMOVE", "walked": "$$REMOVE", "due": "$$REMOVE", "recent": "$$REMOVE", "active": "$$NOW",
             "state": isDone ? "done" : "running",
         ]
     }

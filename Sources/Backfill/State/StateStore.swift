@@ -96,7 +96,7 @@ extension StateStore {
     func unfinishedChunks() throws(MongoError) -> Int? {
         guard let document = try client.first("ranges", ["_id": range]) else { return nil }
         let progress = Progress(document)
-        return progress.upper == nil ? nil : progress.chunks
+        return progress.isOpen ? progress.chunks : nil
     }
 
     /// Records the job and its range, unless an earlier run did.
@@ -125,45 +125,46 @@ extension StateStore {
 
     /// How far a range is.
     struct Progress {
-        /// Counts the walks over the collection; 0 before the first.
+        /// Counts the rounds over the collection; 0 before the first.
         var pass: Int
-        /// The phase that the walk runs, by its index in the job.
-        var phase: Int
-        /// Documents that this walk has passed, changed or not: about as many, for operators to see.
+        /// Documents that this round has done: about as many, for operators to see.
         var walked: Int
         /// Chunks of all runs.
         var chunks: Int
         /// Documents that those chunks changed; a chunk that was written and not checkpointed is not in it.
         var modified: Int
-        /// The last `_id` that is done in this pass.
-        var last: BSONValue?
-        /// The pass's last `_id`; `nil` between passes.
-        var upper: BSONValue?
-        /// Chunks in which more documents were changed than the journal holds.
+        /// The `_id` of the last document that was done in this round: for who looks, as nothing goes on from there.
+        private(set) var last: BSONValue?
+        /// Set while a round is under way.
+        private var upper: BSONValue?
+        /// Chunks of earlier versions in which more documents were changed than the journal holds.
         var unjournaled: [BSONValue]
 
-        /// Whether the pass has reached its last `_id`.
-        ///
-        /// The walk ends at exactly that `_id`. Its order is the server's: only it knows the collection's collation.
-        var isPassOver: Bool {
-            guard let last, let upper else { return false }
-            return upper.hasSameBytes(as: last)
+        /// Whether a round was begun and not ended.
+        var isOpen: Bool { upper != nil }
+
+        /// A round begins.
+        mutating func begin() { (pass, walked, last, upper) = (pass + 1, 0, nil, .maxKey) }
+
+        /// A round ends.
+        mutating func end() { (walked, last, upper) = (0, nil, nil) }
+
+        /// A chunk was done.
+        mutating func add(documents: Int, modified: Int, last: BSONValue?) {
+            walked += documents
+            chunks += 1
+            self.modified += modified
+            if isOpen { self.last = last }
         }
 
         init(_ document: BSONDocument) {
             pass = document["pass"]?.integer ?? 0
-            phase = document["phase"]?.integer ?? 0
             walked = document["walked"]?.integer ?? 0
             chunks = document["chunks"]?.integer ?? 0
             modified = document["modified"]?.integer ?? 0
             last = document["last"]?.document?["v"]
             upper = document["upper"]?.document?["v"]
             unjournaled = document["unjournaled"]?.document?.values ?? []
-        }
-
-        /// Keeps a chunk in mind that changed more documents than its journal holds; of many, the newest.
-        mutating func note(_ gap: UnjournaledChunk) {
-            unjournaled = (unjournaled + [.object(gap.document)]).suffix(UnjournaledChunk.most)
         }
     }
 

@@ -17,8 +17,8 @@ extension JobStatus {
         pass = progress.pass
         chunks = progress.chunks
         modified = progress.modified
-        walked = progress.upper == nil ? nil : progress.walked
-        if let phases = range["phases"]?.integer, phases > 1 { phase = ((range["phase"]?.integer ?? 0) + 1, phases) }
+        walked = progress.isOpen ? progress.walked : nil
+        estimate = range["due"]?.integer
         checkpointed = ServerTime(range["active"])
         let recent = range["recent"]?.document?.values.first?.document
         rate = recent.flatMap { rate(since: $0) }

@@ -73,6 +73,8 @@ package protocol StepKind: Hashable, Sendable, CustomStringConvertible {
     var tellsWhatWas: Bool { get }
     /// The field that the step looks at in all documents before the job's first write; `nil` where it does not.
     var looksAtBeforehand: FieldPath? { get }
+    /// What the server can ask first, and cheaper than whether the step is needed.
+    var quick: QuickCondition { get }
     /// Whether the step needs a walk of its own over the collection, after the steps before it are done everywhere.
     var startsPhase: Bool { get }
 }
@@ -100,5 +102,6 @@ extension StepKind {
     package var clientTransform: (any ClientTransform)? { nil }
     package var startsPhase: Bool { false }
     package var looksAtBeforehand: FieldPath? { nil }
+    package var quick: QuickCondition { QuickCondition() }
     package var tellsWhatWas: Bool { loss == nil }
 }

@@ -11,7 +11,7 @@ struct UndoOverlay {
     /// What the chunk at hand would have restored, and what later walks would have.
     private var recent: [BSONValue: [JournalGroup]] = [:]
     private var kept: [BSONValue: [JournalGroup]] = [:]
-    private var chunk: (pass: Int, after: BSONValue?)?
+    private var chunk: (pass: Int, chunk: BSONValue)?
     /// The walks whose documents an earlier one may have changed too, in a way that matters.
     private let lasting: Set<Int>
     private let most: Int
@@ -32,9 +32,9 @@ struct UndoOverlay {
 
     /// Goes on to a document of the journal, and forgets what no older one can ask for.
     mutating func enter(_ part: JournalPart) {
-        let isSame = chunk.map { $0.pass == part.pass && $0.after == part.chunk.after } ?? false
+        let isSame = chunk.map { $0.pass == part.pass && $0.chunk == part.chunk } ?? false
         if !isSame { recent = [:] }
-        chunk = (part.pass, part.chunk.after)
+        chunk = (part.pass, part.chunk)
     }
 
     mutating func restore(_ document: Restoring) {

@@ -71,12 +71,12 @@ struct BackfillCommand: AsyncParsableCommand {
         defer { signals.cancel() }
 
         let planner = BackfillRunner(compiled, options: options, stop: stop, events: { _ in })
-        let plan = try await onOwnedThread(name: "plan") { () throws in try planner.plan(on: pool, isDry: dryRun) }
+        let plan = try await onOwnedThread(name: "plan") { [dryRun, yes] () throws in try planner.plan(on: pool, isDry: dryRun, isAsked: !yes) }
         if !dryRun { try confirm(plan, planner) }
         interruption.beginWork()
 
         let quiet = output.quiet
-        let progress = ProgressLine(file.name, total: plan.documents, isShown: output.showsProgress)
+        let progress = ProgressLine(file.name, total: dryRun ? plan.documents : plan.needing ?? plan.documents, isShown: output.showsProgress)
         defer { progress.finish() }
         let lines = SetAsideLines(of: file.namespace)
         let setAside = try failures.map { path throws in try FailuresFile(path) }
@@ -100,7 +100,7 @@ struct BackfillCommand: AsyncParsableCommand {
     private func confirm(_ plan: BackfillPlan, _ runner: BackfillRunner) throws {
         try runner.checkPause(of: plan)
         try runner.checkHarm(of: plan)
-        guard plan.needing > 0 || plan.resumesAfter != nil else { return }
+        guard plan.needing != 0 || plan.resumesAfter != nil else { return }
         if !(yes && output.quiet) { Console.error(BackfillPlanText.render(plan)) }
         guard !yes else { return }
         try Console.confirm(

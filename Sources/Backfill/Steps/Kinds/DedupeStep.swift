@@ -12,6 +12,7 @@ package struct DedupeStep: StepKind {
     let field: FieldPath
 
     package var target: FieldPath { field }
+    package var quick: QuickCondition { .present(field) }
     package var looksInto: [FieldPath] { [field] }
     package var changesInPlace: Bool { true }
 

@@ -22,6 +22,7 @@ package struct DefaultStep: StepKind {
     let nullsToo: Bool
 
     package var target: FieldPath { field }
+    package var quick: QuickCondition { .missing(field, orNull: nullsToo) }
 
     package var description: String {
         let what =

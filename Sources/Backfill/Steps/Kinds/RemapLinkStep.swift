@@ -20,6 +20,7 @@ package struct RemapLinkStep: StepKind {
     let once: FieldPath?
 
     package var target: FieldPath { field }
+    package var quick: QuickCondition { .present(field) }
     package var looksInto: [FieldPath] { [field] }
     package var changesInPlace: Bool { true }
     package var marker: FieldPath? { once }

@@ -9,6 +9,7 @@ package struct RemoveMarkerStep: StepKind {
     let field: FieldPath
 
     package var target: FieldPath { field }
+    package var quick: QuickCondition { .present(field) }
     package var removed: [FieldPath] { [field] }
 
     package var description: String { "remove the marker \(field)" }

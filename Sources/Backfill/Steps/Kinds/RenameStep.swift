@@ -57,6 +57,7 @@ package struct RemoveCopiedStep: StepKind {
     package var source: FieldPath? { to }
     package var removed: [FieldPath] { [from] }
     package var startsPhase: Bool { true }
+    package var quick: QuickCondition { .present(from, besides: [to]) }
     package var looksInto: [FieldPath] { [from, to] }
 
     package var description: String { "remove \(from) where \(to) holds its value" }

@@ -19,6 +19,7 @@ package struct UnsetStep: StepKind {
     var when = When.present
 
     package var target: FieldPath { field }
+    package var quick: QuickCondition { .present(field) }
     package var removed: [FieldPath] { [field] }
     package var changesInPlace: Bool { when == .null }
 

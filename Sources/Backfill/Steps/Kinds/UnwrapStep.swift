@@ -11,6 +11,7 @@ package struct UnwrapStep: StepKind {
     let from: String?
 
     package var target: FieldPath { field }
+    package var quick: QuickCondition { .present(field) }
     package var looksInto: [FieldPath] { [field] }
     package var changesInPlace: Bool { true }
 

@@ -11,6 +11,7 @@ package struct WrapStep: StepKind {
     let under: String?
 
     package var target: FieldPath { field }
+    package var quick: QuickCondition { .present(field) }
     package var looksInto: [FieldPath] { [field] }
     package var changesInPlace: Bool { true }
 

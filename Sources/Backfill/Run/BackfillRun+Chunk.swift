@@ -1,0 +1,419 @@
+import BSON
+import Mongo
+
+/// One chunk's way: find → judge → reserve → journal → write → checkpoint → settle.
+extension BackfillRun {
+    /// How an attempt at a chunk ended.
+    enum Attempt {
+        /// So many documents were changed, and the checkpoint says so; these of the chunk are still to be done.
+        case done(Int, rest: [Chunk])
+        /// It is to be tried again as these.
+        case again([Chunk])
+        /// The run has to stop before it.
+        case stopped(BackfillReport.Stop)
+    }
+
+    /// Takes a chunk through all of it, or as much of it as there is room for.
+    mutating func attempt(_ chunk: Chunk) throws -> Attempt {
+        durability.begin()
+        do {
+            let attempt = try run(chunk)
+            // Whatever was written of a chunk that is not checkpointed, its journal has to stay.
+            try confirmJournal()
+            return attempt
+        } catch let failure as DocumentFailure {
+            try confirmJournal()
+            return try narrow(chunk, failure.error)
+        } catch {
+            try? confirmJournal()
+            saveCount()
+            throw error
+        }
+    }
+
+    private mutating func run(_ chunk: Chunk) throws -> Attempt {
+        var (documents, phase, rest) = try find(chunk)
+        if !phase.isHarmless {
+            switch try judgeAndReserve(documents, of: phase) {
+            case .stopped(let stop): return .stopped(stop)
+            case .admitted(let admitted):
+                let left = documents.dropFirst(admitted.count)
+                if !left.isEmpty { rest.insert(Chunk(Array(left), phase: chunk.phase), at: 0) }
+                documents = admitted
+            }
+        }
+        documents = try journal(documents, of: phase, at: chunk.phase)
+        guard !documents.isEmpty else { return .done(0, rest: rest) }
+        if PlantedBug.checkpointFirst.isPlanted { _ = try checkpoint(documents) }
+        switch try write(documents, of: phase) {
+        case .tooSlow: return .again(chunk.anew(in: pacing.documents))
+        case .refused(let error): return try narrow(chunk, error)
+        case .done(let conflicts):
+            FaultPoint.afterWrite.reached()
+            let modified = tally.uncounted
+            guard try checkpoint(documents) else { return .again(chunk.anew(in: chunk.ids.count)) }
+            account.confirm(harming: documents.filter { $0.judgement == .harmful }.map(\.id))
+            try settle(phase)
+            // A user's change between the reading and the writing stays, and the document is met again.
+            if conflicts, let again = chunk.metAgain(documents.map(\.id)) { rest.append(again) }
+            return .done(modified, rest: rest)
+        }
+    }
+
+    // MARK: Find
+
+    /// The documents of the chunk that need its phase, with what the next steps ask of them, and what of the chunk is left
+    /// for later, as it does not fit into memory with them.
+    private func find(_ chunk: Chunk) throws -> ([DueDocument], Phase, rest: [Chunk]) {
+        let phase = job.phases[chunk.phase]
+        if let documents = chunk.documents { return (documents, phase, []) }
+        let (now, later) = phase.earlierOfClient.isEmpty ? (chunk, nil) : chunk.cut(after: Self.mostCleared)
+        let (kernel, runner, context, uuid, amount) = (
+            kernel.patience, runner, job.context(collection), checkedUUID,
+            ReadAmount(documents: .max, bytes: pacing.bytes)
+        )
+        return try kernel.bridging {
+            let phase = try cleared(phase, for: now.ids)
+            var cursor = DueCursor(
+                .ids(now.ids), of: phase, phase.detail(keepsJournal: runner.keepsJournal), in: context,
+                collectionUUID: uuid)
+            let documents = try cursor.read(amount)
+            let isCut = documents.reduce(0) { $0 + $1.size } >= amount.bytes
+            let read = Set(documents.map(\.id))
+            let left = isCut ? Chunk(now.ids.filter { !read.contains($0) }, phase: now.phase) : nil
+            return (documents, phase, [left, later].compactMap(\.self).filter { !$0.ids.isEmpty })
+        }
+    }
+
+    /// The most documents that the client looks at one by one for a phase behind its own: each is compared with all of them.
+    private static let mostCleared = 200
+
+    /// The phase with what the client found of documents of which the server alone cannot tell whether they are through an
+    /// earlier step of the client.
+    ///
+    /// A document that such a step leaves alone goes on, as long as it is as it was read; one that the step would change is
+    /// passed over.
+    private func cleared(_ phase: Phase, for ids: [BSONValue]) throws -> Phase {
+        let steps = phase.earlierOfClient
+        guard !steps.isEmpty else { return phase }
+        let names = Set(steps.flatMap { $0.step.kind.touched + $0.step.sources }.map { $0.components[0] }).sorted()
+        var evaluation = Evaluation(
+            .ids(ids), through: steps, in: job.context(collection), onlyNeeding: true, where: phase.mayNeed)
+        var cleared: [Expression] = []
+        while let outcome = try blaming({ try evaluation.next() }) {
+            guard let id = outcome.before["_id"], !outcome.isChanged else { continue }
+            cleared.append(
+                try .all(
+                    [Expression(.string("$_id")) == .constant(id)]
+                        + Expression.areExactly(names, asIn: outcome.before)))
+        }
+        return phase.clearing(cleared)
+    }
+
+    // MARK: Judge and reserve
+
+    /// What the budget of unsynced documents says to a chunk.
+    private enum Admission {
+        /// So many documents of it, from the first on, judged; their harm is recorded.
+        case admitted([DueDocument])
+        /// The run has to stop before it.
+        case stopped(BackfillReport.Stop)
+    }
+
+    /// How often a chunk is judged anew when others take the room that it was cut to.
+    private static let maximumTries = 4
+
+    /// Judges documents, and records the harm of those that there is room for before they are written.
+    ///
+    /// The sum is read once, after the record: only then does it show what other jobs recorded at the same time. How much
+    /// of the chunk is tried follows the sum of the chunk before.
+    private mutating func judgeAndReserve(_ documents: [DueDocument], of phase: Phase) throws -> Admission {
+        guard !documents.isEmpty else { return .admitted([]) }
+        let gate = gate
+        var hasFreed = false
+        for _ in 0..<Self.maximumTries {
+            let room = try room(for: documents.count, gate)
+            let decision = try kernel.retrying {
+                try gate.decide(documents, of: phase, room: room.documents, kernel.store)
+            }
+            guard !decision.documents.isEmpty else {
+                guard !hasFreed else { return .stopped(.threshold(room)) }
+                try freeRepaired()
+                (hasFreed, account.headroom) = (true, nil)
+                continue
+            }
+            if try reserve(decision, gate) {
+                account.reserve(atRisk: decision.documents.filter { $0.judgement == .atRisk }.map(\.id))
+                return .admitted(decision.documents)
+            }
+            // Another job, or the ledger, took the room meanwhile.
+            account.headroom = nil
+        }
+        return .stopped(.threshold(try room(for: documents.count, gate)))
+    }
+
+    /// What the sum was at the chunk before, as long as that leaves room for a whole chunk; else what it is now.
+    private mutating func room(for documents: Int, _ gate: Gate) throws -> Headroom {
+        if let headroom = account.headroom, headroom.documents >= documents { return headroom }
+        let now = try kernel.retrying { try gate.exactHeadroom(kernel.store) }
+        account.headroom = now
+        return now
+    }
+
+    /// Records a chunk's harm before it is written, and looks at the sum then.
+    /// - Returns: whether there is room; else the record is taken back.
+    private mutating func reserve(_ decision: Gate.Decision, _ gate: Gate) throws -> Bool {
+        let (counted, namespace) = (decision.counted, job.job.namespace)
+        guard !counted.isEmpty else { return true }
+        try kernel.retrying { try kernel.store.record(harm: counted, stale: decision.stale, of: namespace) }
+        FaultPoint.afterHarm.reached()
+        let now = try kernel.retrying { try gate.headroom(kernel.store) }
+        account.headroom = now
+        guard now.isExceeded else { return true }
+        try kernel.retrying { try kernel.store.takeBack(harm: decision.newlyCounted, of: namespace) }
+        return false
+    }
+
+    // MARK: Journal
+
+    /// Journals what the chunk is about to change.
+    /// - Returns: the documents that are journaled, and may be written.
+    private mutating func journal(
+        _ documents: [DueDocument], of phase: Phase, at index: Int
+    ) throws -> [DueDocument] {
+        guard runner.keepsJournal, !documents.isEmpty else { return documents }
+        var entries = ChunkJournal(touched: phase.touched)
+        let written = try documents.filter { document in
+            guard let change = document.change,
+                try entries.add(
+                    document.id, before: change.before, after: change.after,
+                    positions: phase.isServerSide ? change.positions : nil)
+            else { return false }
+            for creation in change.created { entries.add(creation) }
+            return true
+        }
+        guard entries.count > 0 else { return [] }
+        try kernel.keepLease()
+        journaled += 1
+        let journal = WriteDurability.Journal(
+            entries: entries,
+            key: StateStore.JournalKey(
+                sequence: Int64(kernel.lease.token) << 32 | journaled, pass: progress.pass, phase: index,
+                chunk: found),
+            touched: phase.touched)
+        durability.add(journal, try send(journal, isFinal: durability.waitsEachTime))
+        FaultPoint.afterJournal.reached()
+        return written
+    }
+
+    private func send(_ journal: WriteDurability.Journal, isFinal: Bool) throws -> [BSONDocument] {
+        try kernel.retrying {
+            try kernel.store.write(journal.entries, as: journal.key, touched: journal.touched, isFinal: isFinal)
+        }
+    }
+
+    /// Makes sure of a chunk's journals that no majority may have: what they tell of may have outlived them.
+    private mutating func confirmJournal() throws {
+        for journal in durability.unconfirmed { _ = try send(journal, isFinal: true) }
+        durability.confirmed()
+    }
+
+    // MARK: Write
+
+    /// How the write of a chunk ended.
+    private enum Writing {
+        /// It is done; some documents may have changed since they were read, and were left alone.
+        case done(conflicts: Bool)
+        /// It is to be tried anew, and smaller.
+        case tooSlow
+        /// A document of it cannot be written.
+        case refused(MongoError)
+    }
+
+    /// The fewest documents for which a lane is worth its round trips.
+    private static let leastOfLane = 50
+
+    private mutating func write(_ documents: [DueDocument], of phase: Phase) throws -> Writing {
+        let writer = ChunkWriter(
+            job: job.job, phase: phase, isJournaled: runner.keepsJournal, collectionUUID: checkedUUID)
+        var ready = documents
+        if !phase.isServerSide {
+            let creation = try create(for: documents)
+            if let ended = creation.ended { return ended }
+            ready = creation.ready
+        }
+        let harmful = ready.filter { $0.judgement == .harmful }.map(\.id)
+        // What the gate judges is written in order, and so is what the client computes.
+        let lanes = phase.isServerSide && phase.isHarmless ? limits.lanes : 1
+        let commands = try ready.parts(lanes, least: Self.leastOfLane).map { try writer.commands($0) }
+        account.begin(harming: harmful)
+        for index in 0..<(commands.map(\.count).max() ?? 0) {
+            let step = commands.compactMap { $0.indices.contains(index) ? $0[index] : nil }
+            let (isFinal, pool) = (durability.waitsEachTime, kernel.pool)
+            let ended = try send(documents.count) { lease, client in
+                writer.send(step, under: lease, isFinal: isFinal, on: client, and: pool)
+            }
+            if let ended { return ended }
+        }
+        return .done(conflicts: !phase.isServerSide && tally.uncounted < documents.count)
+    }
+
+    /// Makes the documents of other collections that changes need, and gives the documents whose own are there then, unless
+    /// the writing ended for a reason.
+    private mutating func create(for documents: [DueDocument]) throws -> (ready: [DueDocument], ended: Writing?) {
+        let created = documents.flatMap { $0.change?.created ?? [] }
+        guard !created.isEmpty else { return (documents, nil) }
+        var missing: Set<ClientCreation> = []
+        for (namespace, creations) in Dictionary(grouping: Set(created), by: \.namespace) {
+            for slice in creations.map({ BSONValue.object($0.document) }).commandSlices(count: 500) {
+                let writer = ChildWriter(job: job.job, namespace: namespace, documents: slice.compactMap(\.document))
+                let ended = try send(documents.count, countsDocuments: false) { lease, client in
+                    [Result { () throws(MongoError) in try writer.send(under: lease, on: client) }]
+                }
+                if let ended { return ([], ended) }
+                let context = job.context(collection)
+                let present = try kernel.retrying { try writer.present(in: context) }
+                for document in writer.documents where !present.contains(document) {
+                    missing.insert(ClientCreation(namespace: namespace, document: document))
+                }
+            }
+        }
+        FaultPoint.afterCreation.reached()
+        return (documents.filter { missing.isDisjoint(with: $0.change?.created ?? []) }, nil)
+    }
+
+    /// Sends commands side by side, which may be repeated; `nil` when all are done.
+    /// - Parameters:
+    ///   - documents: how many the chunk has.
+    ///   - countsDocuments: whether they write the job's own documents, and name their term; others wait for a majority.
+    ///   - commands: gives the server's replies.
+    private mutating func send(
+        _ documents: Int, countsDocuments: Bool = true,
+        _ commands: (Lease, borrowing Client) -> [Result<BSONDocument, MongoError>]
+    ) throws -> Writing? {
+        while !kernel.stop.isRaised {
+            try kernel.keepLease()
+            let (lease, patience) = (kernel.lease, kernel.patience)
+            FaultPoint.beforeWrite.reached()
+            do {
+                let timeLimit = try patience.bridging { () throws -> MongoError? in
+                    var failures: [MongoError] = []
+                    for outcome in commands(lease, kernel.client) {
+                        switch outcome {
+                        case .success(let reply):
+                            guard countsDocuments else { continue }
+                            tally.wrote(reply["nModified"]?.integer ?? 0)
+                            durability.add(reply)
+                        case .failure(let error):
+                            tally.failed(error.modified)
+                            kernel.doubt(error)
+                            failures.append(error)
+                        }
+                    }
+                    if let error = failures.first(where: { !$0.isTimeLimit }) { throw error }
+                    // What took too long is not repeated as it is.
+                    return failures.first
+                }
+                if let timeLimit { throw timeLimit }
+            } catch let error as MongoError where error.isTimeLimit && documents > 1 {
+                halve(documents)
+                return .tooSlow
+            } catch let error as MongoError where error.code == .collectionUUIDMismatch {
+                throw replaced
+            } catch let error as MongoError where error.isOfOneDocument {
+                return .refused(error)
+            } catch let error as MongoError where error.code == .queryPlanKilled {
+                throw BackfillError(
+                    .bindingChanged,
+                    "job \"\(job.job.name)\" cannot go on: \(job.job.namespace) was dropped or renamed while it ran")
+            }
+            if kernel.isFenceCertain { return nil }
+            try kernel.renew()
+            guard documents > 1 else { continue }
+            halve(documents)
+            return .tooSlow
+        }
+        return .tooSlow
+    }
+
+    /// Halves the chunks to come, as that at hand was too large.
+    private mutating func halve(_ documents: Int) {
+        pacing.halve(from: documents)
+        kernel.events(.halved(documents: pacing.documents))
+    }
+
+    private var replaced: BackfillError {
+        BackfillError(
+            .bindingChanged,
+            "job \"\(job.job.name)\" cannot go on: \(job.job.namespace) was dropped and created anew while it ran")
+    }
+
+    // MARK: Checkpoint
+
+    /// Records the chunk as done: one wait for a majority, for all that it wrote.
+    ///
+    /// When an election came between its writes, earlier ones may be rolled back: the checkpoint is taken back and the
+    /// chunk is run again. Should the runner die before it has taken it back, the last look finds what is lost.
+    /// - Returns: whether all of it is with a majority.
+    mutating func checkpoint(_ documents: [DueDocument]) throws -> Bool {
+        let earlier = progress
+        progress.add(documents: documents.count, modified: tally.uncounted, last: documents.last?.id)
+        let (lease, progress) = (kernel.lease, progress)
+        let reply = try kernel.waiting { kernel in
+            try kernel.retrying { try kernel.store.save(progress, under: lease) }
+        }
+        guard let reply else {
+            // The lease is not this runner's any more, or the state is gone: the renewal says which.
+            try kernel.renew()
+            throw BackfillError(.leaseLost, "the lease of job \"\(job.job.name)\" changed while a chunk was written")
+        }
+        guard durability.isConfirmed(by: reply) else {
+            try confirmJournal()
+            self.progress = earlier
+            tally.giveUp(isLow: tally.uncounted > 0)
+            _ = try kernel.retrying { try kernel.store.save(earlier, under: lease) }
+            kernel.events(.rerun)
+            return false
+        }
+        durability.confirmed()
+        FaultPoint.afterCheckpoint.reached()
+        tally.checkpointed()
+        return true
+    }
+
+    /// The run ends within a chunk: what it had changed of it is kept, if the lease and the deployment allow it.
+    mutating func saveCount() {
+        let changed = tally.takeOver()
+        guard changed > 0 else { return }
+        progress.modified += changed
+        _ = try? kernel.store.renew(kernel.lease, setting: ["modified": .integer(progress.modified)])
+    }
+
+    // MARK: Settle
+
+    /// Frees the room of the documents at risk that were not harmed after all: what was written is read with majority, so
+    /// behind the checkpoint.
+    mutating func settle(_ phase: Phase) throws {
+        let atRisk = account.settle()
+        guard !atRisk.isEmpty else { return }
+        let (gate, namespace) = (gate, job.job.namespace)
+        let unharmed = try kernel.retrying { try gate.unharmed(among: atRisk, by: phase) }
+        try kernel.retrying { try kernel.store.takeBack(harm: unharmed, of: namespace) }
+    }
+
+    /// Frees the room of what was harmed and is repaired, and keeps the lease meanwhile.
+    mutating func freeRepaired() throws {
+        let gate = gate
+        for batch in try kernel.retrying({ try gate.pending(kernel.store) }) {
+            guard !kernel.stop.isRaised else { return }
+            try kernel.retrying { try gate.noteRepaired(among: batch, kernel.store) }
+            try kernel.keepLease()
+        }
+        try kernel.retrying { try gate.takeBackRepaired(kernel.store) }
+    }
+
+    /// The gate as it is now: the active schema and the limits may change while the job runs.
+    var gate: Gate {
+        Gate(job: job, collection: collection, ledger: ledger, limits: limits, stop: kernel.stop)
+    }
+}

@@ -1,0 +1,265 @@
+import BSON
+import Mongo
+import Scanning
+
+/// One run of a job: rounds over the collection until no document needs it.
+///
+/// A round reads the documents that need the job, in the order of the records and a chunk ahead, and takes each chunk
+/// through all phases; see ``attempt(_:)`` for one chunk's way. What arrives or changes behind the reader is found by the
+/// next round: the filter is the truth, and nothing has to be remembered of where a run stopped.
+struct BackfillRun: ~Copyable {
+    let runner: BackfillRunner
+    let plan: BackfillPlan
+    let ledger: GateLedger
+    var kernel: Kernel
+    var progress: StateStore.Progress
+    var pacing: ChunkPacing
+    var durability = WriteDurability(isReplicaSet: false)
+    var tally = RunTally()
+    var account = UnsyncAccount()
+    var skipped: SkippedDocuments
+    var locks = LockWait()
+    /// The job as it is judged now, and its limits with those that an operator set in their place.
+    var job: CompiledJob
+    var limits: Job.Limits
+    /// What the last look at the whole collection found.
+    var survey: Survey.Result?
+    /// Attempts of this run that are in the journal.
+    var journaled: Int64 = 0
+    /// The number, in the journal, of what was found together: how many chunks were done then.
+    var found = 0
+
+    /// Rounds after which the job leaves documents that keep arriving to the next run.
+    private static let maximumRounds = 5
+
+    init(
+        _ runner: BackfillRunner, _ plan: BackfillPlan, ledger: GateLedger, kernel: consuming Kernel,
+        progress: StateStore.Progress
+    ) {
+        (self.runner, self.plan, self.ledger, self.progress) = (runner, plan, ledger, progress)
+        self.kernel = kernel
+        job = runner.job
+        limits = runner.job.job.limits
+        pacing = ChunkPacing(runner.job.job.limits, averageSize: plan.averageSize)
+        skipped = SkippedDocuments(most: runner.options.maxErrors)
+    }
+
+    var collection: MongoCollection { kernel.client.collection(job.job.namespace) }
+
+    /// The collection's UUID, where the server compares it with every command.
+    var checkedUUID: BSONValue? { plan.checksUUID ? plan.collectionUUID : nil }
+
+    /// Runs until the job is done, or gives the reason to stop.
+    mutating func run() throws -> BackfillReport.Stop? {
+        do {
+            return try runner.options.only.map { try runOnly($0) } ?? runRounds()
+        } catch is StopAsked {
+            saveCount()
+            return .signal
+        }
+    }
+
+    private mutating func runRounds() throws -> BackfillReport.Stop? {
+        if runner.options.restarts, progress.isOpen { try endRound() }
+        if progress.chunks > 0, progress.isOpen {
+            kernel.events(.resumed(chunks: progress.chunks, documents: progress.walked))
+        }
+        try begin()
+        var needing = plan.needing
+        repeat {
+            for round in 0..<Self.maximumRounds where needing != 0 || progress.isOpen {
+                try beginRound(needing: needing, isFirst: round == 0)
+                if let stop = try pass() {
+                    saveCount()
+                    return stop
+                }
+                try endRound()
+                needing = try look()
+            }
+            guard needing == 0, try waitForLocks() else { break }
+            needing = try look()
+        } while true
+        if kernel.stop.isRaised { return .signal }
+        try kernel.renew(setting: StateStore.ending(isDone: needing == 0))
+        return needing.flatMap { $0 > 0 ? .arrivals($0) : nil }
+    }
+
+    /// Runs over a list of documents: there is nothing to resume, as a run that is given the list again finds done what it
+    /// has done.
+    private mutating func runOnly(_ list: IDList) throws -> BackfillReport.Stop? {
+        try begin()
+        var rest = list.ids[...]
+        let stopped = try pass { amount in
+            let ids = Array(rest.prefix(amount.documents)).commandSlices().first ?? []
+            rest = rest.dropFirst(ids.count)
+            return ids
+        }
+        if stopped != nil { saveCount() }
+        // A list that was done says nothing of the rest of the collection: the job is what it was.
+        try kernel.renew(setting: StateStore.ending(isDone: plan.wasDone))
+        return stopped
+    }
+
+    /// What is known before the first chunk: what operators asked for, what earlier runs skipped, and what they made
+    /// unsyncable and was repaired since.
+    private mutating func begin() throws {
+        _ = kernel.brakes?.holds()
+        takeOver()
+        let isReplicaSet = try kernel.retrying { try kernel.client.hello().topology == .replicaSet }
+        durability = WriteDurability(isReplicaSet: isReplicaSet)
+        // Without those that were repaired since, and those that were only locked.
+        let earlier = try settleFailures().filter { $0.code != 0 }.map(\.id)
+        skipped = SkippedDocuments(most: runner.options.maxErrors, earlier: Set(earlier))
+        guard runner.job.countsHarm else { return }
+        try kernel.retrying { try kernel.store.indexHarm() }
+        try freeRepaired()
+    }
+
+    private mutating func beginRound(needing: Int?, isFirst: Bool) throws {
+        guard !progress.isOpen else { return }
+        progress.begin()
+        if !isFirst { kernel.events(.pass(number: progress.pass, documents: needing ?? 0)) }
+        try kernel.renew(setting: StateStore.starting(pass: progress.pass, due: needing))
+    }
+
+    private mutating func endRound() throws {
+        try kernel.renew(setting: StateStore.ending(isDone: false))
+        progress.end()
+    }
+
+    /// Takes over what operators asked for.
+    private mutating func takeOver() {
+        guard let brakes = kernel.brakes else { return }
+        job = runner.job.judged(by: brakes.control)
+        guard limits != brakes.limits else { return }
+        limits = brakes.limits
+        pacing.adopt(limits)
+    }
+
+    /// Looks at the whole collection for documents that still need the job: what arrived or changed meanwhile, without those
+    /// that this run has skipped.
+    private mutating func look() throws -> Int {
+        let (job, slices, lanes, pool) = (runner.job, skipped.slices, limits.lanes, kernel.pool)
+        let (result, left) = try kernel.reading(job.job.namespace) { collection in
+            let survey = Survey(job: job, collection: collection, looksAhead: false)
+            let result = try survey.run(in: lanes, on: pool)
+            return (result, result.needing == 0 ? 0 : try survey.run(over: slices).needing)
+        }
+        survey = result
+        return max(0, result.needing - left)
+    }
+
+    /// How many documents need the job as it is, without those that this run has skipped.
+    mutating func countNeeding() throws -> Int {
+        let (job, slices) = (runner.job, skipped.slices)
+        return try kernel.reading(job.job.namespace) { collection in
+            let survey = Survey(job: job, collection: collection, looksAhead: false)
+            let needing = try survey.needing()
+            return needing == 0 ? 0 : max(0, needing - (try slices.reduce(0) { try $0 + survey.needing(of: $1) }))
+        }
+    }
+}
+
+/// A pass over the documents that need the job.
+extension BackfillRun {
+    /// Takes every document in need through all phases, a chunk at a time.
+    private mutating func pass() throws -> BackfillReport.Stop? {
+        var reader: ChunkReader?
+        // A reader that failed at one document reads only the `_id`s from then on: the document is found by halves.
+        var readsIDs = job.phases.count > 1
+        return try pass { run, amount in
+            while true {
+                do { return try run.next(&reader, amount, readsIDs: readsIDs) } catch is DocumentFailure where !readsIDs {
+                    (reader, readsIDs) = (nil, true)
+                }
+            }
+        }
+    }
+
+    private mutating func pass(listing next: (ReadAmount) -> [BSONValue]) throws -> BackfillReport.Stop? {
+        try pass { run, amount in
+            let ids = next(amount)
+            return run.job.phases.indices.map { Chunk(ids, phase: $0) }
+        }
+    }
+
+    /// Takes what `next` gives through its phases, until that is nothing.
+    private mutating func pass(
+        _ next: (inout BackfillRun, ReadAmount) throws -> [Chunk]
+    ) throws -> BackfillReport.Stop? {
+        var queue: [Chunk] = []
+        while true {
+            if let stop = try kernel.passBrakes() { return stop }
+            takeOver()
+            // What a reader had ahead of smaller limits is cut to them.
+            let fresh = queue.isEmpty ? try next(&self, pacing.amount) : []
+            if !fresh.isEmpty { found = progress.chunks }
+            queue += fresh.flatMap { $0.parts(of: pacing.documents) }
+            guard !queue.isEmpty else { return nil }
+            let chunk = queue.removeFirst()
+            guard !chunk.ids.isEmpty else { return nil }
+            kernel.restart()
+            switch try attempt(chunk) {
+            case .stopped(let stop): return stop
+            case .again(let chunks): queue = chunks + queue
+            case .done(let modified, let rest):
+                queue = rest + queue
+                let isWhole = rest.isEmpty && fresh.count == 1
+                if pacing.learn(from: chunk.ids.count, isWhole: isWhole, time: kernel.worked) {
+                    kernel.events(.stuckAtOneDocument)
+                }
+                let isThrough = chunk.phase == job.phases.count - 1
+                let left = rest.reduce(0) { $0 + $1.ids.count }
+                kernel.events(.chunk(documents: isThrough ? chunk.ids.count - left : 0, modified: modified))
+                try kernel.sleep(kernel.worked * limits.nice)
+            }
+        }
+    }
+
+    /// The next documents that need the job, as chunks of each phase; none at the end of the collection.
+    private mutating func next(
+        _ reader: inout ChunkReader?, _ amount: ReadAmount, readsIDs: Bool
+    ) throws -> [Chunk] {
+        let (patience, stop) = (kernel.patience, kernel.stop)
+        while true {
+            let found = try patience.bridging { () throws -> [DueDocument] in
+                let isNew = reader == nil
+                let current = reader ?? open(readsIDs: readsIDs)
+                reader = current
+                if isNew { current.ask(for: amount) }
+                do {
+                    return try current.answer(stop: stop) { try kernel.keepLease() }
+                } catch {
+                    // Another one finds what is still to be done.
+                    reader = nil
+                    throw error
+                }
+            }
+            guard !found.isEmpty else { return [] }
+            reader?.ask(for: amount)
+            let documents = found.filter { !skipped.contains($0.id) }
+            guard !documents.isEmpty else { continue }
+            if job.phases.count == 1, !readsIDs { return [Chunk(documents, phase: 0)] }
+            return job.phases.indices.map { Chunk(documents.map(\.id), phase: $0) }
+        }
+    }
+
+    private func open(readsIDs: Bool) -> ChunkReader {
+        let (job, uuid) = (job, checkedUUID)
+        let (phase, detail) =
+            readsIDs ? (job.whole, .id) : (job.phases[0], job.phases[0].detail(keepsJournal: runner.keepsJournal))
+        return ChunkReader(on: kernel.pool) { client in
+            DueCursor(
+                .collection, of: phase, detail, in: job.context(client.collection(job.job.namespace)),
+                collectionUUID: uuid)
+        }
+    }
+}
+
+extension Phase {
+    /// What of a document the steps of a chunk ask for.
+    func detail(keepsJournal: Bool) -> DueCursor.Detail {
+        if !isServerSide || !isHarmless { return .whole }
+        return keepsJournal ? .touched : .id
+    }
+}

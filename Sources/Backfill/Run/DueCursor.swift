@@ -1,0 +1,114 @@
+import BSON
+import Mongo
+
+/// Reads the documents that need a phase, with what the steps of a chunk ask of them.
+struct DueCursor: ~Copyable {
+    /// What is read of a document.
+    enum Detail: Sendable {
+        /// Its `_id`: nothing is journaled, and nothing judged.
+        case id
+        /// The touched fields before and after, as the journal keeps them; computed by the server.
+        case touched
+        /// All of it before and after, for the budget; computed by the server, and by the client where a step is its.
+        case whole
+    }
+
+    // One of them is there.
+    private var ids: Cursor?
+    private var touched: TouchedFields?
+    private var preview: Preview?
+    private var evaluation: Evaluation?
+    /// The fields whose places are read beside a preview; `nil` where no field goes or moves.
+    private var placed: [String]?
+    private var isOver = false
+
+    /// - Parameter collectionUUID: the collection that the job was planned on: should it be replaced meanwhile, the server
+    ///   refuses the read.
+    init(_ scope: ReadScope, of phase: Phase, _ detail: Detail, in context: ClientContext, collectionUUID: BSONValue?) {
+        switch detail {
+        case .id:
+            let more: KeyValuePairs<String, BSONValue> = collectionUUID.map { ["collectionUUID": $0] } ?? [:]
+            ids = context.collection.aggregate(
+                scope.stages(where: phase.mayNeed, quick: phase.quickNeed) + [["$project": ["_id": 1]]],
+                options: scope.options("find", more))
+        case .touched:
+            touched = TouchedFields(scope, of: phase, in: context.collection, collectionUUID: collectionUUID)
+        case .whole where phase.isServerSide:
+            preview = Preview(scope, through: phase, in: context, onlyNeeding: true)
+            placed = phase.removesFields ? phase.touched : nil
+        case .whole:
+            evaluation = Evaluation(scope, through: phase.steps, in: context, onlyNeeding: true, where: phase.isThrough)
+        }
+    }
+
+    /// The next document that needs the phase; `nil` at the end.
+    /// - Throws: ``DocumentFailure`` where the server cannot evaluate one; ``MongoError``; ``BackfillError``.
+    mutating func next() throws -> DueDocument? {
+        // The driver takes it for a mistake to ask again.
+        guard !isOver else { return nil }
+        let document = try blaming { try found() }
+        isOver = document == nil
+        return document
+    }
+
+    private mutating func found() throws -> DueDocument? {
+        if let id = try nextID() { return DueDocument(id: id) }
+        if let document = try touched?.next() { return document }
+        while let outcome = try preview?.next() {
+            guard let id = outcome.after["_id"], let before = outcome.before else { continue }
+            let positions = try placed.map { try before.positions(of: $0) }
+            return DueDocument(
+                id: id, change: DueDocument.Change(before: before, after: outcome.after, positions: positions))
+        }
+        while let outcome = try evaluation?.next() {
+            guard outcome.isChanged, let id = outcome.before["_id"] else { continue }
+            return DueDocument(
+                id: id,
+                change: DueDocument.Change(before: outcome.before, after: outcome.after, created: outcome.created))
+        }
+        return nil
+    }
+
+    private mutating func nextID() throws -> BSONValue? {
+        guard let view = try ids?.next(), let id = try view.find("_id") else { return nil }
+        return try view.value(id)
+    }
+
+    /// As many documents as are asked for, or as reach so many bytes; none at the end.
+    mutating func read(_ amount: ReadAmount, skipping isSkipped: (BSONValue) -> Bool = { _ in false }) throws
+        -> [DueDocument]
+    {
+        var documents: [DueDocument] = []
+        var (bytes, idBytes) = (0, 0)
+        while documents.count < amount.documents, bytes < amount.bytes, idBytes < ReadAmount.mostIDBytes {
+            guard let document = try next() else { break }
+            guard !isSkipped(document.id) else { continue }
+            bytes += document.size
+            idBytes += document.id.byteCount
+            documents.append(document)
+        }
+        return documents
+    }
+}
+
+/// How much is read for a chunk.
+struct ReadAmount: Sendable {
+    var documents: Int
+    var bytes: Int
+
+    /// The `_id`s of a chunk stand together in one command, beside its other parts.
+    static let mostIDBytes = 3 << 20
+}
+
+extension BSONValue {
+    /// About the bytes that it takes in a document.
+    fileprivate var byteCount: Int {
+        switch self {
+        case .objectID: 14
+        case .string(let text): text.utf8.count + 8
+        case .object(let document), .array(let document): document.bytes.count
+        case .binary(_, let bytes): bytes.count + 8
+        default: 12
+        }
+    }
+}

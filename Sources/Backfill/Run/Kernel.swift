@@ -1,0 +1,131 @@
+import BSON
+import Mongo
+
+/// What every writer of documents stands on: the lease with the fence in it, the brakes, retries, rest, the deadline.
+///
+/// A run and an undo have one each; without a lease, as in a dry run, nothing is kept and nothing may be written.
+struct Kernel: ~Copyable {
+    let options: RunOptions
+    let patience: Patience
+    /// Gives the long reads a client each.
+    let pool: ClientPool
+    let client: Client
+    let store: StateStore
+    /// `nil` where nothing is to be waited for.
+    let brakes: Brakes?
+    let deadline: ContinuousClock.Instant?
+    /// `nil` in a dry run.
+    private(set) var holding: Holding?
+    /// The time spent waiting for a majority since the last ``restart()``, which is not time of the work.
+    private var waited = Duration.zero
+    private var lostBefore = Duration.zero
+    private var started = ContinuousClock.now
+
+    init(
+        options: RunOptions, patience: Patience, pool: ClientPool, client: consuming Client, store: consuming StateStore,
+        brakes: Brakes?, deadline: ContinuousClock.Instant?, holding: Holding?
+    ) {
+        (self.options, self.patience, self.pool, self.brakes) = (options, patience, pool, brakes)
+        (self.deadline, self.holding) = (deadline, holding)
+        self.client = client
+        self.store = store
+    }
+
+    var stop: StopSignal { patience.stop }
+    var events: @Sendable (RunEvent) -> Void { patience.events }
+
+    /// Tries an operation that may be repeated until it succeeds, fails for good, or the time for that is over.
+    func retrying<R>(_ operation: () throws -> R) throws -> R { try patience.bridging(operation) }
+
+    // MARK: The lease
+
+    /// The lease of a run that writes.
+    var lease: Lease {
+        guard let holding else { preconditionFailure("nothing is written without a lease") }
+        return holding.lease
+    }
+
+    /// Whether a fence of the lease held at any time up to now: a write that came after it changed nothing, and reads like
+    /// one that had nothing to change.
+    var isFenceCertain: Bool { holding?.isCertain ?? true }
+
+    /// Extends the lease, and records what `changes` says in the job's range.
+    /// - Throws: ``BackfillError`` of kind `leaseLost`; ``MongoError``.
+    mutating func renew(setting changes: BSONDocument = [:]) throws {
+        guard let lease = holding?.lease else { return }
+        let (renewed, askedAt) = try retrying {
+            let askedAt = ContinuousClock.now
+            return (try store.renew(lease, setting: changes), askedAt)
+        }
+        holding?.renew(renewed, askedAt: askedAt)
+        // It waits for a majority.
+        waited += askedAt.duration(to: .now)
+    }
+
+    /// Extends the lease when it is half over.
+    mutating func keepLease() throws { if holding?.isHalfOver ?? false { try renew() } }
+
+    /// Keeps in mind that a copy of a write may be under way still.
+    mutating func doubt(_ error: MongoError) { holding?.doubt(error) }
+
+    /// Gives the lease back, unless a write may still be under way under it.
+    /// - Returns: what the operator has to know of it.
+    func leave() -> String? { holding.flatMap { store.leave($0) } }
+
+    // MARK: Waiting
+
+    /// Waits until no brake holds, and keeps the lease.
+    /// - Returns: the reason to stop when there is one.
+    mutating func passBrakes() throws -> BackfillReport.Stop? {
+        guard let brakes else {
+            if stop.isRaised { return .signal }
+            return deadline.map { .now >= $0 } == true ? .timeBudget : nil
+        }
+        var recorded: [Brake] = []
+        let (stop, deadline, events) = (stop, deadline, events)
+        return try brakes.wait(stop: stop, deadline: deadline, events: events) { holds in
+            guard recorded != holds.map(\.brake) || holding?.isHalfOver == true else { return }
+            try renew(setting: StateStore.waiting(for: holds))
+            recorded = holds.map(\.brake)
+        }
+    }
+
+    /// Sleeps so long, in naps that keep the lease and hear a signal.
+    mutating func sleep(_ time: Duration) throws {
+        let end = min(ContinuousClock.now + time, deadline ?? .now + time)
+        while .now < end, !stop.isRaised {
+            Thread.sleep(min(ContinuousClock.now.duration(to: end), .milliseconds(200)))
+            try keepLease()
+        }
+    }
+
+    /// Reads as long as it takes, on a thread and a client of its own, and keeps the lease meanwhile.
+    /// - Throws: ``StopAsked`` at a signal; what `body` throws.
+    mutating func reading<R: Sendable>(
+        _ namespace: Namespace, _ body: @Sendable @escaping (MongoCollection) throws -> R
+    ) throws -> R {
+        let patience = patience
+        let read = Aside(on: pool) { client in
+            let collection = client.collection(namespace)
+            return try patience.bridging { try body(collection) }
+        }
+        return try read.wait(stop: stop) { try keepLease() }
+    }
+
+    // MARK: Time
+
+    /// Begins to measure a piece of work.
+    mutating func restart() { (started, waited, lostBefore) = (.now, .zero, patience.lost.total) }
+
+    /// The time of the work since then, without what was waited for a majority, or lost to failures that passed.
+    var worked: Duration {
+        max(.zero, started.duration(to: .now) - waited - (patience.lost.total - lostBefore))
+    }
+
+    /// Runs what waits for a majority: its time is not the work's.
+    mutating func waiting<R>(_ body: (borrowing Kernel) throws -> R) rethrows -> R {
+        let before = ContinuousClock.now
+        defer { waited += before.duration(to: .now) }
+        return try body(self)
+    }
+}

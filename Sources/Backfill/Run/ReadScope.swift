@@ -1,0 +1,39 @@
+import BSON
+
+/// The documents of a collection that a read looks at.
+enum ReadScope: Sendable {
+    /// All, in the order of the records: half the price of a walk over the `_id`s.
+    case collection
+    /// A range of `_id`s, in their order.
+    case span(IDSpan)
+    /// These alone; so many as fit into a command.
+    case ids([BSONValue])
+
+    /// The stages that lead to them.
+    /// - Parameters:
+    ///   - quick: what holds of every document that is looked for, in the match language.
+    ///   - condition: what they have to be like.
+    func stages(where condition: Expression? = nil, quick: BSONDocument? = nil) -> [BSONDocument] {
+        var filter: [(String, BSONValue)] = []
+        var conditions = condition.map { [$0] } ?? []
+        switch self {
+        case .collection: if let quick { filter = (try? quick.elements())?.map { ($0.name, $0.value) } ?? [] }
+        case .span(let span): conditions.insert(span.membership, at: 0)
+        case .ids(let ids): filter = [("_id", ["$in": .array(of: ids)])]
+        }
+        if !conditions.isEmpty { filter.append(("$expr", Expression.all(conditions).bson)) }
+        let match: [BSONDocument] = filter.isEmpty ? [] : [["$match": .object(BSONDocument(filter))]]
+        if case .span = self { return match + [["$sort": ["_id": 1]]] }
+        return match
+    }
+
+    /// The options of a read with majority that tells the server's log what it is for.
+    func options(_ comment: String, _ more: KeyValuePairs<String, BSONValue> = [:]) -> BSONDocument {
+        var builder = BSONBuilder()
+        if case .collection = self {} else { builder.append("hint", ["_id": 1]) }
+        builder.append("comment", .string("shipshape \(comment)"))
+        builder.append("readConcern", ["level": "majority"])
+        for (name, value) in more { builder.append(name, value) }
+        return builder.finish()
+    }
+}

@@ -1,0 +1,87 @@
+import BSON
+import Mongo
+
+/// Reads what the journal has to hold: the touched fields of each document before and after, computed by the server, and
+/// no whole document.
+struct TouchedFields: ~Copyable {
+    private let names: [String]
+    private let collection: MongoCollection
+    private var cursor: Cursor
+
+    private static let beforeMark = "__shipshape_before"
+    private static let placesMark = "__shipshape_places"
+    private static let afterName = "a"
+
+    /// From which size on the touched fields as they are do not travel beside what they will be: both in one have 16 MiB.
+    private static let large = 7_500_000
+
+    /// - Parameter collectionUUID: the collection that the job was planned on: should it be replaced meanwhile, the server
+    ///   refuses the read.
+    init(_ scope: ReadScope, of phase: Phase, in collection: MongoCollection, collectionUUID: BSONValue?) {
+        names = phase.touched
+        self.collection = collection
+        cursor = collection.aggregate(
+            scope.stages(where: phase.needs, quick: phase.quickNeed) + Self.stages(of: phase),
+            options: scope.options("journal", collectionUUID.map { ["collectionUUID": $0] } ?? [:]))
+    }
+
+    /// The next document that needs the phase; `nil` at the end.
+    mutating func next() throws -> DueDocument? {
+        let (names, collection) = (names, collection)
+        while let view = try cursor.next() {
+            guard let id = try view.find("_id"), let before = try view.find(Self.beforeMark),
+                let after = try view.find(Self.afterName)
+            else { continue }
+            let places = try view.find(Self.placesMark).map { try view.value($0).document?.values ?? [] }
+            let positions = places.map { $0.map { $0.integer ?? -1 } }
+            let value = try view.value(id)
+            let willBe = BSONDocument(copying: try view.document(after))
+            // Should a large one have changed between the two looks, undo finds another digest, and leaves it alone.
+            let was =
+                before.type == .object
+                ? BSONDocument(copying: try view.document(before))
+                : try Self.read(names, of: value, in: collection)
+            guard let was else { continue }
+            return DueDocument(
+                id: value, change: DueDocument.Change(before: was, after: willBe, positions: positions))
+        }
+        return nil
+    }
+
+    /// The touched fields of a document as they are, read by themselves.
+    private static func read(
+        _ names: [String], of id: BSONValue, in collection: MongoCollection
+    ) throws(MongoError) -> BSONDocument? {
+        let projection = BSONDocument((["_id"] + names).map { ($0, 1) })
+        var cursor = collection.find(
+            ["_id": ["$eq": id]],
+            options: [
+                "projection": .object(projection), "limit": 1, "comment": "shipshape journal",
+                "readConcern": ["level": "majority"],
+            ])
+        return try cursor.nextDocument()
+    }
+
+    private static func stages(of phase: Phase) -> [BSONDocument] {
+        let fields = BSONDocument(phase.touched.map { ($0, .string("$\($0)")) })
+        let isLarge: BSONValue = ["$gt": [["$bsonSize": .object(fields)], .integer(large)]]
+        var marks: [(String, BSONValue)] = [(beforeMark, ["$cond": [isLarge, true, .object(fields)]])]
+        if phase.removesFields { marks.append((placesMark, places(of: phase.touched))) }
+        // Not `$project`: where the document has a list of that name, it puts the fields into each element of the list.
+        let kept = ["_id"] + marks.map(\.0)
+        let entry = kept.map { ($0, BSONValue.string("$\($0)")) } + [(afterName, .object(fields))]
+        return [["$set": .object(BSONDocument(marks))]] + phase.neededPipeline
+            + [["$replaceWith": .object(BSONDocument(entry))]]
+    }
+
+    /// Where the fields stand among all fields of the document.
+    private static func places(of names: [String]) -> BSONValue {
+        let all: BSONValue = ["$map": ["input": ["$objectToArray": "$$ROOT"], "in": "$$this.k"]]
+        // By their bytes, as `$indexOfArray` would look for a text by the collection's collation.
+        let places = names.map { name -> BSONValue in
+            let isThat = Expression.sameText(.variable("this"), .constant(.string(name)))
+            return ["$indexOfArray": [["$map": ["input": "$$names", "in": isThat.bson]], true]]
+        }
+        return ["$let": ["vars": ["names": all], "in": .array(of: places)]]
+    }
+}
