@@ -32,7 +32,8 @@ package struct JobStatusJSON {
             ("collection", job.namespace.map { .string($0.collection) } ?? .null),
             ("state", .string(job.state.rawValue.replacing(" ", with: "_"))),
             ("at", time(job.now)), ("begun", time(job.created)), ("checkpointed", time(job.checkpointed)),
-            ("phase", .integer(job.phase?.number ?? 1)), ("phases", .integer(job.phase?.of ?? 1)),
+            // Chunks go through all phases by themselves.
+            ("phase", .integer(1)), ("phases", .integer(1)),
             ("walk", .integer(job.pass)),
             ("documents_passed", number(job.walked)), ("documents_estimated", number(job.estimate)),
             ("permille", number(job.share.map { Int($0 * 1_000) })),

@@ -43,7 +43,6 @@ package struct JobStatusText {
     private func details(_ job: JobStatus) -> [String] {
         let place = job.namespace.map { " on \($0)" } ?? ""
         var lines = ["\(paint.bold("job \(job.job)\(place)")): \(state(job))"]
-        if let phase = job.phase, job.state != .done { lines.append("  phase \(phase.number) of \(phase.of)") }
         lines += progress(job)
         lines += job.waiting.map { "  waits for \($0.name): \($0.metric) \($0.value), limit \($0.limit)" }
         if let paused = job.control.paused { lines.append("  paused \(Self.mark(paused))") }

@@ -28,7 +28,7 @@ package struct UndoJSON {
             ("as_before", .integer(report.asBefore)),
             ("left_alone", .array(report.leftAlone.filter { $0.count > 0 }.map(left))),
             ("created", children),
-            ("written_without_journal", .array(report.gaps.map(gap))),
+            ("written_without_journal", .array(report.unjournaled == 0 ? [] : [.object([("missing", .integer(report.unjournaled))])])),
             ("harm", report.harm.map { .integer($0) } ?? .null),
             ("headroom", report.headroom?.json ?? .null),
             ("refusal", report.refusal.map { .string($0) } ?? .null),
@@ -73,16 +73,6 @@ package struct UndoJSON {
             ("is_finding", .bool(left.left.reason.isTrouble)),
             ("documents", .integer(left.count)),
             ("ids", .array(left.ids.map { .extended($0) })),
-        ])
-    }
-
-    private func gap(_ gap: UndoReport.Gap) -> ReportValue {
-        .object([
-            ("after", gap.after.map { .extended($0) } ?? .null),
-            ("through", .extended(gap.through)),
-            ("missing", .integer(gap.missing)),
-            ("candidates", gap.candidates.map { .integer($0) } ?? .null),
-            ("sample_ids", .array(gap.samples.map { .extended($0) })),
         ])
     }
 }

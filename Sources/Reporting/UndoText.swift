@@ -24,7 +24,11 @@ package enum UndoText {
             "  left alone, \(left.left.text): \(left.count.grouped), \(ids(left.ids, of: left.count))"
         }
         if let children = report.children { lines += self.children(children, isDry: report.outcome == .dryRun) }
-        lines += report.gaps.flatMap(gap)
+        if report.unjournaled > 0 {
+            lines.append(
+                "  written without a journal by an earlier version, and not touched: at least "
+                    + report.unjournaled.documents)
+        }
         if let harm = report.harm {
             let verb = report.outcome == .dryRun ? "would make" : "made"
             let room = report.headroom.map { " (\($0.text))" } ?? ""
@@ -54,20 +58,6 @@ package enum UndoText {
                 "  kept in \(left.namespace), \(left.reason.text): \(left.count.grouped), "
                     + ids(left.ids, of: left.count)
             }
-    }
-
-    private static func gap(_ gap: UndoReport.Gap) -> [String] {
-        let start = gap.after.map { "behind _id \(ShellLiteral.text($0)), " } ?? ""
-        let found =
-            switch gap.candidates {
-            case nil: "which ones, the documents do not tell"
-            case 0: "none of them looks so any more"
-            case let count?: "\(count.documents) there look so, \(ids(gap.samples, of: count))"
-            }
-        return [
-            "  written without a journal, and not touched: at least \(gap.missing.documents) "
-                + "(\(start)up to _id \(ShellLiteral.text(gap.through))); \(found)"
-        ]
     }
 
     private static func ids(_ ids: [BSONValue], of count: Int) -> String {

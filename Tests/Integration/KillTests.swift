@@ -85,20 +85,11 @@ import Testing
         let after = try #require(try await test.checkpoint())
         #expect(after.isInside)
         #expect(after.chunks > start)
-        let last = try #require(after.last)
-        if let before, let earlier = before.last {
-            #expect(run.errors.contains("resuming after \(before.chunks) chunk"), "\(run.errors)")
-            #expect(BSONOrder.precedes(earlier, last))
-            #expect(before.upper == after.upper)
-        }
-        if case .betweenWriteAndCheckpoint = death {
-            // The chunk is written, and the checkpoint does not know it.
-            #expect(try await test.database.count("people", Self.written(after: last)) > 0)
-        }
-    }
-
-    /// Documents behind an `_id` that a run has changed.
-    private static func written(after id: BSONValue) -> BSONDocument {
-        ["$expr": ["$gt": ["$_id", ["$literal": id]]], "scoreText": ["$exists": true]]
+        #expect(after.modified > before?.modified ?? 0)
+        if let before { #expect(run.errors.contains("resuming after \(before.chunks) chunk"), "\(run.errors)") }
+        // What the checkpoint counts is written; behind a death between the two more is, and the checkpoint does not know it.
+        let written = try await test.database.count("people", ["scoreText": ["$exists": true]])
+        #expect(written >= after.modified)
+        if case .betweenWriteAndCheckpoint = death { #expect(written > after.modified) }
     }
 }

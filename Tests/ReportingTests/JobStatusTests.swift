@@ -6,12 +6,11 @@ import Testing
 
 /// How a job is shown, to people and to machines.
 @Suite struct JobStatusTests {
-    /// A job in the middle of the second of two walks.
+    /// A job in the middle of a round.
     private var running: JobStatus {
         var status = JobStatus(job: "person-v2", now: ServerTime(milliseconds: 1_795_300_000_000))
         status.namespace = Namespace(database: "app", collection: "Person")
         status.state = .running
-        status.phase = (2, 2)
         (status.walked, status.estimate, status.chunks, status.modified) = (50_000, 100_000, 30, 149_000)
         status.rate = 1_000
         status.holder = JobStatus.Holder(host: "db7", process: 412, since: ServerTime(milliseconds: 1_795_299_000_000))
@@ -20,19 +19,17 @@ import Testing
 
     private func text(_ status: JobStatus) -> String { JobStatusText([status], isDetailed: true).text }
 
-    @Test func theShareCountsTheWalksThatAreOver() {
-        #expect(running.share == 0.75)
-        var first = running
-        first.phase = (1, 2)
-        #expect(first.share == 0.25)
-        // What is left of this walk, and all of the next.
-        #expect(first.secondsLeft == 150)
+    @Test func theShareIsThatOfTheRound() {
+        #expect(running.share == 0.5)
         #expect(running.secondsLeft == 50)
+        var done = running
+        done.state = .done
+        #expect(done.share == 1)
     }
 
     @Test func theTimeLeftIsNotGuessedFromTheFirstDocuments() {
         var early = running
-        (early.phase, early.walked) = (nil, 99)
+        early.walked = 99
         #expect(early.secondsLeft == nil)
         early.walked = 100
         #expect(early.secondsLeft == 99.9)
@@ -42,8 +39,7 @@ import Testing
         #expect(
             text(running) == """
                 job person-v2 on app.Person: running
-                  phase 2 of 2
-                  75%, 50,000 of about 100,000 documents in 30 chunks, 149,000 changed
+                  50%, 50,000 of about 100,000 documents in 30 chunks, 149,000 changed
                   1,000 documents per second, about 50 s left
                   held by process 412 on host db7 since 2026-11-21 22:10:00 UTC
 
@@ -78,9 +74,9 @@ import Testing
         #expect(report["schema_version"] == 1)
         let job = try #require(report["jobs"]?.document?.values.first?.document)
         #expect(job["state"] == "running")
-        #expect(job["permille"] == 750)
+        #expect(job["permille"] == 500)
         #expect(job["seconds_left"] == 50)
-        #expect(job["phases"] == 2)
+        #expect(job["phases"] == 1)
         #expect(job["paused"] == .null)
         let line = try BSONDocument(extendedJSON: JobStatusJSON([running]).line)
         #expect(line["record"] == "status")

@@ -43,6 +43,14 @@ package struct TestDatabase: Sendable {
         }
     }
 
+    /// All documents, in the order of their records.
+    package func inOrderOfRecords(_ collection: String) async throws -> [BSONDocument] {
+        let namespace = namespace(collection)
+        return try await pool.withClient { client throws(MongoError) in
+            try client.collection(namespace).find([:], options: ["hint": ["$natural": 1]]).documents()
+        }
+    }
+
     /// The documents that fit, by `_id`.
     package func documents(_ collection: String, _ filter: BSONDocument = [:]) async throws -> [BSONDocument] {
         let namespace = namespace(collection)

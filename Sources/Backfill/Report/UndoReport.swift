@@ -73,21 +73,6 @@ package struct UndoReport: Sendable {
         package var left: [LeftChildren] = []
     }
 
-    /// A chunk in which more documents were changed than the journal holds.
-    package struct Gap: Sendable {
-        /// The `_id` that the chunk begins behind.
-        package var after: BSONValue?
-        /// The chunk's last `_id`.
-        package var through: BSONValue
-        /// Documents that were changed and are not in the journal, at least.
-        package var missing: Int
-        /// Documents of the chunk that look as if the job had written them, and are not in the journal; `nil` where what
-        /// is there does not tell, as after a change in place.
-        package var candidates: Int?
-        /// A few of those.
-        package var samples: [BSONValue]
-    }
-
     /// How an undo came to its end.
     package enum Outcome: Sendable, Hashable {
         /// A dry run: nothing was written.
@@ -123,8 +108,9 @@ package struct UndoReport: Sendable {
     package var leftAlone: [LeftAlone] = []
     /// The documents that the job made in other collections; `nil` where it made none.
     package var children: Children?
-    /// Chunks in which more documents were changed than journaled.
-    package var gaps: [Gap] = []
+    /// Documents that an earlier version of the program changed without a journal, as far as it knew: none since writes name
+    /// the documents of their journal.
+    package var unjournaled = 0
     /// Documents that sync under the active schema and do not as they were; `nil` when that is not judged.
     package var harm: Int?
     /// How close to the limit it comes.
@@ -139,7 +125,7 @@ package struct UndoReport: Sendable {
     /// Whether documents remain that need the operator.
     package var hasFindings: Bool {
         if case .stopped = outcome { return false }
-        return leftAlone.contains { $0.left.reason.isTrouble && $0.count > 0 } || !gaps.isEmpty || refusal != nil
+        return leftAlone.contains { $0.left.reason.isTrouble && $0.count > 0 } || unjournaled > 0 || refusal != nil
             || children?.left.isEmpty == false
     }
 }

@@ -31,6 +31,8 @@ struct BackfillRun: ~Copyable {
 
     /// Rounds after which the job leaves documents that keep arriving to the next run.
     private static let maximumRounds = 5
+    /// The most documents of a given list that are done at once.
+    private static let mostListed = 2_000
 
     init(
         _ runner: BackfillRunner, _ plan: BackfillPlan, ledger: GateLedger, kernel: consuming Kernel,
@@ -90,7 +92,7 @@ struct BackfillRun: ~Copyable {
         try begin()
         var rest = list.ids[...]
         let stopped = try pass { amount in
-            let ids = Array(rest.prefix(amount.documents)).commandSlices().first ?? []
+            let ids = Array(rest.prefix(min(amount.documents, Self.mostListed))).commandSlices().first ?? []
             rest = rest.dropFirst(ids.count)
             return ids
         }

@@ -1,4 +1,4 @@
-package import BSON
+import BSON
 
 extension BSONValue {
     /// Whether two values are the same in their bytes, as a NaN is to itself and 1 is not to 1.0.
@@ -6,11 +6,11 @@ extension BSONValue {
 }
 
 /// A half-open range of `_id`s, over all BSON types in their order: behind `after`, up to and with `through`.
-package struct IDSpan: Hashable, Sendable {
+struct IDSpan: Hashable, Sendable {
     /// The last `_id` before the range; `nil` for a range from the first one on.
-    package let after: BSONValue?
+    let after: BSONValue?
     /// The range's last `_id`.
-    package let through: BSONValue
+    let through: BSONValue
 
     init(after: BSONValue?, through: BSONValue) { (self.after, self.through) = (after, through) }
 
@@ -23,15 +23,5 @@ package struct IDSpan: Hashable, Sendable {
         let end = Expression.call("$lte", id, .constant(through))
         guard let after else { return end }
         return .all([.call("$gt", id, .constant(after)), end])
-    }
-}
-
-extension IDSpan {
-    /// As the state database holds it: each bound in a list, since any value can be one.
-    var bson: BSONDocument { ["after": .array(of: after.map { [$0] } ?? []), "through": [through]] }
-
-    init?(_ document: BSONDocument) {
-        guard let through = document["through"]?.document?.values.first else { return nil }
-        self.init(after: document["after"]?.document?.values.first, through: through)
     }
 }

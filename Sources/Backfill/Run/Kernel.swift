@@ -39,6 +39,12 @@ struct Kernel: ~Copyable {
 
     // MARK: The lease
 
+    /// Whether nothing may be written, for want of a lease.
+    var isDry: Bool { holding == nil }
+
+    /// The lease; `nil` in a dry run.
+    var leaseIfAny: Lease? { holding?.lease }
+
     /// The lease of a run that writes.
     var lease: Lease {
         guard let holding else { preconditionFailure("nothing is written without a lease") }

@@ -18,7 +18,6 @@ extension StateStore {
             "last": progress.last.map { ["$literal": ["v": $0]] } ?? "$$REMOVE", "chunks": .integer(progress.chunks),
             "modified": .integer(progress.modified), "walked": .integer(progress.walked), "active": "$$NOW",
             "recent": recent(walked: progress.walked),
-            "unjournaled": progress.unjournaled.isEmpty ? "$$REMOVE" : ["$literal": .array(of: progress.unjournaled)],
         ]
     }
 

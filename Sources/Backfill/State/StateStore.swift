@@ -137,8 +137,6 @@ extension StateStore {
         private(set) var last: BSONValue?
         /// Set while a round is under way.
         private var upper: BSONValue?
-        /// Chunks of earlier versions in which more documents were changed than the journal holds.
-        var unjournaled: [BSONValue]
 
         /// Whether a round was begun and not ended.
         var isOpen: Bool { upper != nil }
@@ -164,7 +162,6 @@ extension StateStore {
             modified = document["modified"]?.integer ?? 0
             last = document["last"]?.document?["v"]
             upper = document["upper"]?.document?["v"]
-            unjournaled = document["unjournaled"]?.document?.values ?? []
         }
     }
 

@@ -68,13 +68,12 @@ package struct JobStatus: Sendable {
     package var now: ServerTime
     /// When its first run began it.
     package var created: ServerTime?
-    /// The part of the job that is under way, from 1 on, and of how many; `nil` for a job of one.
-    package var phase: (number: Int, of: Int)?
-    /// Which walk over the collection it is, from 1 on.
+    /// Which round over the collection it is, from 1 on.
     package var pass = 0
-    /// Documents that this walk has passed, changed or not.
+    /// Documents that this round has done.
     package var walked: Int?
-    /// The collection's documents, as the server's metadata count them; `nil` when they cannot be told.
+    /// Documents that needed the job at the round's beginning; where nobody counted them, those of the collection's
+    /// metadata; `nil` when they cannot be told.
     package var estimate: Int?
     /// Chunks of all runs.
     package var chunks = 0
@@ -105,9 +104,7 @@ extension JobStatus {
     package var share: Double? {
         if state == .done { return 1 }
         guard let walked, let estimate, estimate > 0 else { return nil }
-        let ofPhase = min(1, Double(walked) / Double(estimate))
-        guard let phase else { return ofPhase }
-        return (Double(phase.number - 1) + ofPhase) / Double(phase.of)
+        return min(1, Double(walked) / Double(estimate))
     }
 
     /// Seconds until it is done at the present rate; `nil` below a thousandth, where the first documents say little about
@@ -116,7 +113,6 @@ extension JobStatus {
         guard state == .running || state == .waiting || state == .paused, let share, share >= 0.001, let rate, rate > 0,
             let walked, let estimate
         else { return nil }
-        let later = phase.map { $0.of - $0.number } ?? 0
-        return Double(max(0, estimate - walked) + later * estimate) / rate
+        return Double(max(0, estimate - walked)) / rate
     }
 }

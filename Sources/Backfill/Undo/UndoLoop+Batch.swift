@@ -23,7 +23,6 @@ extension UndoLoop {
     private static let largestBatch = 8 << 20
 
     mutating func undo(_ entries: ArraySlice<JournalPart.Entry>, of part: JournalPart) throws -> Attempt {
-        for entry in entries { gaps.found(entry.id) }
         let open = entries.filter { entry in
             let isWanted = retried.map { $0.contains(entry.id) } ?? true
             return isWanted && !tally.leftIDs.contains(entry.id) && !leftBefore.contains(entry.id)
@@ -48,7 +47,7 @@ extension UndoLoop {
             let kept = Set(entries.prefix(count).map(\.id))
             left.removeAll { !kept.contains($0.id) }
         }
-        guard holding != nil else {
+        guard !kernel.isDry else {
             for document in due { overlay?.restore(document) }
             tally.restored += due.count
             for (id, document) in left { tally.leave(id, document) }
@@ -81,7 +80,7 @@ extension UndoLoop {
         let isWhole = gate != nil || part.groups.contains { $0.places != nil }
         let fields = ["_id"] + part.touched + SyncLock.fields
         let projection = isWhole ? [:] : BSONDocument(fields.map { ($0, 1) })
-        return try runner.patience.bridging {
+        return try kernel.retrying {
             var documents: [BSONValue: BSONDocument] = [:]
             var size = 0
             for slice in ids.commandSlices() {
@@ -145,14 +144,14 @@ extension UndoLoop {
         let leftNow = Set(left.map(\.id))
         tally.restored += restored.count { !leftNow.contains($0) }
         for (document, members) in Dictionary(grouping: left, by: \.document) {
-            try runner.patience.bridging {
-                try store.leave(members.map(\.id), because: document.reason, code: document.code)
+            try kernel.retrying {
+                try kernel.store.leave(members.map(\.id), because: document.reason, code: document.code)
             }
         }
         for (id, document) in left { tally.leave(id, document) }
         if retried != nil {
             let done = restored.filter { !leftNow.contains($0) }
-            try runner.patience.bridging { try store.unleave(done) }
+            try kernel.retrying { try kernel.store.unleave(done) }
         }
     }
 }

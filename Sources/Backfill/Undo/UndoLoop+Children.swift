@@ -13,23 +13,21 @@ extension UndoLoop {
         guard subject.mayHaveChildren else { return nil }
         let patience = runner.patience
         var sequence = start
-        if start == nil, holding != nil { try patience.bridging { try store.dropLeftChildren() } }
+        if start == nil, !kernel.isDry { try patience.bridging { try kernel.store.dropLeftChildren() } }
         var linked: Set<LinkKey>?
-        while let part = try patience.bridging({ try store.createdChildren(before: sequence) }) {
+        while let part = try patience.bridging({ try kernel.store.createdChildren(before: sequence) }) {
             if linked == nil { linked = try linksOfLeftAlone().union(linksThatStayed()) }
             var rest = part.children[...]
             while !rest.isEmpty {
-                if runner.stop.isRaised { return .signal }
-                if let deadline, .now >= deadline { return .timeBudget }
-                if let stop = try passBrakes() { return stop }
+                if let stop = try kernel.passBrakes() { return stop }
                 try remove(Array(rest.prefix(Self.mostChildren)), keeping: linked ?? [])
                 rest = rest.dropFirst(Self.mostChildren)
             }
             sequence = part.sequence
-            guard holding != nil else { continue }
+            guard !kernel.isDry else { continue }
             FaultPoint.afterRestore.reached()
             let removed = earlierRemoved + children.removed
-            try renew(
+            try kernel.renew(
                 setting: retried == nil ? StateStore.childrenRemoved(to: part.sequence, count: removed) : [:])
         }
         return nil
@@ -47,7 +45,7 @@ extension UndoLoop {
     private func linksOfLeftAlone() throws -> Set<LinkKey> {
         let ids = Array(tally.leftIDs.union(leftBefore))
         let fields = BSONDocument([("_id", 0)] + subject.touched.map { ($0, 1) })
-        return try runner.patience.bridging {
+        return try kernel.retrying {
             var links: Set<LinkKey> = []
             for slice in ids.commandSlices(count: 1_000) {
                 var cursor = collection.find(
@@ -61,11 +59,11 @@ extension UndoLoop {
 
     /// The links that stand where the job's objects stood, now that these are back; before, every one would be its own.
     private func linksThatStayed() throws -> Set<LinkKey> {
-        guard holding != nil else { return [] }
+        guard !kernel.isDry else { return [] }
         let fields = (subject.job?.steps ?? []).compactMap { ($0.step.kind as? ExtractStep)?.target }
         var links: Set<LinkKey> = []
         for field in fields {
-            links.formUnion(try runner.patience.bridging { () throws -> Set<LinkKey> in try self.links(at: field) })
+            links.formUnion(try kernel.retrying { () throws -> Set<LinkKey> in try self.links(at: field) })
         }
         return links
     }
@@ -99,7 +97,7 @@ extension UndoLoop {
             }
             var due = try look(made, in: namespace, keeping: linked, isFirst: true)
             let count = due.count
-            guard holding != nil else {
+            guard !kernel.isDry else {
                 children.removed += count
                 continue
             }
@@ -117,14 +115,14 @@ extension UndoLoop {
     }
 
     private func isShared(_ namespace: Namespace) throws -> Bool {
-        try runner.patience.bridging { try store.isNamedElsewhere(namespace) }
+        try kernel.retrying { try kernel.store.isNamedElsewhere(namespace) }
     }
 
     /// The documents that are as they were made and may go; the others are recorded.
     private mutating func look(
         _ made: [BSONValue: CreatedChild], in namespace: Namespace, keeping linked: Set<LinkKey>, isFirst: Bool
     ) throws -> [BSONDocument] {
-        let (patience, collection) = (runner.patience, client.collection(namespace))
+        let (patience, collection) = (runner.patience, kernel.client.collection(namespace))
         let found = try patience.bridging {
             var found: [BSONDocument] = []
             for slice in Array(made.keys).commandSlices() {
@@ -160,14 +158,14 @@ extension UndoLoop {
     ) throws {
         guard !ids.isEmpty else { return }
         for id in ids { children.leave(id, of: namespace, because: reason) }
-        guard holding != nil else { return }
-        try runner.patience.bridging { try store.leave(children: ids, of: namespace, because: reason) }
+        guard !kernel.isDry else { return }
+        try kernel.retrying { try kernel.store.leave(children: ids, of: namespace, because: reason) }
     }
 
     /// Removes documents, each while it is byte for byte what was read; the fence stands in the filter.
     private mutating func send(_ documents: [BSONDocument], to namespace: Namespace) throws {
-        if holding?.isHalfOver ?? false { try renew() }
-        guard let lease = holding?.lease else { return }
+        try kernel.keepLease()
+        guard let lease = kernel.leaseIfAny else { return }
         var statements: [BSONValue] = []
         for document in documents {
             guard let id = document["_id"] else { continue }
@@ -179,7 +177,7 @@ extension UndoLoop {
             "maxTimeMS": .long(limit), "writeConcern": ["w": "majority", "wtimeout": .long(limit)],
             "comment": .string("shipshape undo \(subject.name)"),
         ]
-        let (patience, collection) = (runner.patience, client.collection(namespace))
+        let (patience, collection) = (runner.patience, kernel.client.collection(namespace))
         for slice in statements.commandSlices() {
             FaultPoint.beforeWrite.reached()
             let deletes = slice.compactMap(\.document).filter(\.fitsIntoCommand).map { filter in
@@ -193,13 +191,13 @@ extension UndoLoop {
                     return try collection.delete(
                         deletes, isOrdered: false, collectsWriteErrors: true, options: options)
                 } catch {
-                    holding?.doubt(error)
+                    kernel.doubt(error)
                     throw error
                 }
             }
         }
         // A delete that came after the fence removed nothing.
-        if let holding, !holding.isCertain { try renew() }
+        if !kernel.isFenceCertain { try kernel.renew() }
     }
 }
 

@@ -15,10 +15,10 @@ extension UndoLoop {
             if try active.check(after.view) != .certain { repaired.append(document.id) }
         }
         let namespace = subject.namespace
-        try runner.patience.bridging {
-            let pending = try store.pendingHarm(among: repaired, of: namespace)
+        try kernel.retrying {
+            let pending = try kernel.store.pendingHarm(among: repaired, of: namespace)
             guard !pending.isEmpty else { return }
-            try store.note(repaired: repaired.filter(pending.contains), harmed: [], of: namespace)
+            try kernel.store.note(repaired: repaired.filter(pending.contains), harmed: [], of: namespace)
         }
     }
 
@@ -26,23 +26,19 @@ extension UndoLoop {
     /// - Returns: the reason to stop when there is one.
     mutating func settleRepaired() throws -> BackfillReport.Stop? {
         guard let gate else { return nil }
-        let (patience, grace) = (runner.patience, gate.grace(store))
+        let (patience, grace) = (runner.patience, gate.grace(kernel.store))
         var isTold = false
         while true {
             let left = try patience.bridging { () throws -> Int in
-                try gate.freeRepaired(store)
-                return try store.repairedHarm(of: subject.namespace)
+                try gate.freeRepaired(kernel.store)
+                return try kernel.store.repairedHarm(of: subject.namespace)
             }
             guard left > 0 else { return nil }
             if !isTold { runner.events(.waitingForLedger(documents: left, seconds: grace.seconds)) }
             isTold = true
-            let end = ContinuousClock.now + min(grace, .seconds(2))
-            while .now < end {
-                if runner.stop.isRaised { return .signal }
-                if let deadline, .now >= deadline { return .timeBudget }
-                Thread.sleep(.milliseconds(100))
-                if holding?.isHalfOver ?? false { try renew() }
-            }
+            try kernel.sleep(min(grace, .seconds(2)))
+            if runner.stop.isRaised { return .signal }
+            if let deadline = kernel.deadline, .now >= deadline { return .timeBudget }
         }
     }
 }

@@ -23,8 +23,8 @@ extension UndoLoop {
     /// - Parameter isGrouped: whether those that are restored alike share a statement; one that is refused then stops them
     ///   all.
     mutating func write(_ documents: [Restoring], grouped isGrouped: Bool) throws -> Written? {
-        if holding?.isHalfOver ?? false { try renew() }
-        guard let lease = holding?.lease else { return Written() }
+        try kernel.keepLease()
+        guard let lease = kernel.leaseIfAny else { return Written() }
         var written = Written()
         var groups: [[Restoring]] = []
         var statements: [UpdateStatement] = []
@@ -62,7 +62,7 @@ extension UndoLoop {
             sent += slice.count
         }
         // A write that came after the fence changed nothing.
-        if let holding, !holding.isCertain { try renew() }
+        if !kernel.isFenceCertain { try kernel.renew() }
         return written
     }
 
@@ -74,12 +74,13 @@ extension UndoLoop {
         ]
         if let uuid = subject.collectionUUID { options = options.appending("collectionUUID", uuid) }
         // Each statement compares before it sets, so it can be sent again.
-        return try runner.patience.bridging {
+        let patience = kernel.patience
+        return try patience.bridging {
             do throws(MongoError) {
                 return try collection.update(
                     statements, isOrdered: false, collectsWriteErrors: true, options: options)
             } catch {
-                holding?.doubt(error)
+                kernel.doubt(error)
                 throw error
             }
         }
@@ -121,11 +122,11 @@ extension UndoLoop {
             }
         }
         tally.harm += harmful.count
-        guard holding != nil, !harmful.isEmpty else { return nil }
+        guard !kernel.isDry, !harmful.isEmpty else { return nil }
         let (patience, namespace) = (runner.patience, subject.namespace)
-        let recorded = try patience.bridging { try store.pendingHarm(among: harmful, of: namespace) }
-        try patience.bridging { try store.takeBackRepaired(since: gate.grace(store), of: namespace) }
-        let headroom = try patience.bridging { try gate.exactHeadroom(store) }
+        let recorded = try patience.bridging { try kernel.store.pendingHarm(among: harmful, of: namespace) }
+        try patience.bridging { try kernel.store.takeBackRepaired(since: gate.grace(kernel.store), of: namespace) }
+        let headroom = try patience.bridging { try gate.exactHeadroom(kernel.store) }
         var new = harmful.filter { !recorded.contains($0) }
         var cut: (id: BSONValue, headroom: Headroom)?
         if new.count > headroom.documents {
@@ -139,12 +140,12 @@ extension UndoLoop {
         // They sync: what the ledger shows of them it has not noticed to be repaired.
         let shown = try patience.bridging { try gate.ledger.holding(new, of: namespace) }
         let stale = new.filter(shown.contains)
-        try patience.bridging { try store.record(harm: new, stale: stale, of: namespace) }
+        try patience.bridging { try kernel.store.record(harm: new, stale: stale, of: namespace) }
         FaultPoint.afterHarm.reached()
-        let now = try patience.bridging { try gate.headroom(store) }
+        let now = try patience.bridging { try gate.headroom(kernel.store) }
         guard now.isExceeded else { return cut }
         // Another job recorded its own meanwhile.
-        try patience.bridging { try store.takeBack(harm: new, of: namespace) }
+        try patience.bridging { try kernel.store.takeBack(harm: new, of: namespace) }
         due = []
         return (new[0], now)
     }

@@ -63,7 +63,7 @@ package struct UndoRunner: Sendable {
             report.leftAlone = Self.grouped(left)
             return report
         }
-        var loop = try loop(subject, store, on: pool, left: left, deadline: nil, isDry: true)
+        var loop = try loop(subject, store, on: pool, left: left)
         loop.overlay = UndoOverlay(passes, judgesWhole: loop.gate != nil)
         if let stopped = try loop.run(from: loop.retried == nil ? subject.undoing?.position : nil) {
             report.outcome = .stopped(stopped)
@@ -80,10 +80,9 @@ package struct UndoRunner: Sendable {
         }
         let kept = left.filter { loop.retried?.contains($0.id) != true }
         report.leftAlone = UndoReport.LeftAlone.joined(Self.grouped(kept), loop.tally.report)
-        report.gaps = loop.gaps.report
         if let gate = loop.gate {
             report.harm = loop.tally.harm
-            report.headroom = try patience.bridging { try gate.exactHeadroom(loop.store, marks: false) }
+            report.headroom = try patience.bridging { try gate.exactHeadroom(loop.kernel.store, marks: false) }
         }
         do { try checkHarm(of: report) } catch { report.refusal = error.message }
         report.seconds = started.duration(to: .now).seconds
@@ -118,8 +117,7 @@ package struct UndoRunner: Sendable {
         try fill(&report, of: subject, store)
         let left = try patience.bridging { try store.leftAloneIDs() }
         var loop = try loop(
-            subject, store, on: pool, left: left, deadline: options.maxRuntime.map { started + $0 })
-        loop.holding = holding
+            subject, store, on: pool, left: left, deadline: options.maxRuntime.map { started + $0 }, holding: holding)
         do {
             if undoing?.ended == nil || loop.retried != nil {
                 if let stop = try loop.run(from: loop.retried == nil ? undoing?.position : nil) {
@@ -129,27 +127,26 @@ package struct UndoRunner: Sendable {
                 } else if let stop = try loop.settleRepaired() {
                     report.outcome = .stopped(stop)
                 } else {
-                    try loop.renew(setting: StateStore.undoEnded)
+                    try loop.kernel.renew(setting: StateStore.undoEnded)
                 }
             } else {
                 report.outcome = .undoneBefore
-                try loop.renew(setting: ["state": "undone"])
+                try loop.kernel.renew(setting: ["state": "undone"])
             }
         } catch {
             let isInDoubt = error is MongoError || (error as? BackfillError)?.kind == .stopped
-            if !isInDoubt, let holding = loop.holding { _ = loop.store.leave(holding) }
+            if !isInDoubt { _ = loop.kernel.leave() }
             throw error
         }
-        if let note = loop.holding.flatMap({ loop.store.leave($0) }) { report.notes.append(note) }
+        if let note = loop.kernel.leave() { report.notes.append(note) }
         report.restored = loop.tally.restored
         report.earlier = loop.earlier
         report.asBefore = loop.tally.asBefore
-        report.leftAlone = Self.grouped(try patience.bridging { try loop.store.leftAloneIDs() })
-        report.children = loop.reportOfChildren(left: try patience.bridging { try loop.store.leftChildren() })
-        report.gaps = loop.gaps.report
+        report.leftAlone = Self.grouped(try patience.bridging { try loop.kernel.store.leftAloneIDs() })
+        report.children = loop.reportOfChildren(left: try patience.bridging { try loop.kernel.store.leftChildren() })
         if let gate = loop.gate {
             report.harm = loop.tally.harm
-            report.headroom = try patience.bridging { try gate.exactHeadroom(loop.store, marks: false) }
+            report.headroom = try patience.bridging { try gate.exactHeadroom(loop.kernel.store, marks: false) }
         }
         report.seconds = started.duration(to: .now).seconds
         return report
@@ -165,13 +162,14 @@ extension UndoRunner {
         report.chunks = passes.reduce(0) { $0 + $1.chunks }
         report.changes = passes.reduce(0) { $0 + $1.changes }
         report.notes = subject.notes
+        report.unjournaled = subject.unjournaled
         return passes
     }
 
     private func loop(
         _ subject: UndoSubject, _ store: consuming StateStore, on pool: ClientPool,
-        left: [(id: BSONValue, left: UndoReport.LeftDocument)], deadline: ContinuousClock.Instant?,
-        isDry: Bool = false
+        left: [(id: BSONValue, left: UndoReport.LeftDocument)], deadline: ContinuousClock.Instant? = nil,
+        holding: Holding? = nil
     ) throws -> UndoLoop {
         let client = try pool.client()
         let isOver = subject.undoing?.ended != nil
@@ -179,14 +177,15 @@ extension UndoRunner {
         let byBytes = subject.averageSize.map { max(1, (16 << 20) / max(1, $0)) } ?? UndoLoop.batch
         let gate = try gate(subject, on: client, pool)
         let brakes: Brakes? =
-            if let job = subject.job?.job, !isDry { Brakes(job, store: try self.store(pool)) } else { nil }
-        let gaps = try patience.bridging { try UndoGaps(subject, in: client.collection(subject.namespace)) }
+            if let job = subject.job?.job, holding != nil { Brakes(job, store: try self.store(pool)) } else { nil }
+        let kernel = Kernel(
+            options: options, patience: patience, pool: pool, client: client, store: store, brakes: brakes,
+            deadline: deadline, holding: holding)
         return UndoLoop(
-            runner: self, subject: subject, client: client, store: store, gate: gate,
-            brakes: brakes, deadline: deadline, earlier: subject.undoing?.restored ?? 0,
+            runner: self, subject: subject, kernel: kernel, gate: gate, earlier: subject.undoing?.restored ?? 0,
             retried: isOver && !passing.isEmpty ? passing : nil,
             leftBefore: Set(left.map(\.id)).subtracting(isOver ? passing : []),
-            earlierRemoved: subject.undoing?.removed ?? 0, gaps: gaps, batch: min(UndoLoop.batch, byBytes))
+            earlierRemoved: subject.undoing?.removed ?? 0, batch: min(UndoLoop.batch, byBytes))
     }
 
     private static func grouped(_ left: [(id: BSONValue, left: UndoReport.LeftDocument)]) -> [UndoReport.LeftAlone] {

@@ -17,8 +17,8 @@ struct UndoSubject {
     let touched: [String]
     /// What is to be said before the start.
     var notes: [String] = []
-    /// Chunks in which more was changed than journaled.
-    let gaps: [UnjournaledChunk]
+    /// Documents that an earlier version of the program changed without a journal, as far as it knew.
+    let unjournaled: Int
     /// The undo that was begun.
     let undoing: StateStore.Undoing?
 
@@ -60,7 +60,7 @@ struct UndoSubject {
         var subject = UndoSubject(
             name: name, namespace: namespace, collectionUUID: target.checksUUID ? target.uuid : nil,
             averageSize: target.averageSize, job: compiled, touched: Set(record.touched.map(\.topLevel)).sorted(),
-            gaps: progress.unjournaled.compactMap(UnjournaledChunk.init),
+            unjournaled: Self.unjournaled(in: range),
             undoing: range["undo"]?.document.map(StateStore.Undoing.init))
         if try store.client.first("migrations", ["_id": .string(name)]) != nil {
             subject.notes.append(
@@ -73,5 +73,11 @@ struct UndoSubject {
             )
         }
         return subject
+    }
+
+    private static func unjournaled(in range: BSONDocument) -> Int {
+        (range["unjournaled"]?.document?.values ?? []).compactMap(\.document).reduce(0) { sum, chunk in
+            sum + max(0, (chunk["changed"]?.integer ?? 0) - (chunk["journaled"]?.integer ?? 0))
+        }
     }
 }

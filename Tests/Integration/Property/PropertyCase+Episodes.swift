@@ -126,8 +126,9 @@ extension PropertyCase {
     /// The `_id`s that the chunk behind the checkpoint begins with.
     private func nextIDs() async throws -> [BSONValue] {
         let last = try await test.checkpoint()?.last
-        let filter: BSONDocument = last.map { ["$expr": ["$gt": ["$_id", ["$literal": $0]]]] } ?? [:]
-        return try await test.database.documents("c", filter).prefix(8).compactMap { $0["_id"] }
+        let all = try await test.database.inOrderOfRecords("c").compactMap { $0["_id"] }
+        let start = last.flatMap { last in all.firstIndex { $0 == last } }.map { $0 + 1 } ?? 0
+        return Array(all[start...].prefix(8))
     }
 
     /// Waits until the program has a lease, or has ended.

@@ -73,7 +73,9 @@ extension PropertyCase {
             try compiled().hasOnePhase
         else { return }
         let touched = await user.left
-        let done = try await test.database.documents("c", ["$expr": ["$lte": ["$_id", ["$literal": last]]]])
+        let all = try await test.database.inOrderOfRecords("c")
+        guard let end = all.firstIndex(where: { $0["_id"] == last }) else { return }
+        let done = all[...end]
         let untouched = done.map { (PropertyKey($0["_id"] ?? .null), $0) }.filter { touched[$0.0] == nil }
         let made = try await expected(of: Dictionary(uniqueKeysWithValues: untouched))
         for (key, document) in untouched where made[key] != document {
