@@ -2,6 +2,7 @@
  *   read cursor    URI DB COLLECTION [BATCH]    reads every document with one cursor; BATCH documents at a time, or as
  *                                               many as the server gives without being asked for a number
  *   read count     URI DB COLLECTION VALIDATOR  has the server count what does not fit a $jsonSchema
+ *   read matching  URI DB COLLECTION FILTER     has the server count what matches a filter
  *   read aggregate URI DB COLLECTION PIPELINE   reads what an aggregation gives; its file holds {"pipeline": [...]}
  *   read file      DOCUMENTS                    reads every document of a .bson file
  * Touches the length of every document, and prints what it found, so that the work cannot be optimised away. */
@@ -63,20 +64,38 @@ read_json (const char *path, bson_t *document)
    bson_json_reader_destroy (reader);
 }
 
-static void
-count_misfits (mongoc_collection_t *collection, const char *path)
+static int64_t
+count (mongoc_collection_t *collection, const bson_t *filter)
 {
    bson_error_t error;
-   bson_t schema = BSON_INITIALIZER;
-   read_json (path, &schema);
-   bson_t *filter = BCON_NEW ("$nor", "[", "{", "$jsonSchema", BCON_DOCUMENT (&schema), "}", "]");
    int64_t count = mongoc_collection_count_documents (collection, filter, NULL, NULL, NULL, &error);
    if (count < 0) {
       fail ("count", &error);
    }
-   printf ("%" PRId64 " documents do not fit\n", count);
+   return count;
+}
+
+static void
+count_misfits (mongoc_collection_t *collection, const char *path)
+{
+   bson_t schema = BSON_INITIALIZER;
+   read_json (path, &schema);
+   bson_t *filter = BCON_NEW ("$nor", "[", "{", "$jsonSchema", BCON_DOCUMENT (&schema), "}", "]");
+   printf ("%" PRId64 " documents do not fit\n", count (collection, filter));
    bson_destroy (filter);
    bson_destroy (&schema);
+}
+
+static void
+count_matching (mongoc_collection_t *collection, const char *text)
+{
+   bson_error_t error;
+   bson_t *filter = bson_new_from_json ((const uint8_t *) text, -1, &error);
+   if (!filter) {
+      fail ("filter", &error);
+   }
+   printf ("%" PRId64 " documents match\n", count (collection, filter));
+   bson_destroy (filter);
 }
 
 static void
@@ -122,8 +141,10 @@ main (int argc, char **argv)
    }
    const char *mode = argc > 4 ? argv[1] : "", *last = argc > 5 ? argv[5] : NULL;
    bool is_cursor = strcmp (mode, "cursor") == 0, is_count = strcmp (mode, "count") == 0;
-   if (!is_cursor && (!last || (!is_count && strcmp (mode, "aggregate") != 0))) {
-      fprintf (stderr, "usage: read cursor|count|aggregate URI DB COLLECTION [BATCH|VALIDATOR|PIPELINE], read file FILE\n");
+   bool is_matching = strcmp (mode, "matching") == 0;
+   if (!is_cursor && (!last || (!is_count && !is_matching && strcmp (mode, "aggregate") != 0))) {
+      fprintf (stderr, "usage: read cursor|count|matching|aggregate URI DB COLLECTION [BATCH|VALIDATOR|FILTER|PIPELINE], "
+                       "read file FILE\n");
       return 64;
    }
    mongoc_init ();
@@ -137,6 +158,8 @@ main (int argc, char **argv)
       find_all (collection, last);
    } else if (is_count) {
       count_misfits (collection, last);
+   } else if (is_matching) {
+      count_matching (collection, last);
    } else {
       aggregate (collection, last);
    }

@@ -1,11 +1,11 @@
-// What a backfill is measured against: the same change of every document of a collection, without any of its care.
+// What a backfill is measured against: the same change, without any of its care.
 //
-//   write once URI DATABASE COLLECTION   one updateMany
-//   write each URI DATABASE COLLECTION   a loop that reads each document and sends one update for it, 1,000 together
-//   write reset URI DATABASE COLLECTION  copies bench.Order there, and drops what earlier jobs left in `shipshape`
-//   write run URI DATABASE COMMAND       runs a command, given in extended JSON, as the bench needs it
+//   write run    URI DATABASE COMMAND     one command, given in extended JSON
+//   write retype URI DATABASE COLLECTION  a loop that reads each document and sends one update for it, 1,000 together:
+//                                         turns the int `quantity` into a string
+//   write items  URI DATABASE COLLECTION  the same loop: gives each element of `items` without a `currency` one
 //
-// The change turns the int `quantity` into a string. Prints how many documents were changed.
+// Prints how many documents were changed.
 
 #include <mongoc/mongoc.h>
 #include <stdio.h>
@@ -17,126 +17,114 @@ static void fail(const char *what, const bson_error_t *error) {
     exit(1);
 }
 
-static mongoc_write_concern_t *majority(void) {
-    mongoc_write_concern_t *concern = mongoc_write_concern_new();
-    mongoc_write_concern_set_wmajority(concern, -1);
-    return concern;
+static long long changed(const bson_t *reply) {
+    bson_iter_t iterator;
+    return bson_iter_init_find(&iterator, reply, "nModified") ? bson_iter_as_int64(&iterator) : -1;
 }
 
-static long long once(mongoc_collection_t *collection) {
-    bson_t *filter = BCON_NEW("quantity", "{", "$type", "int", "}");
-    bson_t *pipeline = BCON_NEW("0", "{", "$set", "{", "quantity", "{", "$toString", "$quantity", "}", "}", "}");
-    bson_t options = BSON_INITIALIZER;
-    mongoc_write_concern_t *concern = majority();
-    mongoc_write_concern_append(concern, &options);
+static long long run(mongoc_client_t *client, const char *database, const char *text) {
     bson_t reply;
     bson_error_t error;
-    bson_t command = BSON_INITIALIZER, updates, update;
-    BSON_APPEND_UTF8(&command, "update", mongoc_collection_get_name(collection));
-    BSON_APPEND_ARRAY_BEGIN(&command, "updates", &updates);
-    BSON_APPEND_DOCUMENT_BEGIN(&updates, "0", &update);
-    BSON_APPEND_DOCUMENT(&update, "q", filter);
-    BSON_APPEND_ARRAY(&update, "u", pipeline);
-    BSON_APPEND_BOOL(&update, "multi", true);
-    bson_append_document_end(&updates, &update);
-    bson_append_array_end(&command, &updates);
-    if (!mongoc_collection_write_command_with_opts(collection, &command, &options, &reply, &error)) {
-        fail("updateMany", &error);
-    }
-    bson_iter_t iterator;
-    long long changed = bson_iter_init_find(&iterator, &reply, "nModified") ? bson_iter_as_int64(&iterator) : -1;
+    bson_t *command = bson_new_from_json((const uint8_t *) text, -1, &error);
+    if (!command) fail("command", &error);
+    if (!mongoc_client_write_command_with_opts(client, database, command, NULL, &reply, &error)) fail(database, &error);
+    long long count = changed(&reply);
     bson_destroy(&reply);
-    return changed;
+    bson_destroy(command);
+    return count;
 }
 
 static long long flush(mongoc_bulk_operation_t *bulk) {
     bson_t reply;
     bson_error_t error;
     if (!mongoc_bulk_operation_execute(bulk, &reply, &error)) fail("bulk", &error);
-    bson_iter_t iterator;
-    long long changed = bson_iter_init_find(&iterator, &reply, "nModified") ? bson_iter_as_int64(&iterator) : -1;
+    long long count = changed(&reply);
     bson_destroy(&reply);
     mongoc_bulk_operation_destroy(bulk);
-    return changed;
+    return count;
 }
 
-static long long each(mongoc_collection_t *collection) {
-    mongoc_write_concern_t *concern = majority();
+// Appends the new value of a field to what an update sets.
+typedef void (*change_t)(bson_iter_t *value, bson_t *set);
+
+static void retype(bson_iter_t *value, bson_t *set) {
+    char text[16];
+    snprintf(text, sizeof text, "%d", bson_iter_int32(value));
+    BSON_APPEND_UTF8(set, "quantity", text);
+}
+
+static void add_currency(bson_iter_t *value, bson_t *set) {
+    bson_iter_t element, fields;
+    bson_t list, object;
+    BSON_APPEND_ARRAY_BEGIN(set, "items", &list);
+    bson_iter_recurse(value, &element);
+    while (bson_iter_next(&element)) {
+        bool has_currency = bson_iter_recurse(&element, &fields) && bson_iter_find(&fields, "currency");
+        bson_append_document_begin(&list, bson_iter_key(&element), -1, &object);
+        bson_iter_recurse(&element, &fields);
+        while (bson_iter_next(&fields)) bson_append_iter(&object, NULL, 0, &fields);
+        if (!has_currency) BSON_APPEND_UTF8(&object, "currency", "EUR");
+        bson_append_document_end(&list, &object);
+    }
+    bson_append_array_end(set, &list);
+}
+
+static long long each(mongoc_collection_t *collection, const char *field, bson_t *filter, change_t change) {
+    mongoc_write_concern_t *concern = mongoc_write_concern_new();
+    mongoc_write_concern_set_wmajority(concern, -1);
     bson_t options = BSON_INITIALIZER;
     mongoc_write_concern_append(concern, &options);
-    bson_t *filter = BCON_NEW("quantity", "{", "$type", "int", "}");
-    bson_t *projection = BCON_NEW("projection", "{", "quantity", BCON_INT32(1), "}", "batchSize", BCON_INT32(5000));
+    bson_t *projection = BCON_NEW("projection", "{", field, BCON_INT32(1), "}", "batchSize", BCON_INT32(5000));
     mongoc_cursor_t *cursor = mongoc_collection_find_with_opts(collection, filter, projection, NULL);
     mongoc_bulk_operation_t *bulk = NULL;
     const bson_t *document;
     bson_error_t error;
-    long long changed = 0;
+    long long total = 0;
     int count = 0;
     while (mongoc_cursor_next(cursor, &document)) {
         if (!bulk) bulk = mongoc_collection_create_bulk_operation_with_opts(collection, &options);
-        bson_iter_t iterator;
-        if (!bson_iter_init_find(&iterator, document, "quantity")) continue;
-        char text[16];
-        int quantity = bson_iter_int32(&iterator);
-        snprintf(text, sizeof text, "%d", quantity);
-        bson_t selector = BSON_INITIALIZER;
-        bson_iter_init_find(&iterator, document, "_id");
-        bson_append_iter(&selector, "_id", -1, &iterator);
-        BSON_APPEND_INT32(&selector, "quantity", quantity);
-        bson_t *change = BCON_NEW("$set", "{", "quantity", BCON_UTF8(text), "}");
-        if (!mongoc_bulk_operation_update_one_with_opts(bulk, &selector, change, NULL, &error)) fail("update", &error);
-        bson_destroy(change);
+        bson_iter_t value, id;
+        if (!bson_iter_init_find(&value, document, field)) continue;
+        bson_t selector = BSON_INITIALIZER, update = BSON_INITIALIZER, set;
+        bson_iter_init_find(&id, document, "_id");
+        bson_append_iter(&selector, "_id", -1, &id);
+        BSON_APPEND_DOCUMENT_BEGIN(&update, "$set", &set);
+        change(&value, &set);
+        bson_append_document_end(&update, &set);
+        if (!mongoc_bulk_operation_update_one_with_opts(bulk, &selector, &update, NULL, &error)) fail("update", &error);
+        bson_destroy(&update);
         bson_destroy(&selector);
         if (++count % 1000 == 0) {
-            changed += flush(bulk);
+            total += flush(bulk);
             bulk = NULL;
         }
     }
     if (mongoc_cursor_error(cursor, &error)) fail("find", &error);
-    if (bulk) changed += flush(bulk);
+    if (bulk) total += flush(bulk);
     mongoc_cursor_destroy(cursor);
-    return changed;
+    return total;
 }
 
-static void run(mongoc_client_t *client, const char *database, bson_t *command) {
-    bson_t reply;
-    bson_error_t error;
-    if (!mongoc_client_command_simple(client, database, command, NULL, &reply, &error)) fail(database, &error);
-    bson_destroy(&reply);
-    bson_destroy(command);
-}
-
-static void reset(mongoc_client_t *client, const char *database, const char *collection) {
-    run(client, "shipshape", BCON_NEW("dropDatabase", BCON_INT32(1)));
-    run(client, "bench", BCON_NEW(
-        "aggregate", "Order", "pipeline", "[", "{", "$out", "{", "db", BCON_UTF8(database), "coll",
-        BCON_UTF8(collection), "}", "}", "]", "cursor", "{", "}"));
-    // So that no run pays for the writes of the one before.
-    run(client, "admin", BCON_NEW("fsync", BCON_INT32(1)));
-}
-
-int main(int count, char **arguments) {
-    if (count != 5) {
-        fprintf(stderr, "usage: write once|each|reset URI DATABASE COLLECTION, write run URI DATABASE COMMAND\n");
+int main(int argc, char **argv) {
+    if (argc != 5) {
+        fprintf(stderr, "usage: write run URI DATABASE COMMAND, write retype|items URI DATABASE COLLECTION\n");
         return 64;
     }
     mongoc_init();
-    mongoc_client_t *client = mongoc_client_new(arguments[2]);
-    if (strcmp(arguments[1], "run") == 0) {
-        bson_error_t error;
-        bson_t *command = bson_new_from_json((const uint8_t *) arguments[4], -1, &error);
-        if (!command) fail("command", &error);
-        run(client, arguments[3], command);
-        return 0;
+    mongoc_client_t *client = mongoc_client_new(argv[2]);
+    long long count;
+    if (strcmp(argv[1], "run") == 0) {
+        count = run(client, argv[3], argv[4]);
+    } else {
+        mongoc_collection_t *collection = mongoc_client_get_collection(client, argv[3], argv[4]);
+        count = strcmp(argv[1], "retype") == 0
+            ? each(collection, "quantity", BCON_NEW("quantity", "{", "$type", "int", "}"), retype)
+            : each(collection, "items",
+                   BCON_NEW("items", "{", "$elemMatch", "{", "currency", "{", "$exists", BCON_BOOL(false), "}", "}", "}"),
+                   add_currency);
+        mongoc_collection_destroy(collection);
     }
-    if (strcmp(arguments[1], "reset") == 0) {
-        reset(client, arguments[3], arguments[4]);
-        return 0;
-    }
-    mongoc_collection_t *collection = mongoc_client_get_collection(client, arguments[3], arguments[4]);
-    long long changed = strcmp(arguments[1], "each") == 0 ? each(collection) : once(collection);
-    printf("%lld documents changed\n", changed);
-    mongoc_collection_destroy(collection);
+    printf("%lld documents changed\n", count);
     mongoc_client_destroy(client);
     mongoc_cleanup();
     return 0;

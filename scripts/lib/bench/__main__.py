@@ -14,6 +14,7 @@ import tempfile
 import time
 
 import measure
+import backfills
 from results import Results
 from rows import ROWS
 from server import Data, Server
@@ -43,9 +44,10 @@ class Bench:
         """Makes the mongod a primary."""
         subprocess.run([self.data.loader, "initiate", "--host", f"127.0.0.1:{self.server.port}", "--set", "bench"], check=True)
 
-    def run_command(self, command):
-        """Runs a command on the server's database admin."""
-        subprocess.run([self.tool("write"), "run", self.uri, "admin", json.dumps(command)], check=True)
+    def run_command(self, command, database="admin"):
+        """Runs a command on the server."""
+        subprocess.run([self.tool("write"), "run", self.uri, database, json.dumps(command)], check=True,
+                       stdout=subprocess.DEVNULL)
 
     def progress(self, text):
         print(f"[{time.monotonic() - self.started:5.0f} s] {self.row}: {text}", file=sys.stderr, flush=True)

@@ -216,91 +216,29 @@ def prefilter(bench):
         proxy.wait()
 
 
-#: The job of the rows on backfills: every document changes, in place.
-JOB = """job: bench
-collection: bench.Work
-steps:
-  - convert: {field: quantity, to: string}
-# The bench itself fills the oplog in minutes, and nobody reads it.
-limits: {oplog: off}
-"""
+def watch_memory(bench, command):
+    """Has a command's peak memory noted; returns the list that takes it in MiB, run by run."""
+    path = os.path.join(bench.folder, "peak")
+    command.arguments = [bench.tool("peak"), path, *command.arguments]
+    run, peaks = command.run, []
+
+    def run_and_note():
+        result = run()
+        with open(path, encoding="utf-8") as file:
+            peaks.append(int(file.read()) / 1024)
+        return result
+
+    command.run = run_and_note
+    return peaks
 
 
-@row("backfill")
-def backfill(bench):
-    """Each run changes every document of a fresh copy of A."""
-    bench.data.ensure("A", bench.progress)
-    count = bench.count("A")
-    job = bench.file("job.yml", JOB)
-
-    def reset():
-        subprocess.run([bench.tool("write"), "reset", bench.uri, "bench", "Work"], check=True)
-
-    def bare(mode):
-        return Command([bench.tool("write"), mode, bench.uri, "bench", "Work"], f"^{count} documents changed", before=reset)
-
-    def runner(*options):
-        return Command([bench.shipshape, "backfill", job, "--uri", bench.uri, "--yes", "--quiet", *options],
-                       f"changed {count:,} of", before=reset)
-
-    once, plain, journaled = bare("once"), runner("--no-journal"), runner()
-    seconds = measure.alternate({"once": once, "plain": plain, "journaled": journaled, "again": once}, bench.rounds,
-                                bench.progress, warm=False)
-    found = [pair_line(what, "one `updateMany`", seconds[name], seconds["once"], limit, seconds["again"])
-             for what, name, limit in [("`backfill` without journal, A", "plain", 1.05),
-                                       ("`backfill` with journal, in-place retype, A", "journaled", 1.6)]]
-    # Slow, and without a target: fewer rounds do.
-    rounds = max(1, bench.rounds // 4)
-    seconds = measure.alternate({"each": bare("each"), "journaled": journaled}, rounds, bench.progress, warm=False)
-    found.append(pair_line("`backfill` with journal, in-place retype, A", "one update per document, in bulks of 1,000",
-                           seconds["journaled"], seconds["each"], None))
-    return found
-
-
-def preview(bench, dry_run):
-    """The aggregation that the dry run of a job on bench.Order reads documents through, for all of them at once."""
-    start = os.path.getsize(bench.server.log)
-    # Every command is logged, as it is and in full.
-    bench.run_command({"setParameter": 1, "maxLogSizeKB": 0})
-    bench.run_command({"profile": 0, "slowms": -1})
-    try:
-        dry_run.run()
-    finally:
-        bench.run_command({"profile": 0, "slowms": 100})
-    with open(bench.server.log, encoding="utf-8") as log:
-        log.seek(start)
-        for text in log:
-            attributes = json.loads(text).get("attr", {})
-            pipeline = attributes.get("command", {}).get("pipeline", [])
-            stages = [next(iter(stage)) for stage in pipeline]
-            if attributes.get("ns") == "bench.Order" and "$set" in stages and "$group" not in stages:
-                # The first stage picks a chunk.
-                if stages[0] == "$match" and "$_id" in json.dumps(pipeline[0]):
-                    pipeline = pipeline[1:]
-                return bench.file("preview.json", json.dumps({"pipeline": pipeline}))
-    raise measure.Failed("the dry run's aggregation was not found in mongod's log")
-
-
-@row("dry-run")
-def dry_run(bench):
-    """Against the aggregation that it reads through, and beside the same change as one would write it by hand."""
-    bench.data.ensure("A", bench.progress)
-    count = bench.count("A")
-    # A name of its own: the other job is bound to the collection that it ran over.
-    job = bench.file("dry-run.yml", JOB.replace("job: bench", "job: bench-dry-run").replace("bench.Work", "bench.Order"))
-    run = Command([bench.shipshape, "backfill", job, "--uri", bench.uri, "--dry-run", "--quiet"],
-                  f"would change {count:,} of {count:,} documents")
-
-    def aggregation(path):
-        return Command([bench.tool("read"), "aggregate", bench.uri, "bench", "Order", path], f"^{count} documents")
-
-    same = aggregation(preview(bench, run))
-    seconds = measure.alternate({"dry run": run, "same": same, "again": same,
-                                 "by hand": aggregation("Benchmarks/flat/retype.json")}, bench.rounds, bench.progress)
-    what = "`backfill --dry-run`, A"
-    return [pair_line(what, "the same aggregation by a bare cursor", seconds["dry run"], seconds["same"], 1.2, seconds["again"]),
-            pair_line(what, "the change by hand (`$match`, `$set`), by a bare cursor", seconds["dry run"],
-                      seconds["by hand"], None)]
+def memory_line(what, against, many, few):
+    """The peak memory over many documents, against that over few; the highest of all runs, as what is needed once is needed."""
+    ratio = max(many) / max(few)
+    is_met = ratio <= 1.1 and max(many) < 100
+    return line(what, against, measured=f"{max(many):.1f} MiB", reference=f"{max(few):.1f} MiB", result=f"{ratio:.2f}",
+                noise=f"{against}: {min(few):.1f} to {max(few):.1f} MiB", target="≤ 1.1, < 100 MiB",
+                verdict="met" if is_met else "missed", rounds=len(many))
 
 
 @row("tenfold")
@@ -308,33 +246,11 @@ def tenfold(bench):
     """Time and memory of ten times the documents."""
     for name in "AD":
         bench.data.ensure(name, bench.progress)
-    peaks = {"A": [], "D": []}
-
-    def watched(name, collection):
-        command = check(bench, FLAT, collection, count=bench.count(name))
-        command.arguments = [bench.tool("peak"), os.path.join(bench.folder, f"peak-{name}"), *command.arguments]
-        run = command.run
-
-        def run_and_note():
-            result = run()
-            with open(os.path.join(bench.folder, f"peak-{name}"), encoding="utf-8") as file:
-                peaks[name].append(int(file.read()) / 1024)
-            return result
-
-        command.run = run_and_note
-        return command
-
-    reference = watched("A", "Order")
-    seconds = measure.alternate({"D": watched("D", "Tenfold"), "A": reference, "again": reference},
-                                bench.rounds, bench.progress)
+    many = check(bench, FLAT, "Tenfold", count=bench.count("D"))
+    few = check(bench, FLAT, "Order", count=bench.count("A"))
+    peaks = [watch_memory(bench, command) for command in (many, few)]
+    seconds = measure.alternate({"D": many, "A": few, "again": few}, bench.rounds, bench.progress)
     # The time per document: D has so many times the documents.
     time = pair_line("`check`, live, D: time per document", "A", seconds["D"], seconds["A"], 1.1, seconds["again"],
                      factor=bench.count("A") / bench.count("D"))
-    # The highest of all runs, as memory that is needed once is needed.
-    most = {name: max(numbers) for name, numbers in peaks.items()}
-    ratio = most["D"] / most["A"]
-    is_met = ratio <= 1.1 and most["D"] < 100
-    memory = line("`check`, live, D: peak memory", "A", measured=f"{most['D']:.1f} MiB", reference=f"{most['A']:.1f} MiB",
-                  result=f"{ratio:.2f}", noise=f"A: {min(peaks['A']):.1f} to {most['A']:.1f} MiB",
-                  target="≤ 1.1, < 100 MiB", verdict="met" if is_met else "missed", rounds=len(peaks["D"]))
-    return [time, memory]
+    return [time, memory_line("`check`, live, D: peak memory", "A", *peaks)]

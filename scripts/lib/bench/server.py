@@ -60,8 +60,13 @@ class Data:
         self.server = server
         self.folder = folder
         self.counts = {"A": 1_000_000, "B": 200_000, "C": 1_000_000, "D": 10_000_000}
-        self.counts = {name: max(1_000, int(count * scale)) for name, count in self.counts.items()}
+        self.scale = scale
+        self.counts = {name: self.scaled(count) for name, count in self.counts.items()}
         self.made = set()
+
+    def scaled(self, count):
+        """How many documents stand for so many."""
+        return max(1_000, int(count * self.scale))
 
     @property
     def file(self):

@@ -1,0 +1,228 @@
+"""The rows on backfills, each against the update that one would write by hand."""
+
+import json
+import os
+
+import measure
+from measure import Command
+from rows import line, memory_line, pair_line, row, watch_memory
+
+#: What each row changes: the stages that prepare the documents of A for it, the job's steps, the update by hand, and, where
+#: it is not each document, the how manyeth one needs it.
+RETYPE = {
+    "steps": "[{convert: {field: quantity, to: string}}]",
+    "by hand": {"q": {"quantity": {"$type": "int"}}, "u": [{"$set": {"quantity": {"$toString": "$quantity"}}}]},
+}
+ADDITIVE = {
+    "steps": "[{copy: {from: customer, to: buyer}}, {default: {field: currency, value: EUR}}]",
+    "by hand": {"q": {"currency": {"$exists": False}}, "u": [{"$set": {"buyer": "$customer", "currency": "EUR"}}]},
+}
+SPARSE = {
+    "stages": [{"$set": {"surname": {"$cond": [{"$eq": [{"$mod": ["$serial", 50]}, 0]}, "$customer", "$$REMOVE"]}}}],
+    "every": 50,
+    "steps": "[{rename: {from: surname, to: lastName}}]",
+    "by hand": {"q": {"surname": {"$exists": True}}, "u": {"$rename": {"surname": "lastName"}}},
+}
+#: One to five elements, none like another, of which the second and the fifth have what the job gives.
+ITEMS = {
+    "stages": [{"$set": {"items": {"$map": {
+        "input": {"$range": [0, {"$add": [1, {"$mod": ["$serial", 5]}]}]}, "as": "index", "in": {
+            "sku": {"$concat": [{"$toString": "$serial"}, "-", {"$toString": "$$index"}]},
+            "price": {"$add": ["$total", "$$index"]},
+            "currency": {"$cond": [{"$eq": [{"$mod": ["$$index", 3]}, 1]}, "USD", "$$REMOVE"]},
+        }}}}}],
+    "steps": '[{default: {field: "items.[].currency", value: EUR}}]',
+    "by hand": {"q": {"items": {"$elemMatch": {"currency": {"$exists": False}}}},
+                "u": {"$set": {"items.$[item].currency": "EUR"}}, "arrayFilters": [{"item.currency": {"$exists": False}}]},
+}
+
+
+def job_file(bench, name, collection, change):
+    """A job of its own name: a job is bound to the collection that it ran over."""
+    # The bench itself fills the oplog in minutes, and nobody reads it.
+    return bench.file(f"{name}.yml", f"job: bench-{name}\ncollection: bench.{collection}\nsteps: {change['steps']}\n"
+                                     "limits: {oplog: off}\n")
+
+
+class Work:
+    """Documents that each run finds as they were for the one before."""
+
+    def __init__(self, bench, name, change, count, source="Order"):
+        self.bench = bench
+        self.change = change
+        self.count = count
+        #: How many of them need the change.
+        self.needy = -(-count // change.get("every", 1))
+        self.kept = f"Kept-{name}"
+        self.job = job_file(bench, name, "Work", change)
+        bench.data.ensure("D" if source == "Tenfold" else "A", bench.progress)
+        bench.progress(f"prepares {count:,} documents")
+        self._copy(source, self.kept, [{"$match": {"serial": {"$lt": count}}}, *change.get("stages", [])])
+
+    def _copy(self, source, target, stages=()):
+        self.bench.run_command({"aggregate": source, "pipeline": [*stages, {"$out": target}], "cursor": {}}, "bench")
+
+    def reset(self):
+        """Copies the documents, and drops what earlier jobs left."""
+        self.bench.run_command({"dropDatabase": 1}, "shipshape")
+        self._copy(self.kept, "Work")
+        # So that no run pays for the writes of the one before.
+        self.bench.run_command({"fsync": 1})
+
+    def drop(self):
+        """Gives the room back."""
+        for name in (self.kept, "Work"):
+            self.bench.run_command({"drop": name}, "bench")
+
+    def by_hand(self):
+        """One `updateMany`."""
+        update = {"update": "Work", "updates": [{**self.change["by hand"], "multi": True}], "writeConcern": {"w": "majority"}}
+        return self._bare("run", json.dumps(update))
+
+    def in_bulks(self, loop):
+        """One update per document, by a loop of Benchmarks/write.c."""
+        return self._bare(loop, "Work")
+
+    def _bare(self, *arguments):
+        mode, last = arguments
+        return Command([self.bench.tool("write"), mode, self.bench.uri, "bench", last], f"^{self.needy} documents changed",
+                       before=self.reset)
+
+    def backfill(self, *options):
+        # A rename may count a document twice, as it copies and removes.
+        return self.runner("backfill", "--yes", *options, expect=f"changed ({self.needy:,}|{2 * self.needy:,}) of",
+                           before=self.reset)
+
+    def runner(self, command, *options, expect, before):
+        return Command([self.bench.shipshape, command, self.job, "--uri", self.bench.uri, "--quiet", *options], expect,
+                       before=before)
+
+
+def against_update(bench, name, change, what, limits, count=500_000):
+    """The lines of a backfill without and with journal, against one `updateMany`."""
+    work = Work(bench, name, change, bench.data.scaled(count))
+    by_hand = work.by_hand()
+    seconds = measure.alternate({"by hand": by_hand, "without": work.backfill("--no-journal"), "with": work.backfill(),
+                                 "again": by_hand}, bench.rounds, bench.progress, warm=False)
+    return work, [
+        pair_line(f"`backfill` {how} journal, {what}", "one `updateMany`", seconds[how], seconds["by hand"], limit,
+                  seconds["again"])
+        for how, limit in zip(("without", "with"), limits)]
+
+
+def against_bulks(bench, work, loop, what, limit, rounds):
+    """The line of a backfill with journal against one update per document."""
+    seconds = measure.alternate({"bulks": work.in_bulks(loop), "with": work.backfill()}, rounds, bench.progress, warm=False)
+    return pair_line(f"`backfill` with journal, {what}", "one update per document, in bulks of 1,000", seconds["with"],
+                     seconds["bulks"], limit)
+
+
+@row("additive")
+def additive(bench):
+    return against_update(bench, "additive", ADDITIVE, "a copy and a default on all", (1.15, 1.4))[1]
+
+
+@row("sparse")
+def sparse(bench):
+    return against_update(bench, "sparse", SPARSE, "a rename that 2% need", (1.5, 2))[1]
+
+
+@row("retype")
+def retype(bench):
+    work, lines = against_update(bench, "retype", RETYPE, "in-place retype", (1.1, 1.4))
+    # Slow, and without a target: fewer rounds do.
+    return [*lines, against_bulks(bench, work, "retype", "in-place retype", None, max(1, bench.rounds // 4))]
+
+
+@row("lists")
+def lists(bench):
+    """Fewer documents than elsewhere: what a list needs is found out document by document."""
+    what = "a default in the elements of lists"
+    work, lines = against_update(bench, "lists", ITEMS, what, (None, None), count=20_000)
+    return [*lines, against_bulks(bench, work, "items", what, 1, bench.rounds)]
+
+
+@row("nothing")
+def nothing(bench):
+    """A job that finds all documents as it would make them."""
+    done = {"stages": RETYPE["by hand"]["u"], **RETYPE}
+    work = Work(bench, "nothing", done, bench.data.scaled(500_000))
+    work.reset()
+    query = RETYPE["by hand"]["q"]
+    count = Command([bench.tool("read"), "matching", bench.uri, "bench", "Work", json.dumps(query)], "^0 documents")
+    job = work.runner("backfill", "--yes", expect="changed 0 of",
+                      before=lambda: bench.run_command({"dropDatabase": 1}, "shipshape"))
+    seconds = measure.alternate({"job": job, "count": count, "again": count}, bench.rounds, bench.progress)
+    return [pair_line("`backfill` with journal, nothing needs it", "`countDocuments` by the filter of the `updateMany`",
+                      seconds["job"], seconds["count"], 1.5, seconds["again"])]
+
+
+@row("undo")
+def undo(bench):
+    """Each run of the job is the reference of the undo behind it."""
+    work = Work(bench, "undo", RETYPE, bench.data.scaled(500_000))
+    run = work.backfill()
+    runs = []
+    take_back = work.runner("undo", "--yes", expect=f"{work.needy:,}", before=lambda: runs.append(run.run()[0]))
+    seconds = measure.alternate({"undo": take_back}, bench.rounds, bench.progress, warm=False)
+    return [pair_line("`undo`, in-place retype", "the run with journal", seconds["undo"], runs, 1.5)]
+
+
+@row("growth")
+def growth(bench):
+    """The memory of a job with journal over ten times the documents, once: what it keeps does not depend on chance."""
+    peaks = []
+    for name, source in (("D", "Tenfold"), ("A", "Order")):
+        work = Work(bench, f"growth-{name}", RETYPE, bench.count(name), source)
+        command = work.backfill()
+        peaks.append(watch_memory(bench, command))
+        bench.progress(f"{command.run()[0]:.2f} s")
+        work.drop()
+    return [memory_line("`backfill` with journal, in-place retype, D: peak memory", "A", *peaks)]
+
+
+def preview(bench, dry_run):
+    """The aggregation that the dry run of a job on bench.Order reads documents through, for all of them at once."""
+    start = os.path.getsize(bench.server.log)
+    # Every command is logged, as it is and in full.
+    bench.run_command({"setParameter": 1, "maxLogSizeKB": 0})
+    bench.run_command({"profile": 0, "slowms": -1})
+    try:
+        dry_run.run()
+    finally:
+        bench.run_command({"profile": 0, "slowms": 100})
+    with open(bench.server.log, encoding="utf-8") as log:
+        log.seek(start)
+        for text in log:
+            attributes = json.loads(text).get("attr", {})
+            pipeline = attributes.get("command", {}).get("pipeline", [])
+            stages = [next(iter(stage)) for stage in pipeline]
+            if attributes.get("ns") == "bench.Order" and "$set" in stages and "$group" not in stages:
+                # The first stage picks a chunk.
+                if stages[0] == "$match" and "$_id" in json.dumps(pipeline[0]):
+                    pipeline = pipeline[1:]
+                return bench.file("preview.json", json.dumps({"pipeline": pipeline}))
+    raise measure.Failed("the dry run's aggregation was not found in mongod's log")
+
+
+@row("dry-run")
+def dry_run(bench):
+    """Against the aggregation that it reads through, and beside the same change as one would write it by hand."""
+    bench.data.ensure("A", bench.progress)
+    count = bench.count("A")
+    job = job_file(bench, "dry-run", "Order", RETYPE)
+    run = Command([bench.shipshape, "backfill", job, "--uri", bench.uri, "--dry-run", "--quiet"],
+                  f"would change {count:,} of {count:,} documents")
+
+    def aggregation(path):
+        return Command([bench.tool("read"), "aggregate", bench.uri, "bench", "Order", path], f"^{count} documents")
+
+    same = aggregation(preview(bench, run))
+    seconds = measure.alternate({"dry run": run, "same": same, "again": same,
+                                 "by hand": aggregation("Benchmarks/flat/retype.json")}, bench.rounds, bench.progress)
+    what = "`backfill --dry-run`, A"
+    return [pair_line(what, "the same aggregation by a bare cursor", seconds["dry run"], seconds["same"], 1.2, seconds["again"]),
+            pair_line(what, "the change by hand (`$match`, `$set`), by a bare cursor", seconds["dry run"],
+                      seconds["by hand"], None)]
+
+
