@@ -218,7 +218,7 @@ def prefilter(bench):
 
 def watch_memory(bench, command):
     """Has a command's peak memory noted; returns the list that takes it in MiB, run by run."""
-    path = os.path.join(bench.folder, "peak")
+    path = os.path.join(bench.folder, "peak-memory")
     command.arguments = [bench.tool("peak"), path, *command.arguments]
     run, peaks = command.run, []
 
