@@ -3,7 +3,7 @@
 //   write run    URI DATABASE COMMAND     one command, given in extended JSON
 //   write retype URI DATABASE COLLECTION  a loop that reads each document and sends one update for it, 1,000 together:
 //                                         turns the int `quantity` into a string
-//   write items  URI DATABASE COLLECTION  the same loop: gives each element of `items` without a `currency` one
+//   write items  URI DATABASE COLLECTION  the same loop: gives each element of `items` a `currency`
 //
 // Prints how many documents were changed.
 
@@ -59,10 +59,13 @@ static void add_currency(bson_iter_t *value, bson_t *set) {
     BSON_APPEND_ARRAY_BEGIN(set, "items", &list);
     bson_iter_recurse(value, &element);
     while (bson_iter_next(&element)) {
-        bool has_currency = bson_iter_recurse(&element, &fields) && bson_iter_find(&fields, "currency");
+        bool has_currency = bson_iter_recurse(&element, &fields) && bson_iter_find(&fields, "currency") &&
+            !BSON_ITER_HOLDS_NULL(&fields);
         bson_append_document_begin(&list, bson_iter_key(&element), -1, &object);
         bson_iter_recurse(&element, &fields);
-        while (bson_iter_next(&fields)) bson_append_iter(&object, NULL, 0, &fields);
+        while (bson_iter_next(&fields)) {
+            if (!BSON_ITER_HOLDS_NULL(&fields)) bson_append_iter(&object, NULL, 0, &fields);
+        }
         if (!has_currency) BSON_APPEND_UTF8(&object, "currency", "EUR");
         bson_append_document_end(&list, &object);
     }
@@ -120,8 +123,7 @@ int main(int argc, char **argv) {
         count = strcmp(argv[1], "retype") == 0
             ? each(collection, "quantity", BCON_NEW("quantity", "{", "$type", "int", "}"), retype)
             : each(collection, "items",
-                   BCON_NEW("items", "{", "$elemMatch", "{", "currency", "{", "$exists", BCON_BOOL(false), "}", "}", "}"),
-                   add_currency);
+                   BCON_NEW("items", "{", "$elemMatch", "{", "currency", BCON_NULL, "}", "}"), add_currency);
         mongoc_collection_destroy(collection);
     }
     printf("%lld documents changed\n", count);

@@ -23,17 +23,19 @@ SPARSE = {
     "steps": "[{rename: {from: surname, to: lastName}}]",
     "by hand": {"q": {"surname": {"$exists": True}}, "u": {"$rename": {"surname": "lastName"}}},
 }
-#: One to five elements, none like another, of which the second and the fifth have what the job gives.
+#: One to five elements, none like another: what the job gives is missing, null and there in turn.
 ITEMS = {
     "stages": [{"$set": {"items": {"$map": {
         "input": {"$range": [0, {"$add": [1, {"$mod": ["$serial", 5]}]}]}, "as": "index", "in": {
             "sku": {"$concat": [{"$toString": "$serial"}, "-", {"$toString": "$$index"}]},
             "price": {"$add": ["$total", "$$index"]},
-            "currency": {"$cond": [{"$eq": [{"$mod": ["$$index", 3]}, 1]}, "USD", "$$REMOVE"]},
+            "currency": {"$switch": {"branches": [
+                {"case": {"$eq": [{"$mod": ["$$index", 3]}, 0]}, "then": "$$REMOVE"},
+                {"case": {"$eq": [{"$mod": ["$$index", 3]}, 1]}, "then": None}], "default": "USD"}},
         }}}}}],
-    "steps": '[{default: {field: "items.[].currency", value: EUR}}]',
-    "by hand": {"q": {"items": {"$elemMatch": {"currency": {"$exists": False}}}},
-                "u": {"$set": {"items.$[item].currency": "EUR"}}, "arrayFilters": [{"item.currency": {"$exists": False}}]},
+    "steps": '[{default: {field: "items.[].currency", value: EUR, when: missingOrNull}}]',
+    "by hand": {"q": {"items": {"$elemMatch": {"currency": None}}},
+                "u": {"$set": {"items.$[item].currency": "EUR"}}, "arrayFilters": [{"item.currency": None}]},
 }
 
 
