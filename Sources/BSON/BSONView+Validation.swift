@@ -10,18 +10,25 @@ extension BSONView {
     /// Does the same, with a smaller limit: a document of scalars alone needs 0 levels.
     func validate(levels: Int) throws(BSONError) {
         var position = firstPosition
-        while let element = try step(&position) {
-            switch element.type {
-            case .object, .array: try validate(document(element), levels: levels)
-            case .javascriptWithScope: try validate(scope(element), levels: levels)
-            case .bool:
-                guard byte(element.valueOffset) <= 1 else { throw BSONError(.invalidBool, at: element.valueOffset) }
-            default: break
-            }
+        while let element = try step(&position) { try validate(element, levels: levels) }
+    }
+
+    /// Does the same with the value of an element, which may have so many levels of its own: one of a scalar needs 0.
+    @inlinable
+    @inline(__always)
+    package func validate(_ element: BSONElement, levels: Int) throws(BSONError) {
+        // Literals, because another module's constant is a call.
+        switch element.type.rawValue {
+        case 0x03, 0x04: try validate(document(element), levels: levels)  // object, array
+        case 0x0F: try validate(scope(element), levels: levels)  // javascriptWithScope
+        case 0x08:
+            guard byte(element.valueOffset) <= 1 else { throw BSONError(.invalidBool, at: element.valueOffset) }
+        default: break
         }
     }
 
-    private func validate(_ inner: borrowing BSONView, levels: Int) throws(BSONError) {
+    @usableFromInline
+    func validate(_ inner: borrowing BSONView, levels: Int) throws(BSONError) {
         guard levels > 0 else { throw BSONError(.tooDeep, at: inner.start) }
         try inner.validate(levels: levels - 1)
     }

@@ -32,6 +32,7 @@ public struct BSONElement: BitwiseCopyable, Sendable {
 @frozen
 public struct BSONView: ~Escapable {
     /// Levels of nesting that a document may have; mongod's own limit is 180 (`BSONDepth`), ours leaves room.
+    @inlinable
     public static var maximumDepth: Int { 250 }
 
     /// The buffer that the document stands in.

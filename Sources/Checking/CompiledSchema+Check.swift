@@ -13,8 +13,31 @@ extension CompiledSchema {
         }
         var sink = VerdictSink()
         try Walker(walkPlan).document(document, into: &sink)
-        if hasConstraints, sink.verdict < .possible, try breaksConstraints(document) { return .possible }
-        return sink.verdict
+        return try verdict(sink.verdict, of: document)
+    }
+
+    /// Does the same with a document that nobody has looked at, and looks at all of it, in one walk where it can.
+    /// - Throws: ``BSONError`` as ``BSONView/validate()`` does, or else as ``check(_:)``.
+    public func validate(_ document: borrowing BSONView) throws(BSONError) -> Verdict {
+        guard !hasJSONSchema else {
+            try document.validate()
+            return try check(document)
+        }
+        var sink = ValidatingSink()
+        do throws(BSONError) {
+            try Walker(walkPlan).document(document, into: &sink)
+        } catch {
+            // The walk may have met another damage first.
+            try document.validate()
+            throw error
+        }
+        return try verdict(sink.verdict, of: document)
+    }
+
+    @inline(__always)
+    private func verdict(_ walked: Verdict, of document: borrowing BSONView) throws(BSONError) -> Verdict {
+        if hasConstraints, walked < .possible, try breaksConstraints(document) { return .possible }
+        return walked
     }
 
     /// Lists what is wrong with a document: slower, and meant for those of which ``check(_:)`` said that they do not

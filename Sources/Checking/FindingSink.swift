@@ -7,6 +7,8 @@ import ServerSchema
 protocol FindingSink {
     /// Whether the walk may end at the first finding.
     static var stopsAtFirst: Bool { get }
+    /// Whether the walk of an App Services schema validates what it meets, and what it goes past.
+    static var validates: Bool { get }
     /// Takes a finding at its node's place, or below it as far as ``enter(_:)`` went.
     mutating func report(_ finding: Finding)
     /// Takes a finding at a field that the schema does not name, below the finding's node.
@@ -21,34 +23,7 @@ protocol FindingSink {
 
 extension FindingSink {
     static var stopsAtFirst: Bool { false }
-}
-
-/// Keeps nothing, for a walk that tells itself whether the document fits.
-struct QuickSink: FindingSink {
-    static var stopsAtFirst: Bool { true }
-
-    @inline(__always)
-    mutating func report(_ finding: Finding) {}
-
-    @inline(__always)
-    mutating func report(_ finding: Finding, extra element: BSONElement, of view: borrowing BSONView) {}
-
-    @inline(__always)
-    mutating func enter(_ step: SchemaPath.Step) {}
-
-    @inline(__always)
-    mutating func leave() {}
-
-    @inline(__always)
-    mutating func look(at element: BSONElement, of view: borrowing BSONView) {}
-}
-
-/// Keeps nothing but the worst level.
-struct VerdictSink: FindingSink {
-    private(set) var verdict = Verdict.fits
-
-    @inline(__always)
-    mutating func report(_ finding: Finding) { verdict = max(verdict, Verdict(finding.level)) }
+    static var validates: Bool { false }
 
     @inline(__always)
     mutating func report(_ finding: Finding, extra element: BSONElement, of view: borrowing BSONView) {
@@ -63,6 +38,31 @@ struct VerdictSink: FindingSink {
 
     @inline(__always)
     mutating func look(at element: BSONElement, of view: borrowing BSONView) {}
+}
+
+/// Keeps nothing, for a walk that tells itself whether the document fits.
+struct QuickSink: FindingSink {
+    static var stopsAtFirst: Bool { true }
+
+    @inline(__always)
+    mutating func report(_ finding: Finding) {}
+}
+
+/// Keeps nothing but the worst level.
+struct VerdictSink: FindingSink {
+    private(set) var verdict = Verdict.fits
+
+    @inline(__always)
+    mutating func report(_ finding: Finding) { verdict = max(verdict, Verdict(finding.level)) }
+}
+
+/// Keeps nothing but the worst level, of bytes that nobody has looked at before.
+struct ValidatingSink: FindingSink {
+    static var validates: Bool { true }
+    private(set) var verdict = Verdict.fits
+
+    @inline(__always)
+    mutating func report(_ finding: Finding) { verdict = max(verdict, Verdict(finding.level)) }
 }
 
 /// Keeps every finding of at least a level.

@@ -43,6 +43,8 @@ public struct Tally: Sendable {
     var groups: [Group] = []
     private var index: [FindingCollector.Located: Int] = [:]
     private var collector: FindingCollector
+    /// How many documents in front of the next one others count, where the documents have an order.
+    private var skipped: Int?
 
     struct Group {
         var key: FindingCollector.Located
@@ -59,6 +61,14 @@ public struct Tally: Sendable {
     struct Sample {
         var id: BSONValue
         var value: BSONValue?
+        /// The documents in front of it, where that is known.
+        var place: Int?
+
+        /// Whether it goes before another thread's.
+        func precedes(_ other: Sample) -> Bool {
+            if let place, let others = other.place { return place < others }
+            return BSONOrder.precedes(id, other.id)
+        }
     }
 
     /// Starts with nothing counted.
@@ -79,13 +89,15 @@ public struct Tally: Sendable {
     }
 
     /// Checks a document and counts what is found.
-    /// - Parameter ledger: The documents that are recorded as unsynced already.
+    /// - Parameters:
+    ///   - ledger: The documents that are recorded as unsynced already.
+    ///   - validating: Whether nobody has looked at the bytes before.
     /// - Throws: ``BSONError`` when the bytes are damaged; the document is not counted then.
     @discardableResult
     public mutating func add(
-        _ document: borrowing BSONView, ledger: LedgerIndex? = nil
+        _ document: borrowing BSONView, ledger: LedgerIndex? = nil, validating: Bool = false
     ) throws(BSONError) -> Verdict {
-        let verdict = try schema.check(document)
+        let verdict = validating ? try schema.validate(document) : try schema.check(document)
         let before = try activeVerdict(document)
         if verdict == .fits, !options.includesInfo {
             counts.add(verdict, active: before, unexcepted: verdict, isInLedger: false)
@@ -117,7 +129,7 @@ public struct Tally: Sendable {
         var unexcepted = Verdict.fits
         var added = Contribution(verdict: verdict, active: active, isInLedger: isInLedger)
         for (number, located) in collector.located.enumerated() {
-            let sample = Sample(id: id, value: collector.value(of: number))
+            let sample = Sample(id: id, value: collector.value(of: number), place: skipped.map { $0 + counts.read })
             let isExcepted = count(located, sample, isNew: isNew, &added)
             if !isExcepted { unexcepted = max(unexcepted, Verdict(located.finding.level)) }
         }
@@ -154,7 +166,8 @@ public struct Tally: Sendable {
         if options.keepsContributions { added.groups.append(Int32(group)) }
         if isNew { groups[group].newCount += 1 }
         if groups[group].samples.count < options.sampleCount, sample.id.isSmall {
-            groups[group].samples.append(Sample(id: sample.id, value: sample.value?.shortened))
+            groups[group].samples.append(
+                Sample(id: sample.id, value: sample.value?.shortened, place: sample.place))
         }
         return isExcepted
     }
@@ -181,6 +194,10 @@ public struct Tally: Sendable {
 }
 
 extension Tally {
+    /// Says how many documents stand in front of the next one, where several threads share the documents of a source: of
+    /// what they merge, the samples that stand first are kept.
+    package mutating func goOn(behind documents: Int) { skipped = documents - counts.read }
+
     /// Adds what another thread counted with the same schemas, over other documents of the same collection.
     public mutating func merge(_ other: Tally) {
         precondition(
@@ -197,8 +214,8 @@ extension Tally {
             }
             groups[mine].count += theirs.count
             groups[mine].newCount += theirs.newCount
-            // The least of both, so that the samples do not depend on which thread was faster.
-            let samples = (groups[mine].samples + theirs.samples).sorted { BSONOrder.precedes($0.id, $1.id) }
+            // The first of both, so that the samples do not depend on which thread was faster.
+            let samples = (groups[mine].samples + theirs.samples).sorted { $0.precedes($1) }
             groups[mine].samples = Array(samples.prefix(options.sampleCount))
         }
     }

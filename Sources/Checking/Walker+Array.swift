@@ -8,14 +8,18 @@ extension Walker {
     ) throws(BSONError) {
         guard depth <= BSONView.maximumDepth else { throw BSONError(.tooDeep, at: view.start) }
         let node = nodes[index]
-        if node.items >= 0 {
+        if node.items >= 0 || Sink.validates {
             var count = 0
             var position = view.firstPosition
             while let element = try view.step(&position) {
-                if node.tupleCount == 0 {
+                if node.items < 0 {
+                    try pass(element, of: view, depth: depth, into: &sink)
+                } else if node.tupleCount == 0 {
                     try value(element, of: view, node: Int(node.items), depth: depth, into: &sink)
                 } else if count < Int(node.tupleCount) {
                     try value(element, of: view, node: Int(node.items) &+ count, depth: depth, into: &sink)
+                } else {
+                    try pass(element, of: view, depth: depth, into: &sink)
                 }
                 count &+= 1
             }

@@ -12,6 +12,7 @@ extension Walker {
             key(element, of: view, node: index, into: &sink)
             return try value(element, of: view, node: Int(node.additional), depth: depth, into: &sink)
         }
+        try pass(element, of: view, depth: depth, into: &sink)
         if node.place == .root, isReserved(element, of: view) {
             return sink.report(Finding(.reservedField, .warning, node: index, found), extra: element, of: view)
         }

@@ -35,8 +35,18 @@ struct Walker: ~Escapable {
     func value<Sink: FindingSink>(
         _ element: BSONElement, of view: borrowing BSONView, node index: Int, depth: Int, into sink: inout Sink
     ) throws(BSONError) {
-        if nodes[index].plain.contains(TypeMask(element.type)) { return }
+        if nodes[index].plain.contains(TypeMask(element.type)) {
+            return try pass(element, of: view, depth: depth, into: &sink)
+        }
         try closeLook(element, of: view, node: index, depth: depth, into: &sink)
+    }
+
+    /// Goes past a value without a look at what is inside of it.
+    @inline(__always)
+    func pass<Sink: FindingSink>(
+        _ element: BSONElement, of view: borrowing BSONView, depth: Int, into sink: inout Sink
+    ) throws(BSONError) {
+        if Sink.validates { try view.validate(element, levels: BSONView.maximumDepth &- depth) }
     }
 
     /// Judges a value whose type does not settle the matter.
@@ -48,6 +58,7 @@ struct Walker: ~Escapable {
         let type = TypeMask(element.type)
         if type == .null { return null(element, node: index, into: &sink) }
         guard node.accepts.contains(type) else {
+            try pass(element, of: view, depth: depth, into: &sink)
             if node.flags.contains(.mixed) { return try mixed(element, of: view, node: index, level: 0, into: &sink) }
             return mismatch(element, of: view, node: index, into: &sink)
         }
@@ -57,6 +68,8 @@ struct Walker: ~Escapable {
             try array(try view.document(element), node: index, depth: depth &+ 1, into: &sink)
         } else if type == .binData {
             binary(element, of: view, node: index, into: &sink)
+        } else {
+            try pass(element, of: view, depth: depth, into: &sink)
         }
     }
 

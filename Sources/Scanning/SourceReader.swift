@@ -40,15 +40,31 @@ package struct SourceReader: Sendable {
     /// - Parameter body: is lent every document, with the place of its collection among those asked for.
     /// - Throws: ``SourceError``, ``DumpError`` for a truncated or damaged file, ``ScanStopped``, or what `body` throws.
     package func read(_ body: (Int, borrowing BSONView) throws -> Void) throws -> SourceFacts {
-        do {
-            return try readSource(body)
-        } catch let error as DumpError where error.code == .stopped {
-            throw ScanStopped()
+        try read(body) { index, path in
+            var pace = Pace(options)
+            func lend(_ document: borrowing BSONView) throws {
+                try body(index, document)
+                guard pace.goesOn() else { throw ScanStopped() }
+            }
+            if options.threads > 1 {
+                try ReadAhead(of: path).read(lend)
+            } else {
+                var reader = try BSONFileReader(path, validating: true)
+                while let document = try reader.next() { try lend(document) }
+            }
+            pace.finish()
         }
     }
 
-    private func readSource(_ body: (Int, borrowing BSONView) throws -> Void) throws -> SourceFacts {
-        try isFolder() ? readFolder(body) : readFile(body)
+    /// Does the same, and leaves it to `file` to read the documents of a collection out of a `.bson` file.
+    func read(
+        _ body: (Int, borrowing BSONView) throws -> Void, file: (Int, FilePath) throws -> Void
+    ) throws -> SourceFacts {
+        do {
+            return try isFolder() ? readFolder(body, file) : readFile(body, file)
+        } catch let error as DumpError where error.code == .stopped {
+            throw ScanStopped()
+        }
     }
 
     private func isFolder() throws(SourceError) -> Bool {
@@ -63,7 +79,9 @@ package struct SourceReader: Sendable {
     }
 
     /// Reads what a folder holds of each collection, one after the other.
-    private func readFolder(_ body: (Int, borrowing BSONView) throws -> Void) throws -> SourceFacts {
+    private func readFolder(
+        _ body: (Int, borrowing BSONView) throws -> Void, _ file: (Int, FilePath) throws -> Void
+    ) throws -> SourceFacts {
         let folder = DumpFolder(path)
         let holdings = try namespaces.map { try folder.holding(of: $0) }
         var facts = SourceFacts()
@@ -74,14 +92,18 @@ package struct SourceReader: Sendable {
         facts.notes += folder.notes(on: holdings, for: namespaces)
         facts.absent = try others.filter { try folder.holding(of: $0).documents == nil }
         for (index, holding) in holdings.enumerated() {
-            guard let file = holding.documents else { continue }
-            try read(try DumpInput(file), named: file.string, into: &facts) { try body(index, $0) }
+            guard let path = holding.documents else { continue }
+            if try !read(try DumpInput(path), named: path.string, into: &facts, { try body(index, $0) }) {
+                try file(index, path)
+            }
         }
         return facts
     }
 
     /// Reads one file, or standard input: an archive is for all collections, anything else for one.
-    private func readFile(_ body: (Int, borrowing BSONView) throws -> Void) throws -> SourceFacts {
+    private func readFile(
+        _ body: (Int, borrowing BSONView) throws -> Void, _ file: (Int, FilePath) throws -> Void
+    ) throws -> SourceFacts {
         var input = try DumpInput(path, isStopped: options.isStopped)
         if try input.kind() == .archive { return try readArchive(input, body) }
         guard namespaces.count == 1 else {
@@ -93,7 +115,7 @@ package struct SourceReader: Sendable {
             throw SourceError("standard input is empty: there is nothing to check (did what writes to it fail?)")
         }
         var facts = SourceFacts()
-        try read(input, named: name, into: &facts) { try body(0, $0) }
+        if try !read(input, named: name, into: &facts, { try body(0, $0) }) { try file(0, path) }
         return facts
     }
 }
@@ -117,10 +139,11 @@ extension SourceReader {
     }
 
     /// Reads all documents of a source that holds those of one collection.
+    /// - Returns: whether it did: a `.bson` file is left to the caller.
     private func read(
         _ input: consuming DumpInput, named name: String, into facts: inout SourceFacts,
         _ body: (borrowing BSONView) throws -> Void
-    ) throws {
+    ) throws -> Bool {
         var pace = Pace(options)
         switch try input.kind() {
         case .json:
@@ -139,13 +162,7 @@ extension SourceReader {
             throw SourceError.unknownKind(name)
         case .archive, .bson, .unknown:
             // A pipe cannot be opened once more.
-            if options.threads > 1, input.fileSize != nil {
-                try ReadAhead(of: input.path).read { document in
-                    try body(document)
-                    guard pace.goesOn() else { throw ScanStopped() }
-                }
-                break
-            }
+            if input.fileSize != nil { return false }
             var reader = BSONFileReader(input, validating: true)
             while let document = try reader.next() {
                 try body(document)
@@ -153,6 +170,7 @@ extension SourceReader {
             }
         }
         pace.finish()
+        return true
     }
 
     /// Reads the documents of all collections in one pass.

@@ -46,6 +46,8 @@ package struct SourceScan: Sendable {
         var tallies = parts.map { $0.options.makeTally($0.schema) }
         let facts = try reader.read { index, document in
             try tallies[index].add(document, ledger: parts[index].options.ledger)
+        } file: { index, path in
+            try FileThreads(part: parts[index], path: path).add(to: &tallies[index])
         }
         return SourceFindings(tallies: tallies, facts: facts)
     }

@@ -74,15 +74,42 @@ public struct BSONFileReader: ~Copyable {
         }
     }
 
+    /// Gives the next documents, as many as the buffer holds whole, one behind the other in a range of `block`; `nil` at the end
+    /// of the file. What `block` was becomes the buffer, so that nothing is copied.
+    ///
+    /// Only the lengths and terminators of the documents were looked at.
+    /// - Throws: ``DumpError`` when the file cannot be read on; what is in front of that was given before.
+    public mutating func next(exchanging block: inout [UInt8]) throws(DumpError) -> Range<Int>? {
+        guard try next() != nil else { return nil }
+        let first = Int(input.offset - documentOffset)
+        let (count, length) = input.wholeDocuments
+        input.drop(length)
+        input.documents += count
+        return input.exchange(given: first + length, for: &block)
+    }
+
     /// The error for damage that the caller met while it walked the document that was given last.
     public func failure(_ damage: BSONError) -> DumpError {
-        DumpError(
-            .damaged, path: path, offset: documentOffset + Int64(damage.offset), documents: documents - 1,
-            damage: damage)
+        DumpError(damage, path: path, documentOffset: documentOffset, documents: documents - 1)
     }
 }
 
 extension DumpInput {
+    /// How many documents stand whole in the pending bytes, and their length; it ends in front of one whose length or terminator
+    /// is not possible.
+    fileprivate var wholeDocuments: (count: Int, length: Int) {
+        var (count, length) = (0, 0)
+        while length + 5 <= pending.count {
+            let next = Int(int32(at: length))
+            guard next >= 5, next <= BSONFileReader.maximumDocumentSize, length + next <= pending.count,
+                self[length + next - 1] == 0
+            else { break }
+            length += next
+            count += 1
+        }
+        return (count, length)
+    }
+
     /// Reads one whole document, and gives its length.
     mutating func fillDocument(validating: Bool) throws(DumpError) -> Int {
         guard pending.count >= 4 else { throw failure(.truncated, ahead: pending.count) }

@@ -68,6 +68,15 @@ public struct DumpError: Error, Hashable, Sendable {
         self.detail = detail
     }
 
+    /// Damage inside of a document that was read.
+    /// - Parameters:
+    ///   - documentOffset: where the document begins.
+    ///   - documents: the documents before it.
+    public init(_ damage: BSONError, path: FilePath, documentOffset: Int64, documents: Int) {
+        self.init(
+            .damaged, path: path, offset: documentOffset + Int64(damage.offset), documents: documents, damage: damage)
+    }
+
     init(_ failure: ByteStream.Failure, path: FilePath, offset: Int64, documents: Int) {
         let (code, errno): (Code, Errno?) =
             switch failure {

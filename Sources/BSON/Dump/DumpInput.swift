@@ -13,6 +13,7 @@ public struct DumpInput: ~Copyable {
 
     private var stream: ByteStream
     private var buffer: [UInt8]
+    private let bufferSize: Int
     /// The bytes of the buffer that were read and not yet given.
     private(set) var pending = 0..<0
 
@@ -33,6 +34,7 @@ public struct DumpInput: ~Copyable {
             stream = try ByteStream(path == Self.standardInput ? nil : path, isStopped: isStopped)
         } catch { throw DumpError(error, path: path, offset: 0, documents: 0) }
         self.path = path
+        self.bufferSize = bufferSize
         buffer = Array(repeating: 0, count: bufferSize)
     }
 
@@ -78,6 +80,18 @@ extension DumpInput {
     mutating func drop(_ count: Int) {
         pending = pending.lowerBound + count..<pending.upperBound
         offset += Int64(count)
+    }
+
+    /// Gives the buffer away for another one, into which it puts the pending bytes.
+    /// - Returns: where the `count` bytes stand in it that were given last.
+    mutating func exchange(given count: Int, for block: inout [UInt8]) -> Range<Int> {
+        let rest = pending
+        let needed = max(bufferSize, rest.count)
+        if block.count < needed { block = Array(repeating: 0, count: needed) }
+        swap(&buffer, &block)
+        buffer.replaceSubrange(..<rest.count, with: block[rest])
+        pending = 0..<rest.count
+        return rest.lowerBound - count..<rest.lowerBound
     }
 
     /// The byte that is so many after the first pending one.

@@ -1,0 +1,67 @@
+import BSON
+import Checking
+import Mongo
+import Synchronization
+import SystemPackage
+
+/// Checks the documents of a file on several threads, each of which takes the next block of them, and validates and checks it in
+/// one walk: nothing is handed over, and a block is looked at while the core that read it still has it.
+struct FileThreads: Sendable {
+    /// What the threads beside the caller's found.
+    private final class Others: Sendable {
+        let results = Mutex<[Result<Tally, any Error>]>([])
+        let ended = Semaphore()
+    }
+
+    let part: SourceScan.Part
+    let path: FilePath
+
+    /// Who is told of each failing document is told in the order of the file.
+    private var count: Int { part.options.onFailure == nil ? part.options.threads : 1 }
+
+    /// Adds all documents to `tally`, with samples as if one thread had read them.
+    /// - Throws: ``DumpError``, or ``ScanStopped``.
+    func add(to tally: inout Tally) throws {
+        let blocks = try FileBlocks(of: path)
+        let others = Others()
+        for number in 1..<count {
+            PosixThread.start(name: "check-\(number)") { [self] in
+                var tally = part.options.makeTally(part.schema)
+                let result = Result { try add(blocks, to: &tally) }
+                others.results.withLock { $0.append(result.map { tally }) }
+                others.ended.signal()
+            }
+        }
+        let result = Result { try add(blocks, to: &tally) }
+        for _ in 1..<count { others.ended.wait() }
+        if let failure = blocks.failure { throw failure }
+        try result.get()
+        for other in others.results.withLock({ $0 }) { tally.merge(try other.get()) }
+    }
+
+    private func add(_ blocks: FileBlocks, to tally: inout Tally) throws {
+        var pace = Pace(part.options)
+        defer { pace.finish() }
+        let ledger = part.options.ledger
+        var block: [UInt8] = []
+        while var (range, place) = blocks.next(in: &block) {
+            tally.goOn(behind: place.documents)
+            let bytes = unsafe block.span.bytes
+            while !range.isEmpty {
+                let start = range.lowerBound
+                let length = unsafe Int(
+                    Int32(littleEndian: bytes.unsafeLoadUnaligned(fromByteOffset: start, as: Int32.self)))
+                do throws(BSONError) {
+                    let document = try BSONView(bytes.extracting(start..<start + length))
+                    try tally.add(document, ledger: ledger, validating: true)
+                } catch { return blocks.end(by: error, in: place) }
+                place = .init(documents: place.documents + 1, offset: place.offset + Int64(length))
+                range = start + length..<range.upperBound
+                guard pace.goesOn() else {
+                    blocks.close()
+                    throw ScanStopped()
+                }
+            }
+        }
+    }
+}
