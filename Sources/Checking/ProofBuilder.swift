@@ -11,9 +11,14 @@ extension CompiledSchema {
 /// Builds a filter that proves documents good.
 ///
 /// It is a `$jsonSchema`, whose types do not look into arrays. Fields go under `patternProperties`, which judges each
-/// field of a name that stands twice, as the checker does; `properties` would see the first alone.
+/// field of a name that stands twice, as the checker does; `properties` would see the first alone, but costs half as much: by
+/// it documents are judged first that have each of their fields once, and no other.
 struct ProofBuilder {
     let schema: CompiledSchema
+    /// Whether objects are judged that have each of their fields once and no other.
+    private var isOfComplete = false
+
+    init(schema: CompiledSchema) { self.schema = schema }
 
     /// The server limits the nesting of a query; what lies deeper is read.
     private static var maximumDepth: Int { 20 }
@@ -26,7 +31,13 @@ struct ProofBuilder {
         if let plan = schema.jsonSchema { return whole(plan) }
         guard let root = object(0, depth: 0) else { return nil }
         let size: BSONValue = ["$lte": [["$bsonSize": "$$ROOT"], .integer(Walker.maximumBytes)]]
-        let proof: BSONDocument = ["$jsonSchema": .object(BSONDocument(root)), "$expr": size]
+        var proof: BSONDocument = ["$jsonSchema": .object(BSONDocument(root)), "$expr": size]
+        if let complete = completeRoot {
+            let either: BSONValue = [
+                ["$jsonSchema": .object(BSONDocument(complete))], ["$jsonSchema": .object(BSONDocument(root))],
+            ]
+            proof = ["$or": either, "$expr": size]
+        }
         // The server judges constraints as the checker does, save that it does not let null pass.
         guard let constraints = schema.constraints?.origins.first?.schema.jsonSchema else { return proof }
         return proof.appending("$and", [["$jsonSchema": .object(constraints)]])
@@ -65,6 +76,35 @@ struct ProofBuilder {
             && node.flags.isDisjoint(with: [.required, .partition, .partitionRequired, .dictionary])
     }
 
+    /// The root of a document that has each of its fields once and no other: the server refuses others at once.
+    private var completeRoot: [(String, BSONValue)]? {
+        guard schema.nodes[0].fields.names(in: schema).contains("_id") else { return nil }
+        var builder = self
+        builder.isOfComplete = true
+        return builder.completeObject(0, depth: 0)
+    }
+
+    /// What such an object must be to be surely good; `nil` where that cannot be said so.
+    private func completeObject(_ index: Int, depth: Int) -> [(String, BSONValue)]? {
+        let node = schema.nodes[index]
+        let fields = Int(node.fields.first)..<Int(node.fields.first + node.fields.count)
+        let names = node.fields.names(in: schema)
+        guard depth < Self.maximumDepth, !names.isEmpty, node.flags.isDisjoint(with: [.geoPoint, .dictionary]),
+            fields.allSatisfy({ schema.fields[$0].isDeclared }), names.allSatisfy(Self.isPlain),
+            names.allSatisfy({ !Self.lockNames.contains($0) })
+        else { return nil }
+        let values = fields.map { value(Int(schema.fields[$0].node), depth: depth + 1) }
+        return [
+            ("properties", .object(BSONDocument(Array(zip(names, values))))),
+            ("required", .array(of: names.map { .string($0) })), ("maxProperties", .integer(names.count)),
+        ]
+    }
+
+    /// Whether the server takes a name for nothing else, such as a path or an operator.
+    private static func isPlain(_ name: String) -> Bool {
+        !name.isEmpty && !name.hasPrefix("$") && !name.contains(".") && !name.utf8.contains(0)
+    }
+
     private func array(_ index: Int, depth: Int) -> [(String, BSONValue)]? {
         let node = schema.nodes[index]
         guard depth < Self.maximumDepth else { return nil }
@@ -72,16 +112,20 @@ struct ProofBuilder {
         var keywords: [(String, BSONValue)] = node.flags.contains(.set) ? [("maxItems", 1)] : []
         guard node.items >= 0 else { return keywords }
         let first = Int(node.items)
+        var builder = self
+        // Hardly ever are all of many objects complete.
+        builder.isOfComplete = false
         let items: BSONValue =
             node.tupleCount == 0
-            ? value(first, depth: depth + 1)
-            : .array(of: (first..<first + Int(node.tupleCount)).map { value($0, depth: depth + 1) })
+            ? builder.value(first, depth: depth + 1)
+            : .array(of: (first..<first + Int(node.tupleCount)).map { builder.value($0, depth: depth + 1) })
         keywords.append(("items", items))
         return keywords
     }
 
     private func object(_ index: Int, depth: Int) -> [(String, BSONValue)]? {
         let node = schema.nodes[index]
+        if isOfComplete, let complete = completeObject(index, depth: depth) { return complete }
         guard depth < Self.maximumDepth, !node.flags.contains(.geoPoint) else { return nil }
         var patterns: [(String, BSONValue)] = []
         var required: [BSONValue] = []
@@ -90,8 +134,7 @@ struct ProofBuilder {
             guard field.isDeclared, !name.utf8.contains(0) else { return nil }
             patterns.append(("^\(Self.escaped(name))\\z", value(Int(field.node), depth: depth + 1)))
             guard needs(field) else { continue }
-            // The server reads such a name as a path, or as an operator.
-            guard !name.isEmpty, !name.hasPrefix("$"), !name.contains(".") else { return nil }
+            guard Self.isPlain(name) else { return nil }
             required.append(.string(name))
         }
         if node.place == .root { patterns += Self.locks }
@@ -118,9 +161,8 @@ struct ProofBuilder {
     }
 
     /// The fields by which the sync engine locks a document.
-    private static let locks: [(String, BSONValue)] = ["_id__baas_transaction", "_id_realm_transaction"].map {
-        ("^\($0)\\z", nothing)
-    }
+    private static let lockNames = ["_id__baas_transaction", "_id_realm_transaction"]
+    private static let locks: [(String, BSONValue)] = lockNames.map { ("^\($0)\\z", nothing) }
 
     /// A name as a regular expression that matches nothing else; the server's matches bytes.
     private static func escaped(_ name: String) -> String {
@@ -140,6 +182,12 @@ struct ProofBuilder {
         (.long, "long"), (.decimal, "decimal"), (TypeMask(BSONType.minKey), "minKey"),
         (TypeMask(BSONType.maxKey), "maxKey"),
     ]
+}
+
+extension FieldRange {
+    fileprivate func names(in schema: CompiledSchema) -> [String] {
+        (Int(first)..<Int(first + count)).map { schema.table.name($0) }
+    }
 }
 
 extension BSONDocument {

@@ -72,7 +72,7 @@ package struct RangeThreads: Sendable {
     private func queue(byID: Bool) async throws -> RangeQueue {
         try await pool.withClient { [namespace, options] client throws(MongoError) in
             if options.isView || options.sampleSize != nil { return RangeQueue([.everything]) }
-            let count = options.threads * 4
+            let count = options.readers * 4
             // One thread has the whole of it, and still needs to know records to go on behind.
             let parts = options.threads > 1 ? count : 1
             if !byID, options.readFilter.isEmpty,
@@ -96,7 +96,7 @@ package struct RangeThreads: Sendable {
         _ queue: RangeQueue, _ work: @escaping @Sendable (RangeQueue) throws -> Part
     ) async throws -> [Part] {
         try await withThrowingTaskGroup(of: Part.self) { group in
-            for number in 0..<min(options.threads, queue.count) {
+            for number in 0..<min(options.readers, queue.count) {
                 group.addTask { try await onOwnedThread(name: "scan-\(number)") { try work(queue) } }
             }
             return try await group.reduce(into: []) { $0.append($1) }

@@ -59,6 +59,10 @@ package struct ScanOptions: Sendable {
         return tally
     }
 
+    /// How many cursors read at once: with a prefilter twice as many, as one half waits for the link while the server judges
+    /// for the other.
+    var readers: Int { prefilter == nil || threads == 1 || rate != nil ? threads : 2 * threads }
+
     /// What a document must match to be sent.
     var readFilter: BSONDocument {
         // Links are followed of documents that fit, too.

@@ -21,7 +21,7 @@ final class ScanPart: @unchecked Sendable {
         tally = options.makeTally(schema, keepingContributions: tracksChanges)
         seen =
             tracksChanges
-            ? SeenLog(bound: options.seenInMemory / options.threads, folder: options.temporaryFolder) : nil
+            ? SeenLog(bound: options.seenInMemory / options.readers, folder: options.temporaryFolder) : nil
     }
 
     func add(_ document: borrowing BSONView, ledger: LedgerIndex?) throws(BSONError) {
