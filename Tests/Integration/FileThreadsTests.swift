@@ -18,7 +18,8 @@ import Testing
     private static let documents = (0..<8_000).map { FlatOrder.document(at: $0, isFlawed: true) }
 
     private func scan(_ path: String, threads: Int) throws -> Tally {
-        let schema = try ServerSchema.read(text: Self.schema, namespace: Namespace(database: "bench", collection: "Order"))
+        let namespace = Namespace(database: "bench", collection: "Order")
+        let schema = try ServerSchema.read(text: Self.schema, namespace: namespace)
         var options = ScanOptions()
         options.threads = threads
         let part = SourceScan.Part(CompiledSchema(schema.collections[0]), options)

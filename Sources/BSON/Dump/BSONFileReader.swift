@@ -74,9 +74,9 @@ public struct BSONFileReader: ~Copyable {
         }
     }
 
-    /// Gives the next documents, as many as the buffer holds whole, one behind the other in a range of `block`; `nil` at the end
-    /// of the file. What `block` was becomes the buffer, so that nothing is copied.
+    /// Gives the next documents, as many as the buffer holds whole; `nil` at the end of the file.
     ///
+    /// They stand one behind the other in a range of `block`. What that was becomes the buffer, so that nothing is copied.
     /// Only the lengths and terminators of the documents were looked at.
     /// - Throws: ``DumpError`` when the file cannot be read on; what is in front of that was given before.
     public mutating func next(exchanging block: inout [UInt8]) throws(DumpError) -> Range<Int>? {
