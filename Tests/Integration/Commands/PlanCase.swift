@@ -25,9 +25,7 @@ struct PlanCase: Sendable {
     }
 
     /// The pairs of schemas with their documents.
-    static var fixtures: FilePath {
-        FilePath(#filePath).removingLastComponent().removingLastComponent().appending("PlanningTests/Fixtures")
-    }
+    static var fixtures: FilePath { Repository.path("Tests/PlanningTests/Fixtures") }
 
     /// The names of all pairs.
     static var pairs: [String] {

@@ -23,7 +23,7 @@ struct ReadyJobCase: CustomTestStringConvertible, Sendable {
     }
 
     /// The folder of the examples.
-    static let folder = "/" + #filePath.split(separator: "/").dropLast(3).joined(separator: "/") + "/jobs/examples"
+    static let folder = Repository.path("jobs/examples").string
 
     /// The names of all examples.
     static var names: [String] {

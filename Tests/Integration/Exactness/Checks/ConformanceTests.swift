@@ -49,8 +49,7 @@ struct ConformanceTests {
         }
     }
 
-    private static let fixedCases =
-        String(#filePath.dropLast("Integration/ConformanceTests.swift".count)) + "Conformance/Fixtures/keywords.jsonl"
+    private static let fixedCases = Repository.path("Tests/Conformance/Fixtures/keywords.jsonl").string
 
     private struct Counts: Sendable {
         var agreed = 0

@@ -29,10 +29,7 @@ struct DemoApp {
     }
 
     /// Where the schemas and jobs of the demo are.
-    static var folder: FilePath {
-        FilePath(#filePath).removingLastComponent().removingLastComponent().removingLastComponent()
-            .appending("scripts/demo-app")
-    }
+    static var folder: FilePath { Repository.path("scripts/demo-app") }
 
     /// Loads every collection.
     func load() async throws {
