@@ -92,11 +92,11 @@ extension Mongod {
     private static func log(_ folder: String) -> String { "\(folder)/output" }
 }
 
-/// Asks again and again until `condition` holds, for a minute at most.
+/// Asks again and again until `condition` holds, for three minutes at most, which nothing takes on a machine that is busy.
 package func waitUntil(_ what: String, _ condition: () async throws -> Bool) async throws {
     let start = ContinuousClock.now
     while try await !condition() {
-        if ContinuousClock.now - start > .seconds(60) { throw TestSupportError("waited in vain until \(what)") }
+        if ContinuousClock.now - start > .seconds(180) { throw TestSupportError("waited in vain until \(what)") }
         try await Task.sleep(for: .milliseconds(20))
     }
 }

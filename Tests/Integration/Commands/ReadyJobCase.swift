@@ -1,5 +1,6 @@
 import BSON
 import Foundation
+import SystemPackage
 import Testing
 
 /// A ready job of `jobs/examples`, with documents before it and what it makes of them.

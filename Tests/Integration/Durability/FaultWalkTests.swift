@@ -46,8 +46,6 @@ import Testing
         },
         outcome: { test in try await test.database.documents("tasks") })
 
-    private static let isFull = PropertySettings.isFull
-
     @Test func aBackfillKilledAnywhereEndsLikeOneThatWasNot() async throws {
         try await expectSame(Self.backfill, "backfill")
     }
@@ -65,7 +63,7 @@ import Testing
     private func expectSame(_ walk: FaultWalk, _ command: String) async throws {
         let mongod = try await Mongod.shared
         let expected = try await walk.undisturbed(on: mongod)
-        let deaths = try await walk.deaths(step: Self.isFull ? 1 : 4, on: mongod)
+        let deaths = try await walk.deaths(step: TestScale.pick(4, full: 1, torture: 1), on: mongod)
         #expect(deaths.count >= 5)
         for death in deaths {
             #expect(death.end == expected, "killed at \(death.place): \(difference(death, expected))")

@@ -5,9 +5,8 @@ import Testing
 
 /// The promise that everything else rests on: `kill -9` at any moment loses nothing and does nothing twice.
 @Suite struct KillTests {
-    private static let isFull = unsafe getenv("SHIPSHAPE_TEST_FULL") != nil
-    private static let documents = isFull ? 20_000 : 8_000
-    private static let rounds = isFull ? 60 : 24
+    private static let documents = TestScale.pick(6_000, full: 8_000, torture: 40_000)
+    private static let rounds = TestScale.pick(15, full: 24, torture: 120)
     private static let limits = "{chunk: {documents: 20}, nice: 0.5}"
 
     /// How a round of the loop dies.
@@ -28,7 +27,8 @@ import Testing
         }
     }
 
-    @Test(.timeLimit(.minutes(20))) func aBackfillKilledManyTimesEndsLikeOneThatNeverStopped() async throws {
+    @Test(.timeLimit(.minutes(TestScale.pick(20, full: 20, torture: 120))))
+    func aBackfillKilledManyTimesEndsLikeOneThatNeverStopped() async throws {
         try await Mongod.shared.withBackfill { test in
             try await test.database.fill("people", count: Self.documents, KillDocuments.document)
             try await test.database.fill("whole", count: Self.documents, KillDocuments.document)

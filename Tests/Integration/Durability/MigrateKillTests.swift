@@ -1,11 +1,9 @@
 import BSON
-import Glibc
 import TestSupport
 import Testing
 
 /// `kill -9` at every place where `migrate` can be, then once more: the outcome of a migration that was never disturbed.
 @Suite struct MigrateKillTests {
-    private static let isFull = unsafe getenv("SHIPSHAPE_TEST_FULL") != nil
     private static let documents = 30
 
     private func people(_ number: Int) -> BSONDocument { ["_id": .integer(number), "age": .integer(number)] }
@@ -44,8 +42,7 @@ import Testing
                     [$0["_id"], $0["digest"], $0["findings"]]
                 }
                 #expect(now == applied, "visit \(visit)")
-                // Each place in a full run, else some of each kind.
-                visit += Self.isFull ? 1 : 7
+                visit += TestScale.pick(7, full: 3, torture: 1)
             }
             #expect(deaths > 3)
         }

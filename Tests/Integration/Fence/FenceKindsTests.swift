@@ -28,7 +28,7 @@ import Testing
     /// Who finishes while the runner sleeps.
     enum Successor: CaseIterable, Sendable { case runner, undo }
 
-    private static let tries = PropertySettings.isFull ? 20 : 2
+    private static let tries = TestScale.pick(2, full: 5, torture: 20)
     private static let documents = 60
 
     @Test(arguments: Write.allCases, Successor.allCases)

@@ -8,10 +8,9 @@ import Testing
 
 /// The promise of the threshold, with a ledger that lags seconds behind the writes.
 @Suite(.serialized) struct LedgerSimulatorTests {
-    private static let isFull = unsafe getenv("SHIPSHAPE_TEST_FULL") != nil
-    private static let documents = isFull ? 50_000 : 4_000
-    private static let limit = isFull ? 1_000 : 200
-    private static let lag = isFull ? Duration.seconds(5) : .seconds(2)
+    private static let documents = TestScale.pick(2_000, full: 10_000, torture: 50_000)
+    private static let limit = TestScale.pick(200, full: 500, torture: 1_000)
+    private static let lag = Duration.seconds(TestScale.pick(2, full: 3, torture: 5))
     private static let ceiling = limit - limit / 10
 
     /// Tasks with a priority as text, a job that retypes it in place, and a ledger that lags.
@@ -44,7 +43,7 @@ import Testing
 
     private let accepted = ["--allow-unsync", "\(Self.documents)"]
 
-    @Test(.timeLimit(.minutes(10))) func aRetypeStopsBelowTheLimitAndEndsOnceItIsDeployed() async throws {
+    @Test(.timeLimit(.minutes(20))) func aRetypeStopsBelowTheLimitAndEndsOnceItIsDeployed() async throws {
         try await withLateLedger(chunk: 50) { test, ledger in
             let flags = accepted + ["--ledger", "\(test.database.name).ledger"]
             let stopped = try await test.backfill(flags: flags)
@@ -67,7 +66,7 @@ import Testing
         }
     }
 
-    @Test(.timeLimit(.minutes(10))) func killedTenTimesItStaysBelowTheLimit() async throws {
+    @Test(.timeLimit(.minutes(20))) func killedTenTimesItStaysBelowTheLimit() async throws {
         try await withLateLedger(chunk: Self.ceiling / 15) { test, ledger in
             let flags = accepted + ["--ledger", "\(test.database.name).ledger"]
             for round in 0..<10 {
@@ -84,7 +83,7 @@ import Testing
         }
     }
 
-    @Test(.timeLimit(.minutes(10))) func whatUsersRepairMeanwhileIsNotSpentTwice() async throws {
+    @Test(.timeLimit(.minutes(20))) func whatUsersRepairMeanwhileIsNotSpentTwice() async throws {
         try await withLateLedger(removesEntries: true, chunk: 50) { test, ledger in
             let flags = accepted + ["--ledger", "\(test.database.name).ledger"]
             #expect(try await test.backfill(flags: flags).exitCode == 75)

@@ -1,7 +1,6 @@
 import BSON
 import Checking
 import DemoData
-import Glibc
 import Mongo
 import ServerSchema
 import SystemPackage
@@ -10,8 +9,8 @@ import Testing
 
 /// The demo app in a database that one test has for itself.
 struct DemoApp {
-    /// The documents of all collections together; `SHIPSHAPE_TEST_FULL=1` asks for the demo's own number.
-    static let documents = unsafe getenv("SHIPSHAPE_TEST_FULL") == nil ? 20_000 : DemoData.documentCount
+    /// The documents of all collections together; the most is the demo's own number.
+    static let documents = TestScale.pick(10_000, full: 20_000, torture: DemoData.documentCount)
 
     let database: TestDatabase
 

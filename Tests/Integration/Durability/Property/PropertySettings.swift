@@ -1,14 +1,13 @@
 import Glibc
+import TestSupport
 
 /// How much of the property test runs, and which case of it is to be repeated.
 enum PropertySettings {
-    static let isFull = unsafe getenv("SHIPSHAPE_TEST_FULL") != nil
-
     /// `SHIPSHAPE_SEED`: the one case to repeat, as a failure prints it.
     static let repeated: UInt64? = number("SHIPSHAPE_SEED")
 
     /// `SHIPSHAPE_CASES`: so many instead of the usual number.
-    static let cases = number("SHIPSHAPE_CASES").map(Int.init) ?? (isFull ? 500 : 8)
+    static let cases = number("SHIPSHAPE_CASES").map(Int.init) ?? TestScale.pick(8, full: 100, torture: 1_000)
 
     /// The first of the seeds, which follow each other: always the same, so that a change is blamed for what it breaks alone.
     ///

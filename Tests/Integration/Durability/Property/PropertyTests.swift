@@ -4,7 +4,9 @@ import Testing
 /// Random jobs over random documents, with users who write at the same time and runners that die: no user write is lost,
 /// every document fits or is listed, and a second run changes nothing.
 @Suite struct PropertyTests {
-    @Test(.timeLimit(.minutes(30))) func whateverHappensNothingIsLost() async throws {
+    @Test(.timeLimit(.minutes(TestScale.pick(30, full: 30, torture: 600)))) func whateverHappensNothingIsLost()
+        async throws
+    {
         let first = PropertySettings.first
         let count = PropertySettings.repeated == nil ? PropertySettings.cases : 1
         print("property test: \(count) jobs from seed \(first)")

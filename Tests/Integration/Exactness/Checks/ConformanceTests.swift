@@ -3,6 +3,7 @@ import Checking
 import Conformance
 import ConformanceOracle
 import Mongo
+import SystemPackage
 import TestSupport
 import Testing
 
