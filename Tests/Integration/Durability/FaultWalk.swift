@@ -19,7 +19,8 @@ struct FaultWalk: Sendable {
     /// What counts of what is left, the same whatever the database's name is.
     let outcome: @Sendable (BackfillCase) async throws -> [BSONDocument]
 
-    private static let atOnce = 8
+    /// So many at once: most of the time one waits for the lease of the dead, and other tests run beside them.
+    static let atOnce = 4
 
     /// What an uninterrupted run leaves.
     func undisturbed(on mongod: Mongod) async throws -> [BSONDocument] {

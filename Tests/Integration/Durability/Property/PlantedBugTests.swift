@@ -24,20 +24,32 @@ import Testing
         }
     }
 
+    /// A job that has shown each mistake, tried before all others: the first of them that shows it may come late.
+    private static func seed(showing bug: PlantedBug) -> UInt64 {
+        switch bug {
+        case .noFence: 3_080_617_010
+        case .noNeeds: 3_080_617_001
+        case .checkpointFirst: 3_080_617_019
+        }
+    }
+
     @Test(arguments: PlantedBug.allCases) func aPlantedBugIsCaught(_ bug: PlantedBug) async throws {
-        try await expectCaught(bug, by: Self.disturbances(showing: bug))
+        try await expectCaught(bug, by: Self.disturbances(showing: bug), first: [Self.seed(showing: bug)])
     }
 
     /// The same with whatever may happen, as the property test itself runs.
     @Test(.enabled(if: TestScale.current != .short), arguments: PlantedBug.allCases)
     func aPlantedBugIsCaughtWithoutAHint(_ bug: PlantedBug) async throws {
-        try await expectCaught(bug, by: nil)
+        try await expectCaught(bug, by: nil, first: [])
     }
 
-    private func expectCaught(_ bug: PlantedBug, by disturbances: [PropertyDisturbance]?) async throws {
+    private func expectCaught(
+        _ bug: PlantedBug, by disturbances: [PropertyDisturbance]?, first known: [UInt64]
+    ) async throws {
         let run = PropertyRun(mongod: try await .shared, plant: bug.rawValue, disturbances: disturbances)
         let first = PropertySettings.first
-        let failures = await run.failures(of: (0..<500).map { first + $0 }, atMost: 1)
+        var failures = await run.failures(of: known, atMost: 1)
+        if failures.isEmpty { failures = await run.failures(of: (0..<500).map { first + $0 }, atMost: 1) }
         #expect(
             failures.contains { $0.kind == Self.violation(by: bug) },
             "500 jobs from seed \(first): \(failures.map(\.description).joined(separator: "\n"))")

@@ -15,7 +15,7 @@ enum PropertySettings {
     static let first = repeated ?? number("SHIPSHAPE_FIRST_SEED") ?? 3_080_617_000
 
     /// So many at once: most of the time a case waits for the lease of a runner that was killed.
-    static let atOnce = 6
+    static let atOnce = TestScale.pick(3, full: 6, torture: 6)
 
     private static func number(_ name: String) -> UInt64? {
         guard let value = unsafe getenv(name) else { return nil }

@@ -20,9 +20,12 @@ import Testing
         }
     }
 
-    @Test(arguments: DemoData.collections(documents: 20_000).indices, ["appservices", "jsonschema"])
+    private static let collections = DemoData.collections(
+        documents: TestScale.pick(8_000, full: 20_000, torture: 100_000))
+
+    @Test(arguments: collections.indices, ["appservices", "jsonschema"])
     func theOtherHalfOfTheDemoFitsAsStated(_ index: Int, _ dialect: String) async throws {
-        let collection = DemoData.collections(documents: 20_000)[index]
+        let collection = Self.collections[index]
         // The notes have keys of three types, which App Services has no schema for.
         let isHopeless = collection.namespace.collection == "Note" && dialect == "appservices"
         try await InferCase.with { test in
