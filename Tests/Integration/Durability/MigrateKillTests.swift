@@ -42,7 +42,7 @@ import Testing
                     [$0["_id"], $0["digest"], $0["findings"]]
                 }
                 #expect(now == applied, "visit \(visit)")
-                visit += TestScale.pick(7, full: 3, torture: 1)
+                visit += TestScale.pick(7, full: 1, torture: 1)
             }
             #expect(deaths > 3)
         }

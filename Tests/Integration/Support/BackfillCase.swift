@@ -72,7 +72,7 @@ struct BackfillCase: Sendable {
         meanwhile: (LiveProgram) async throws -> Void = { _ in }
     ) async throws -> ProgramRun {
         let given = ["backfill", path(job), "--uri", uri ?? self.uri, "--state-database", state.name] + flags
-        let lease = flags.contains("--lease-ttl") ? [] : ["--lease-ttl", fault == nil ? "20s" : "3s"]
+        let lease = flags.contains("--lease-ttl") ? [] : ["--lease-ttl", fault == nil ? "60s" : "3s"]
         let added = (yes ? ["--yes"] : []) + lease
         return try await Program.run(given + added, fault: fault, meanwhile: meanwhile)
     }

@@ -6,12 +6,15 @@ import Testing
 /// What tests of `shipshape undo` share.
 extension BackfillCase {
     /// Runs `shipshape undo` off a terminal, over a job's name.
+    ///
+    /// Its lease is a long one, as ``backfill(_:_:uri:yes:fault:meanwhile:)`` says: a write that is cut off when it takes too
+    /// long and is sent again counts what it finds restored for nothing.
     @discardableResult
     func undo(
         _ job: String = "job", flags: [String] = [], yes: Bool = true, fault: String? = nil,
         meanwhile: (LiveProgram) async throws -> Void = { _ in }
     ) async throws -> ProgramRun {
-        let lease = flags.contains("--lease-ttl") ? [] : ["--lease-ttl", fault == nil ? "20s" : "3s"]
+        let lease = flags.contains("--lease-ttl") ? [] : ["--lease-ttl", fault == nil ? "60s" : "3s"]
         let given = ["undo", job, "--uri", uri, "--state-database", state.name] + flags + lease
         return try await Program.run(given + (yes ? ["--yes"] : []), fault: fault, meanwhile: meanwhile)
     }

@@ -53,7 +53,7 @@ import Testing
             let run = try await test.undo(flags: ["--output", "json", "--lease-wait", "10s"])
             #expect(run.exitCode == 0, "\(run.errors)")
             #expect(try await test.database.documents("people") == original)
-            #expect(try test.report(run)["restored"] == dry["restored"])
+            #expect(try test.report(run)["restored"] == dry["restored"], "\(run.output)\(dry)")
         }
     }
 

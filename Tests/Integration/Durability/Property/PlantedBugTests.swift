@@ -37,8 +37,8 @@ import Testing
         try await expectCaught(bug, by: Self.disturbances(showing: bug), first: [Self.seed(showing: bug)])
     }
 
-    /// The same with whatever may happen, as the property test itself runs.
-    @Test(.enabled(if: TestScale.current != .short), arguments: PlantedBug.allCases)
+    /// The same with whatever may happen, as the property test itself runs; some take more than a hundred jobs.
+    @Test(.enabled(if: TestScale.current == .torture), arguments: PlantedBug.allCases)
     func aPlantedBugIsCaughtWithoutAHint(_ bug: PlantedBug) async throws {
         try await expectCaught(bug, by: nil, first: [])
     }
