@@ -88,8 +88,8 @@ import Testing
         try await Mongod.shared.withBackfill { test in
             try await test.database.fill("people", count: 200) { ["_id": .integer($0)] }
             try test.job(steps: [#"default: {field: email, value: ""}"#], limits: "{chunk: {documents: 10}, nice: 2}")
-            let run = try await test.backfill { _ in
-                try await test.slowly {
+            let run = try await test.backfill(held: true) { program in
+                try await test.slowly(program) {
                     try await test.waitForChunks(3)
                     try await test.database.fill(
                         "people", [["_id": -1], ["_id": 3.5], ["_id": 1_000], ["_id": "text"]])

@@ -147,8 +147,8 @@ import Testing
 
     @Test func theFirstJobThatStopsEndsItAndTheNextRunGoesOnFromThere() async throws {
         try await withVersions { test in
-            let stopped = try await test.migrate { program in
-                try await test.slowly {
+            let stopped = try await test.migrate(held: true) { program in
+                try await test.slowly(program) {
                     try await test.waitForChunks(2, of: "2-years")
                     program.send(SIGTERM)
                 }
@@ -164,8 +164,8 @@ import Testing
 
     @Test func aPausedJobStopsIt() async throws {
         try await withVersions { test in
-            let stopped = try await test.migrate { program in
-                try await test.slowly {
+            let stopped = try await test.migrate(held: true) { program in
+                try await test.slowly(program) {
                     try await test.waitForChunks(2, of: "1-email")
                     program.send(SIGTERM)
                 }
@@ -181,8 +181,8 @@ import Testing
 
     @Test func ofTwoAtOnceTheSecondIsTurnedAway() async throws {
         try await withVersions { test in
-            let first = try await test.migrate { _ in
-                try await test.slowly {
+            let first = try await test.migrate(held: true) { program in
+                try await test.slowly(program) {
                     try await test.waitForChunks(2, of: "1-email")
                     let second = try await Program.run([
                         "migrate", test.folder.string, "--yes", "--uri", test.uri(appName: "second"),

@@ -93,8 +93,8 @@ import Testing
 
     @Test func aCollectionThatIsCreatedAnewMeanwhileIsNotWritten() async throws {
         try await withPeople(limits: "{chunk: {documents: 5}, nice: 2}") { test in
-            let run = try await test.backfill { _ in
-                try await test.slowly {
+            let run = try await test.backfill(held: true) { program in
+                try await test.slowly(program) {
                     try await test.waitForChunks(3)
                     try await test.database.run(["drop": "people"])
                     try await test.database.fill("people", count: 200)
@@ -107,8 +107,8 @@ import Testing
 
     @Test func aCollectionThatVanishesMeanwhileIsNoSuccess() async throws {
         try await withPeople(limits: "{chunk: {documents: 5}, nice: 2}") { test in
-            let run = try await test.backfill { _ in
-                try await test.slowly {
+            let run = try await test.backfill(held: true) { program in
+                try await test.slowly(program) {
                     try await test.waitForChunks(3)
                     try await test.database.run(["drop": "people"])
                 }

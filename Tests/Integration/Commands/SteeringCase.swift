@@ -27,8 +27,8 @@ extension BackfillCase {
 
     /// Runs `body` while a chunk of the job waits on the server for its next update; the chunk is written afterwards.
     func begunSlowly(_ body: (LiveProgram) async throws -> Void) async throws -> ProgramRun {
-        try await backfill { program in
-            try await slowly {
+        try await backfill(held: true) { program in
+            try await slowly(program) {
                 try await waitForChunks(2)
                 try await body(program)
             }

@@ -81,8 +81,8 @@ import Testing
 
     @Test func aStepDownIsBridged() async throws {
         try await withPeople { test in
-            try await test.backfill { _ in
-                try await test.slowly {
+            try await test.backfill(held: true) { program in
+                try await test.slowly(program) {
                     try await test.waitForChunks(3)
                     try await test.mongod.stepDown()
                     #expect(try #require(try await test.checkpoint()).isInside)

@@ -42,8 +42,8 @@ import Testing
     @Test(arguments: [0, 80, 160]) func aRunnerThatSleptPastItsLeaseChangesNothing(_ milliseconds: Int) async throws {
         try await withPeople { test in
             var people: [BSONDocument] = []
-            let first = try await test.backfill("job", "--lease-ttl", "2s") { program in
-                try await test.slowly {
+            let first = try await test.backfill("job", "--lease-ttl", "2s", held: true) { program in
+                try await test.slowly(program) {
                     try await test.waitForChunks(3)
                     try await Task.sleep(for: .milliseconds(milliseconds))
                     program.send(SIGSTOP)

@@ -24,8 +24,8 @@ import Testing
 
     @Test func aSecondRunnerIsTurnedAwayWhileTheFirstLives() async throws {
         try await withPeople { test in
-            let first = try await test.backfill("job", "--lease-ttl", "30s") { program in
-                try await test.slowly {
+            let first = try await test.backfill("job", "--lease-ttl", "30s", held: true) { program in
+                try await test.slowly(program) {
                     try await test.waitForChunks(2)
                     program.send(SIGSTOP)
                 }
@@ -52,8 +52,8 @@ import Testing
     @Test func withLeaseWaitASecondRunnerGoesOnWhenTheFirstEnds() async throws {
         try await withPeople { test in
             var second: ProgramRun?
-            let first = try await test.backfill("job", "--lease-ttl", "60s") { program in
-                try await test.slowly {
+            let first = try await test.backfill("job", "--lease-ttl", "60s", held: true) { program in
+                try await test.slowly(program) {
                     try await test.waitForChunks(1)
                     program.send(SIGSTOP)
                 }
@@ -77,8 +77,8 @@ import Testing
 
     @Test func leaseWaitEndsToo() async throws {
         try await withPeople { test in
-            try await test.backfill("job", "--lease-ttl", "30s") { program in
-                try await test.slowly {
+            try await test.backfill("job", "--lease-ttl", "30s", held: true) { program in
+                try await test.slowly(program) {
                     try await test.waitForChunks(1)
                     program.send(SIGSTOP)
                 }
@@ -112,8 +112,8 @@ import Testing
 
     @Test(arguments: [SIGTERM, SIGINT]) func afterASignalTheRunIsResumableAtOnce(_ signal: Int32) async throws {
         try await withPeople { test in
-            let stopped = try await test.backfill("job", "--lease-ttl", "60s") { program in
-                try await test.slowly {
+            let stopped = try await test.backfill("job", "--lease-ttl", "60s", held: true) { program in
+                try await test.slowly(program) {
                     try await test.waitForChunks(2)
                     program.send(signal)
                 }

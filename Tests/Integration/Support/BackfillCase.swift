@@ -60,21 +60,21 @@ struct BackfillCase: Sendable {
     @discardableResult
     func backfill(
         _ job: String = "job", _ flags: String..., uri: String? = nil, yes: Bool = true, fault: String? = nil,
-        meanwhile: (LiveProgram) async throws -> Void = { _ in }
+        held: Bool = false, meanwhile: (LiveProgram) async throws -> Void = { _ in }
     ) async throws -> ProgramRun {
-        try await backfill(job, flags: flags, uri: uri, yes: yes, fault: fault, meanwhile: meanwhile)
+        try await backfill(job, flags: flags, uri: uri, yes: yes, fault: fault, held: held, meanwhile: meanwhile)
     }
 
     /// Runs `shipshape backfill`; the same with a list of flags.
     @discardableResult
     func backfill(
         _ job: String = "job", flags: [String], uri: String? = nil, yes: Bool = true, fault: String? = nil,
-        meanwhile: (LiveProgram) async throws -> Void = { _ in }
+        held: Bool = false, meanwhile: (LiveProgram) async throws -> Void = { _ in }
     ) async throws -> ProgramRun {
         let given = ["backfill", path(job), "--uri", uri ?? self.uri, "--state-database", state.name] + flags
         let lease = flags.contains("--lease-ttl") ? [] : ["--lease-ttl", fault == nil ? "60s" : "3s"]
         let added = (yes ? ["--yes"] : []) + lease
-        return try await Program.run(given + added, fault: fault, meanwhile: meanwhile)
+        return try await Program.run(given + added, fault: fault, held: held, meanwhile: meanwhile)
     }
 
     /// How far a job is by its checkpoint; `nil` before its first start.
@@ -97,12 +97,20 @@ struct BackfillCase: Sendable {
     }
 
     /// Runs `body` while each `update` of the program waits, so that the run is surely under way when `body` acts on it.
-    ///
-    /// Beside a run's `meanwhile`, not around it, where a second program is to be as fast as ever.
     func slowly<R>(_ body: () async throws -> R) async throws -> R {
         var point = FailPoint("update", appName: appName)
         point.blockTime = .milliseconds(100)
         return try await mongod.failing(point, during: body)
+    }
+
+    /// The same in a run's `meanwhile`, where a second program is to be as fast as ever afterwards.
+    /// - Parameter program: one that is held, and goes on once its updates wait: a server does that for one test at a time.
+    func slowly<R>(_ program: LiveProgram, _ body: () async throws -> R) async throws -> R {
+        try await waitUntil("the program is held") { try program.isStopped }
+        return try await slowly {
+            program.send(SIGCONT)
+            return try await body()
+        }
     }
 
     /// Whether the state database exists.

@@ -65,13 +65,21 @@ enum Program {
     ///   - folder: where it runs.
     ///   - fault: where a debug build kills itself, such as `after-write:3`.
     ///   - plant: what a debug build does wrong on purpose, such as `no-fence`.
+    ///   - held: whether it is stopped before its first instruction, until `meanwhile` sends `SIGCONT`.
     ///   - meanwhile: what the test does beside it; when that fails, the program is killed.
     static func run(
         _ arguments: [String], environment: [Environment.Key: String?] = [:], in folder: FilePath? = nil,
-        fault: String? = nil, plant: String? = nil, meanwhile: (LiveProgram) async throws -> Void = { _ in }
+        fault: String? = nil, plant: String? = nil, held: Bool = false,
+        meanwhile: (LiveProgram) async throws -> Void = { _ in }
     ) async throws -> ProgramRun {
         let added = environment.merging(["SHIPSHAPE_FAULT": fault, "SHIPSHAPE_PLANT": plant]) { own, _ in own }
-        return try await run(.path(try path), arguments, environment: added, in: folder, meanwhile: meanwhile)
+        let path = try path
+        guard held else {
+            return try await run(.path(path), arguments, environment: added, in: folder, meanwhile: meanwhile)
+        }
+        let hold = ["-c", #"kill -STOP $$; exec "$0" "$@""#, path.string]
+        return try await run(
+            .path("/bin/sh"), hold + arguments, environment: added, in: folder, meanwhile: meanwhile)
     }
 
     /// Runs it by way of a shell, whose `$0` is the program and whose `$1`… are the arguments.

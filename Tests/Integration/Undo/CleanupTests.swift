@@ -177,8 +177,8 @@ import Testing
 
     @Test func aJobThatIsNotDoneIsRefused() async throws {
         try await withPeople { test in
-            let stopped = try await test.backfill { program in
-                try await test.slowly {
+            let stopped = try await test.backfill(held: true) { program in
+                try await test.slowly(program) {
                     try await test.waitForChunks(2)
                     program.send(SIGTERM)
                 }

@@ -59,8 +59,8 @@ import Testing
 
     @Test func aRunnerThatLivesKeepsTheJob() async throws {
         try await withPeople { test in
-            try await test.backfill { _ in
-                try await test.slowly {
+            try await test.backfill(held: true) { program in
+                try await test.slowly(program) {
                     try await test.waitForChunks(1)
                     let undo = try await test.undo()
                     #expect(undo.exitCode == 76, "\(undo.errors)")

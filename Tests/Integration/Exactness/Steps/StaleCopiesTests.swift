@@ -26,8 +26,8 @@ import Testing
 
     @Test func ofTheRunItself() async throws {
         try await withPeople { test in
-            let run = try await test.backfill("job", "--output", "json") { _ in
-                try await test.slowly {
+            let run = try await test.backfill("job", "--output", "json", held: true) { program in
+                try await test.slowly(program) {
                     try await test.waitForChunks(3)
                     try await change([4, 17], test)
                 }
