@@ -17,13 +17,14 @@ let package = Package(
         .executable(name: "shipshape", targets: ["ShipshapeCLI"]),
         .library(name: "ShipshapeChecking", targets: ["BSON", "Patterns", "ServerSchema", "SchemaChange", "Checking"]),
     ],
+    // Exact versions: two clones build the same program.
     dependencies: [
-        .package(url: "https://github.com/apple/swift-argument-parser", from: "1.8.2"),
-        .package(url: "https://github.com/apple/swift-system", from: "1.8.1"),
-        .package(url: "https://github.com/jpsim/Yams", from: "6.2.2"),
-        .package(url: "https://github.com/onevcat/Rainbow", from: "4.2.2"),
-        .package(url: "https://github.com/ordo-one/TextTable", from: "0.0.2"),
-        .package(url: "https://github.com/swiftlang/swift-subprocess", from: "1.0.2"),
+        .package(url: "https://github.com/apple/swift-argument-parser", exact: "1.8.2"),
+        .package(url: "https://github.com/apple/swift-system", exact: "1.8.1"),
+        .package(url: "https://github.com/jpsim/Yams", exact: "6.2.2"),
+        .package(url: "https://github.com/onevcat/Rainbow", exact: "4.2.2"),
+        .package(url: "https://github.com/ordo-one/TextTable", exact: "0.0.2"),
+        .package(url: "https://github.com/swiftlang/swift-subprocess", exact: "1.0.2"),
     ],
     targets: [
         .systemLibrary(name: "CPCRE2", pkgConfig: "libpcre2-8", providers: [.apt(["libpcre2-dev"])]),

@@ -1,0 +1,14 @@
+import Foundation
+import Testing
+
+/// Two clones build the same program: the lock file is no part of the repository.
+@Suite struct PackageManifestTests {
+    @Test func everyDependencyHasOneVersion() throws {
+        let root = URL(fileURLWithPath: #filePath).deletingLastPathComponent().deletingLastPathComponent()
+            .deletingLastPathComponent()
+        let manifest = try String(contentsOf: root.appendingPathComponent("Package.swift"), encoding: .utf8)
+        let dependencies = manifest.split(separator: "\n").filter { $0.contains(".package(url:") }
+        #expect(dependencies.count >= 6)
+        for line in dependencies { #expect(line.contains(/, exact: "[0-9]+\.[0-9]+\.[0-9]+"/), "\(line)") }
+    }
+}
