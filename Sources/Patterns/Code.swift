@@ -29,8 +29,9 @@ internal import Glibc
     func match(_ subject: UnsafePointer<UInt8>?, length: Int) -> Int32 {
         let scratch = unsafe MatchScratch.ofThisThread()
         let result = unsafe pcre2_match_8(pointer, subject, length, 0, 0, scratch, MatchScratch.limits)
-        // The interpreter keeps its stack on the heap, and so reaches further.
+        // The interpreter keeps its stack on the heap, and so reaches further; what it took stays with the scratch.
         guard result == PCRE2_ERROR_JIT_STACKLIMIT else { return result }
+        defer { MatchScratch.free() }
         return unsafe pcre2_match_8(pointer, subject, length, 0, UInt32(PCRE2_NO_JIT), scratch, MatchScratch.limits)
     }
 
@@ -61,11 +62,16 @@ struct CompileFailure: Error {
 enum MatchScratch {
     /// The steps that a match may take: PCRE's own default, whatever the library was built with.
     private static let maximumSteps: UInt32 = 10_000_000
+    /// The memory, in KiB, that the interpreter may keep its stack in: 64 MiB.
+    ///
+    /// Without a limit it takes a hundred bytes and more for each byte of a text that a group repeats over.
+    private static let maximumHeap: UInt32 = 64 << 10
 
     // Written once, read by all.
     nonisolated(unsafe) static let limits: OpaquePointer? = {
         let context = unsafe pcre2_match_context_create_8(nil)
         unsafe pcre2_set_match_limit_8(context, maximumSteps)
+        unsafe pcre2_set_heap_limit_8(context, maximumHeap)
         return unsafe context
     }()
 
@@ -75,6 +81,12 @@ enum MatchScratch {
         precondition(result == 0, "a process has 1,024 keys")
         return key
     }()
+
+    /// Gives back what this thread has; its next match makes it anew.
+    static func free() {
+        unsafe pcre2_match_data_free_8(OpaquePointer(pthread_getspecific(key)))
+        pthread_setspecific(key, nil)
+    }
 
     /// One pair of offsets is enough: nobody asks where the match stands.
     static func ofThisThread() -> OpaquePointer? {

@@ -69,6 +69,15 @@ struct PatternTests {
         #expect(try Pattern("^(a|b)*$", mode: .characters).matches(String(repeating: "a", count: 200_000)))
     }
 
+    @Test("a match that takes too much memory is an error: a text can make the interpreter keep a kilobyte per byte")
+    func memory() throws {
+        let pattern = try Pattern("^((a)|(b)|(ab)|(ba))*$", mode: .characters)
+        #expect(try pattern.matches("abba"))
+        #expect(throws: PatternError.undecided) {
+            try pattern.matches(String(repeating: "ab", count: 600_000))
+        }
+    }
+
     @Test("one pattern serves many threads")
     func threads() async throws {
         let pattern = try Pattern("^[a-z]+@[a-z]+$", mode: .characters)
