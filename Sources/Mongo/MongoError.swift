@@ -31,8 +31,8 @@ package struct MongoError: Error, Hashable, Sendable {
         self.codeName = codeName
         self.labels = labels
         self.message =
-            code == .conversionFailure
-            ? Redaction.conversionMessage(message) : domain.isServer ? Redaction.serverMessage(message) : message
+            code == .conversionFailure || domain.isServer && Redaction.isOfEvaluation(message)
+            ? Redaction.evaluationMessage(message) : domain.isServer ? Redaction.serverMessage(message) : message
         self.host = host
         self.modified = modified
     }

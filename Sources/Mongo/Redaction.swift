@@ -21,20 +21,64 @@ enum Redaction {
         return message[..<start] + (quotes ? "\"…\"" : "{…}") + (end.map { message[$0...].dropFirst() } ?? "")
     }
 
-    /// Also without numbers and what stands in single quotes: for errors whose text is about a value.
-    static func conversionMessage(_ message: String) -> String {
-        var kept = ""
-        var isQuoted = false
-        for character in serverMessage(message) {
-            if character == "'" {
-                kept += isQuoted ? "…'" : "'"
-                isQuoted.toggle()
-            } else if !isQuoted {
-                let isDigit = character.isNumber
-                if !isDigit { kept.append(character) } else if kept.last != "#" { kept.append("#") }
-            }
+    /// Whether a server's message tells of what was met while it worked on documents: then any part of it may be a value.
+    ///
+    /// mongod says "PlanExecutor error during aggregation", "Plan executor error during update" and the like, and mongos passes it on.
+    static func isOfEvaluation(_ message: String) -> Bool { message.contains("xecutor error during ") }
+
+    /// What is left of the reason for which a statement of a write was refused: it was refused on a document.
+    static func writeMessage(_ message: String, _ code: MongoError.Code) -> String {
+        code == .duplicateKey ? serverMessage(message) : evaluationMessage(message)
+    }
+
+    /// What is left of an error about a value when all that may be one is gone: numbers, what stands in quotes, and what
+    /// follows a colon, where mongod prints strings without quotes.
+    static func evaluationMessage(_ message: String) -> String {
+        let start = message.ranges(of: " :: caused by ::").last?.upperBound ?? message.startIndex
+        let cause = withoutQuoted(serverMessage(String(message[start...])))
+        return message[..<start] + withoutNumbers(cutBehindColon(cause))
+    }
+
+    /// Without what stands in single quotes, but for the names of an operator's arguments.
+    ///
+    /// mongod does not escape a quote, so that a value may hold some: all from the first to the last goes.
+    private static func withoutQuoted(_ text: String) -> String {
+        var quotes = text.indices.filter { text[$0] == "'" && !text.isApostrophe($0) }[...]
+        while quotes.count > 1, let open = quotes.first {
+            let close = quotes[quotes.startIndex + 1]
+            guard arguments.contains(String(text[text.index(after: open)..<close])) else { break }
+            quotes = quotes.dropFirst(2)
         }
-        return isQuoted ? kept + "…" : kept
+        guard let open = quotes.first, let close = quotes.last else { return text }
+        return text[..<open] + "'…'" + (open == close ? "" : text[text.index(after: close)...])
+    }
+
+    /// The names of operators' arguments that mongod quotes: as values they would tell nothing.
+    private static let arguments: Set = [
+        "input", "to", "unit", "amount", "date", "startDate", "endDate", "startOfWeek", "binSize", "timezone", "format",
+        "year",
+        "month", "day", "hour", "minute", "second", "millisecond", "isoWeekYear", "isoWeek", "isoDayOfWeek",
+        "dateString",
+        "chars", "find", "replacement", "regex", "options", "n", "k", "v", "field", "value", "as", "cond", "in",
+    ]
+
+    /// Behind the colon of "$substrCP: …" the text goes on.
+    private static func cutBehindColon(_ text: String) -> String {
+        var start = text.startIndex
+        while let colon = text[start...].firstRange(of: ": ") {
+            let isOperator = text[start..<colon.lowerBound].drop { $0 == " " }.wholeMatch(of: /\$[A-Za-z0-9]+/) != nil
+            guard isOperator else { return text[..<colon.upperBound] + "…" }
+            start = colon.upperBound
+        }
+        return text
+    }
+
+    /// Numbers, dates and booleans are values; how many bits a number has is none, nor is a digit of a name.
+    private static func withoutNumbers(_ text: String) -> String {
+        text.replacing(/(?<name>[$A-Za-z_][$A-Za-z0-9_]*)|(?<bits>[0-9]+-bit)|[0-9][-+0-9.:TZEe]*/) { match in
+            if let name = match.name { return ["true", "false", "NaN", "inf", "Infinity"].contains(name) ? "#" : name }
+            return match.bits == nil ? "#" : match.0
+        }
     }
 
     /// The text with every occurrence of `secrets` masked; longer ones first, empty ones not at all.
@@ -44,5 +88,14 @@ enum Redaction {
             masked = masked.split(separator: secret, omittingEmptySubsequences: false).joined(separator: "***")
         }
         return masked
+    }
+}
+
+extension String {
+    /// Whether the quote there stands inside of a word, as in "can't".
+    fileprivate func isApostrophe(_ index: Index) -> Bool {
+        index != startIndex && self[self.index(before: index)].isLetter
+            && self[self.index(after: index)...].first?.isLetter == true
+            || self[..<index].last?.isNumber == true && self[self.index(after: index)...].hasPrefix("s ")
     }
 }

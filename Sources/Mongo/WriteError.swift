@@ -19,7 +19,7 @@ extension WriteError {
             let text = error["errmsg"]?.text ?? "write error"
             return WriteError(
                 index: error["index"]?.integer ?? 0, code: code,
-                message: MongoError(.server, code, message: text).message)
+                message: Redaction.writeMessage(text, code))
         }
     }
 }

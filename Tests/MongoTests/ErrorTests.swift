@@ -72,6 +72,47 @@ import Testing
         }
     }
 
+    /// Expressions that fail on a value of a document, each in its own way.
+    private static let failing: [BSONValue] = [
+        ["$dateAdd": ["startDate": "$d", "unit": "$s", "amount": 1]],
+        ["$dateAdd": ["startDate": "$d", "unit": "day", "amount": 1, "timezone": "$s"]],
+        ["$dateDiff": ["startDate": "$d", "endDate": "$d", "unit": "week", "startOfWeek": "$s"]],
+        ["$dateTrunc": ["date": "$d", "unit": "day", "binSize": "$n"]],
+        ["$dateFromString": ["dateString": "$s"]], ["$dateFromParts": ["year": "$s"]],
+        ["$dateFromParts": ["year": "$i"]],
+        ["$convert": ["input": "$n", "to": "$s"]], ["$convert": ["input": "$n", "to": "$i"]], ["$toInt": "$s"],
+        ["$log": ["$n", 2]], ["$round": ["$n", "$i"]], ["$acos": "$n"], ["$arrayElemAt": [[1], "$n"]],
+        ["$arrayToObject": [[["k": "$s", "b": 1]]]], ["$indexOfArray": [[1], 1, "$n"]], ["$range": ["$n", 5]],
+        ["$reduce": ["input": "$s", "initialValue": 0, "in": 1]], ["$zip": ["inputs": ["$s"]]],
+        ["$firstN": ["n": "$s", "input": [1]]], ["$mergeObjects": ["$s"]], ["$ltrim": ["input": "$n"]],
+        ["$replaceOne": ["input": "$n", "find": "a", "replacement": "b"]], ["$substrCP": ["abc", 0, "$n"]],
+        ["$regexMatch": ["input": "a", "regex": ["$concat": ["(", "$s"]]]],
+    ]
+
+    @Test func aFailedExpressionDoesNotShowTheValue() async throws {
+        try await Mongod.shared.withDatabase { database in
+            try await database.fill(
+                "a", [["s": "4711 SECRET", "n": .double(-7.77531), "i": 987_654_321, "d": .date(milliseconds: 0)]])
+            let namespace = database.namespace("a")
+            for expression in Self.failing {
+                let error = try await #require(throws: MongoError.self) {
+                    try await database.pool.withClient { client throws(MongoError) in
+                        _ = try client.collection(namespace).aggregate([["$set": ["x": expression]]]).documents()
+                    }
+                }
+                for value in ["4711", "SECRET", "7.7", "9876"] {
+                    #expect(!"\(error)".contains(value), "\(expression): \(error)")
+                }
+                let written = try await #require(throws: MongoError.self) {
+                    try await database.run([
+                        "update": "a", "updates": [["q": [:], "u": [["$set": ["x": expression]]]]],
+                    ])
+                }
+                for value in ["4711", "SECRET", "7.7", "9876"] { #expect(!"\(written)".contains(value), "\(written)") }
+            }
+        }
+    }
+
     @Test func aRefusedDocumentDoesNotShowItsValues() async throws {
         try await Mongod.shared.withDatabase { database in
             try await database.run([

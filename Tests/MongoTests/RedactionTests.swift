@@ -21,6 +21,43 @@ import Testing
         #expect(MongoError(.server, .badValue, message: message).message == shown)
     }
 
+    /// What an operator met in a document; the texts are those of mongod 6.0.
+    @Test(arguments: [
+        ("unknown time unit value: SECRET", "unknown time unit value: …"),
+        (
+            "$dateDiff parameter 'unit' value cannot be recognized as a time unit: SECRET",
+            "$dateDiff parameter 'unit' value cannot be recognized as a time unit: …"
+        ),
+        (
+            "$dateTrunc requires 'binSize' to be a 64-bit integer, but got value '-7.5' of type double",
+            "$dateTrunc requires 'binSize' to be a 64-bit integer, but got value '…' of type double"
+        ),
+        (
+            "$log10's argument must be a positive number, but is -7.77531",
+            "$log10's argument must be a positive number, but is -#"
+        ),
+        (
+            "$substrCP: length cannot be represented as a 32-bit integral value: 5.5",
+            "$substrCP: length cannot be represented as a 32-bit integral value: …"
+        ),
+        ("can't $subtract date from string", "can't $subtract date from string"),
+        (
+            "$ltrim requires its input to be a string, got true (of type bool) instead.",
+            "$ltrim requires its input to be a string, got # (of type bool) instead."
+        ),
+        ("Invalid format character '%' SECRET 'S' in format string", "Invalid format character '…' in format string"),
+        ("$zip found a non-array expression in input: \"SECRET\"", "$zip found a non-array expression in input: …"),
+    ])
+    func whatAnOperatorMetIsNotShown(cause: String, shown: String) {
+        for context in [
+            "PlanExecutor error during aggregation", "Plan executor error during update",
+            "Executor error during getMore",
+        ] {
+            let start = "\(context) :: caused by ::"
+            #expect(MongoError(.server, .failedToParse, message: "\(start) \(cause)").message == "\(start) \(shown)")
+        }
+    }
+
     @Test func theDescriptionNamesCodeAndHost() {
         let error = MongoError(.server, .unauthorized, message: "no", codeName: "Unauthorized", host: "h:1")
         #expect("\(error)" == "no (Unauthorized, code 13) [h:1]")
