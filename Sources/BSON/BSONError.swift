@@ -26,7 +26,7 @@ public struct BSONError: Error, Hashable, Sendable {
         /// A document that extended JSON has no form for: its text is not UTF-8, or a binary of the old subtype 2 is
         /// not made as it should be.
         public static let notPrintable = Self(rawValue: "no form in extended JSON")
-        /// A value that could not be judged: a regular expression took too many steps on it.
+        /// A value that could not be judged: a regular expression took too many steps, or too much memory, on it.
         public static let undecided = Self(rawValue: "undecided")
         /// Text that is not extended JSON.
         public static let invalidJSON = Self(rawValue: "invalid extended JSON")

@@ -4,9 +4,13 @@ import Yams
 /// Reads the YAML files that operators write by hand.
 package enum YAMLFile {
     /// The file's text.
-    /// - Throws: ``LocatedError`` when it cannot be read or is not UTF-8.
-    package static func text(at path: String) throws(LocatedError) -> String {
-        do throws(SchemaError) { return try SourceFile.text(of: path) } catch { throw LocatedError(error.description) }
+    /// - Throws: ``LocatedError`` when it cannot be read, has more than `limit` bytes, or is not UTF-8.
+    package static func text(
+        at path: String, limit: Int = SourceFile.largestSize
+    ) throws(LocatedError) -> String {
+        do throws(SchemaError) { return try SourceFile.text(of: path, limit: limit) } catch {
+            throw LocatedError(error.description)
+        }
     }
 
     /// The node that the text holds; `path` is for messages.
@@ -19,9 +23,10 @@ package enum YAMLFile {
     }
 
     /// The node that the text holds; `nil` when it is empty, or holds only comments.
-    /// - Throws: ``LocatedError`` when the text is not YAML.
+    /// - Throws: ``LocatedError`` when the text is not YAML, holds an alias, or is beyond what such a file may hold.
     package static func rootIfAny(of text: String, path: String) throws(LocatedError) -> YAMLNode? {
-        try compose(text, path: path).map { YAMLNode(node: $0, file: path) }
+        try YAMLBounds.check(text, path: path)
+        return try compose(text, path: path).map { YAMLNode(node: $0, file: path) }
     }
 
     private static func compose(_ text: String, path: String) throws(LocatedError) -> Node? {

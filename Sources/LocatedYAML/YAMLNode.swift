@@ -67,10 +67,16 @@ package struct YAMLNode {
         return scalar.string
     }
 
-    /// A whole number.
+    /// The largest number that a file may give: far beyond all that is counted, and products with it stay in range.
+    package static let largestInteger = 1_000_000_000_000
+
+    /// A whole number, up to ``largestInteger``.
     package func integer(of what: String, atLeast minimum: Int) throws(LocatedError) -> Int {
         guard let number = node.scalar.flatMap({ Int($0.string) }), number >= minimum else {
             throw error("\(what) must be a whole number of at least \(minimum)")
+        }
+        guard number <= Self.largestInteger else {
+            throw error("\(what) must be a whole number of at most \(Self.largestInteger)")
         }
         return number
     }

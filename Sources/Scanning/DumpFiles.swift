@@ -41,10 +41,11 @@ struct DumpFiles {
     ///
     /// mongodump percent-encodes what a file name must not hold. A name that is longer than 238 bytes then is cut and gets
     /// a digest; the metadata have it whole (mongo-tools, `mongodump/prepare.go`, `outputPath`).
-    func stems(of collection: String) -> Set<String> {
+    /// - Throws: ``DumpError`` when metadata are too large to be any.
+    func stems(of collection: String) throws(DumpError) -> Set<String> {
         var result = Set((documents + metadata).map(\.stem).filter { Self.decoded($0) == collection })
-        for file in metadata where file.stem.utf8.count == 238 && Self.read(file)?.collectionName == collection {
-            result.insert(file.stem)
+        for file in metadata where file.stem.utf8.count == 238 {
+            if try Self.read(file)?.collectionName == collection { result.insert(file.stem) }
         }
         return result
     }
@@ -67,8 +68,15 @@ struct DumpFiles {
     }
 
     /// What the metadata say; `nil` when they cannot be read, since no document depends on them.
-    static func read(_ file: File) -> DumpMetadata? {
-        guard var input = try? DumpInput(file.path), let text = try? input.text() else { return nil }
-        return try? DumpMetadata(json: text)
+    /// - Throws: ``DumpError`` when they are too large to be any.
+    static func read(_ file: File) throws(DumpError) -> DumpMetadata? {
+        do throws(DumpError) {
+            var input = try DumpInput(file.path)
+            let text = try input.text()
+            return try? DumpMetadata(json: text)
+        } catch {
+            guard error.code == .tooLong else { return nil }
+            throw error
+        }
     }
 }

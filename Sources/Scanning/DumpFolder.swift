@@ -20,11 +20,11 @@ struct DumpFolder {
     }
 
     /// Looks for a collection.
-    /// - Throws: ``SourceError`` when its documents are there twice.
-    func holding(of namespace: Namespace) throws(SourceError) -> Holding {
+    /// - Throws: ``SourceError`` when its documents are there twice; ``DumpError`` when metadata are too large to be any.
+    func holding(of namespace: Namespace) throws -> Holding {
         for folder in [namespace.database, "dump/\(namespace.database)", ""].map({ root.pushing(FilePath($0)) }) {
             let files = DumpFiles(in: folder)
-            let stems = files.stems(of: namespace.collection)
+            let stems = try files.stems(of: namespace.collection)
             let found = files.documents.filter { stems.contains($0.stem) }
             guard found.count <= 1 else {
                 throw SourceError(
@@ -33,7 +33,7 @@ struct DumpFolder {
             }
             let metadata = files.metadata.first { stems.contains($0.stem) }
             if found.isEmpty, metadata == nil { continue }
-            let kind = metadata.flatMap { DumpFiles.read($0) }?.kind ?? .collection
+            let kind = try metadata.flatMap { try DumpFiles.read($0) }?.kind ?? .collection
             return Holding(documents: found.first?.path, kind: kind, folder: folder)
         }
         return Holding(folder: root)

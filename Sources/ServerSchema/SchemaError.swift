@@ -11,6 +11,8 @@ public struct SchemaError: Error, Hashable, Sendable {
 
         /// A file or folder is not there, or cannot be read.
         public static let unreadable = Self(rawValue: "unreadable")
+        /// The file is larger, or holds more values, than a file of its kind may.
+        public static let tooLarge = Self(rawValue: "too-large")
         /// The file's bytes are not UTF-8.
         public static let notUTF8 = Self(rawValue: "not-utf8")
         /// The file's text is not JSON.

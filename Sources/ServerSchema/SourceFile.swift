@@ -1,11 +1,14 @@
 internal import SystemPackage
 
-/// Reads the files that operators write by hand: schemas and jobs.
+/// Reads the files that operators write by hand, schemas and jobs among them, up to a size that no such file has.
 package enum SourceFile {
+    /// The most bytes that a file may have, where nothing smaller is stated: 16 MiB.
+    package static let largestSize = 16 << 20
+
     /// The file's text.
-    /// - Throws: ``SchemaError`` when it cannot be read or is not UTF-8.
-    package static func text(of path: String) throws(SchemaError) -> String {
-        let bytes = try bytes(of: path)
+    /// - Throws: ``SchemaError`` when it cannot be read, has more than `limit` bytes, or is not UTF-8.
+    package static func text(of path: String, limit: Int = largestSize) throws(SchemaError) -> String {
+        let bytes = try bytes(of: path, limit: limit)
         guard let text = String(validating: bytes, as: UTF8.self) else {
             throw SchemaError(
                 .notUTF8, at: SourceLocation(whole: path), "the file is not UTF-8", remedy: "save it as UTF-8")
@@ -14,20 +17,31 @@ package enum SourceFile {
     }
 
     /// - Parameter name: the path that errors carry, where it is another.
-    static func bytes(of path: String, named name: String? = nil) throws(SchemaError) -> [UInt8] {
+    static func bytes(
+        of path: String, named name: String? = nil, limit: Int = largestSize
+    ) throws(SchemaError) -> [UInt8] {
+        var bytes: [UInt8] = []
         do {
             let descriptor = try FileDescriptor.open(FilePath(path), .readOnly)
-            return try descriptor.closeAfter {
-                var bytes: [UInt8] = []
+            try descriptor.closeAfter {
                 var block = [UInt8](repeating: 0, count: 1 << 16)
-                while case let count = try unsafe block.withUnsafeMutableBytes({
-                    unsafe try descriptor.read(into: $0)
-                }), count > 0 { bytes.append(contentsOf: block[..<count]) }
-                return bytes
+                while bytes.count <= limit,
+                    case let count = try unsafe block.withUnsafeMutableBytes({
+                        unsafe try descriptor.read(into: $0)
+                    }), count > 0
+                { bytes.append(contentsOf: block[..<count]) }
             }
         } catch {
             throw unreadable(name ?? path, error as? Errno)
         }
+        // A device has no size to ask for beforehand, and a file may grow meanwhile.
+        guard bytes.count <= limit else {
+            throw SchemaError(
+                .tooLarge, at: SourceLocation(whole: name ?? path),
+                "the file has more than \(limit >> 20) MiB, which is the most that is read of such a file",
+                remedy: "check that it is the file you mean, or divide it")
+        }
+        return bytes
     }
 
     static func unreadable(_ path: String, _ error: Errno?) -> SchemaError {

@@ -36,6 +36,14 @@ import Testing
         #expect(try Reading(Self.archive(), wanted: []) == Reading([]))
     }
 
+    /// What is kept of each collection is all that grows with an archive, and gzip makes any size of a few bytes.
+    @Test func aNameThatNoServerHasIsRefused() throws {
+        let long = Namespace(database: "app", collection: String(repeating: "x", count: 2_000))
+        let error = try #require(try Reading(ArchiveWriter([long]).bytes, wanted: [Self.person]).error)
+        #expect(error.code == .invalidArchive)
+        #expect(error.description.contains("a collection's name is too long"))
+    }
+
     @Test func theChecksumIsThatOfTheDefinition() throws {
         #expect(ArchiveWriter.checksum(Array("123456789".utf8)) == 0x995D_C9BB_DF19_39FA)
         // Lengths around the words that the reader takes at once.

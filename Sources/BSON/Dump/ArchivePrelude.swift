@@ -28,6 +28,7 @@ public struct ArchivePrelude: Hashable, Sendable {
             guard let collection = Collection(document) else {
                 throw input.archiveFailure("a collection without a name")
             }
+            try input.checkName(collection.namespace, after: collections.count)
             collections.append(collection)
         }
     }
@@ -66,6 +67,17 @@ extension DumpInput {
         let length = try fillDocument(validating: true)
         drop(length)
         return BSONDocument(copying: givenDocument(length))
+    }
+
+    /// Refuses a collection that no server has: its name is too long, or so many stand before it.
+    func checkName(_ namespace: Namespace, after count: Int) throws(DumpError) {
+        // mongod takes 255 bytes; of a sharded cluster's own collections the names are a little longer.
+        guard namespace.database.utf8.count + namespace.collection.utf8.count <= 1_024 else {
+            throw archiveFailure("a collection's name is too long")
+        }
+        guard count < ArchiveReader.mostCollections else {
+            throw archiveFailure("more than \(ArchiveReader.mostCollections) collections")
+        }
     }
 
     /// The error for an archive that is not put together as it must be.

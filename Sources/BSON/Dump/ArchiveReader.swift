@@ -2,6 +2,9 @@
 ///
 /// The format is that of mongo-tools, `common/archive/spec.md`. What is compressed with gzip is undone on the way.
 public struct ArchiveReader: ~Copyable {
+    /// The most collections of an archive: what is kept of each is all that grows with the archive.
+    public static var mostCollections: Int { 200_000 }
+
     /// What the archive says at its start.
     public let prelude: ArchivePrelude
     /// The collections whose documents are given.
@@ -20,6 +23,8 @@ public struct ArchiveReader: ~Copyable {
     private let isValidating: Bool
     private let tables = CRC64.tables
     private var progress: [Progress] = []
+    /// Where in ``progress`` a collection stands.
+    private var places: [Namespace: Int] = [:]
     /// The block that is being read; `nil` between two.
     private var block: (collection: Int, isEnd: Bool)?
     private var documentOffset: Int64 = 0
@@ -107,7 +112,7 @@ extension ArchiveReader {
         guard let namespace = Namespace(ofArchive: header) else {
             throw input.archiveFailure("a block that names no collection")
         }
-        let collection = place(of: namespace)
+        let collection = try place(of: namespace)
         guard !progress[collection].isClosed else { throw input.archiveFailure("\(namespace) ends twice") }
         let isEnd = header["EOF"] == .bool(true)
         if isEnd { try close(collection, checksum: header["CRC"]?.integer) }
@@ -115,9 +120,11 @@ extension ArchiveReader {
         return true
     }
 
-    private mutating func place(of namespace: Namespace) -> Int {
-        if let known = progress.firstIndex(where: { $0.namespace == namespace }) { return known }
+    private mutating func place(of namespace: Namespace) throws(DumpError) -> Int {
+        if let known = places[namespace] { return known }
+        try input.checkName(namespace, after: progress.count)
         progress.append(Progress(namespace: namespace, index: wanted.firstIndex(of: namespace)))
+        places[namespace] = progress.count - 1
         return progress.count - 1
     }
 

@@ -23,6 +23,8 @@ public struct DumpError: Error, Hashable, Sendable {
         public static let damaged = Self(rawValue: "is damaged")
         /// A document is longer than mongod would ever write.
         public static let tooLarge = Self(rawValue: "holds a document that is too large")
+        /// The source is larger than one of its kind may be; ``DumpError/detail`` says how large.
+        public static let tooLong = Self(rawValue: "is too large")
         /// The source is an archive of mongodump, where documents alone were expected.
         public static let archive = Self(rawValue: "is a mongodump archive")
         /// An archive of mongodump is not put together as it must be; ``DumpError/detail`` says how.

@@ -48,9 +48,16 @@ public struct DumpInput: ~Copyable {
     public var isEmpty: Bool { pending.isEmpty }
 
     /// Gives all there is as text; for what is small.
-    /// - Throws: ``DumpError`` when it cannot be read.
-    public mutating func text() throws(DumpError) -> String {
-        while try fillMore() {}
+    /// - Parameter limit: the most bytes that there may be, after gzip was undone: 16 MiB where nothing else is said.
+    /// - Throws: ``DumpError`` when it cannot be read, or there is more.
+    public mutating func text(limit: Int = 16 << 20) throws(DumpError) -> String {
+        while try fillMore() {
+            guard pending.count <= limit else {
+                throw DumpError(
+                    .tooLong, path: path, offset: offset + Int64(limit), documents: documents,
+                    detail: "at most \(limit >> 20) MiB are read of such a file")
+            }
+        }
         let text = unsafe pendingBytes.withUnsafeBytes { unsafe String(decoding: $0, as: UTF8.self) }
         drop(pending.count)
         return text

@@ -9,6 +9,9 @@ struct JSONExtent {
     /// Whether a number without a fraction stands there plain, as the relaxed form writes an `int` and a `long` alike.
     private(set) var holdsPlainInteger = false
 
+    /// The commas outside of texts: each stands between two members or elements, of at least three bytes in BSON.
+    private(set) var commas = 0
+
     private var depth = 0
     private var isQuoted = false
     private var isEscaped = false
@@ -37,6 +40,7 @@ struct JSONExtent {
         case 0x0A: lineBreaks += 1
         case UInt8(ascii: "{"), UInt8(ascii: "["): depth += 1
         case UInt8(ascii: "}"), UInt8(ascii: "]"): depth -= 1
+        case UInt8(ascii: ","): commas += 1
         case UInt8(ascii: "\""):
             isQuoted = true
             quoteStart = count

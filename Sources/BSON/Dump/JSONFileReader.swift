@@ -90,7 +90,9 @@ extension JSONFileReader {
         var extent = JSONExtent()
         while true {
             extent.advance(in: input.pendingBytes)
-            guard extent.count <= Self.maximumTextSize else { throw failure(.tooLarge) }
+            guard extent.count <= Self.maximumTextSize, extent.commas <= BSONFileReader.maximumDocumentSize / 3 else {
+                throw failure(.tooLarge)
+            }
             if extent.isDone { return extent }
             guard try input.fillMore() else {
                 throw input.failure(.truncated, ahead: input.pending.count, line: line)

@@ -5,7 +5,8 @@ import Yams
 /// Reads a raw aggregation expression of a job file.
 ///
 /// A key with a `$` in front is an operator, unless the mapping is a value in extended JSON, such as `{$date: …}`. A text
-/// with a `$` in front is a path. What another run would compute otherwise is refused, and so is code.
+/// with a `$` in front is a path. Operators are those of ``ExpressionOperator``; what another run would compute otherwise
+/// is refused, and so is code.
 enum ExpressionLiteral {
     /// - Parameter isOfElement: whether it is evaluated for each element of a list or dictionary, which `$$CURRENT` then is.
     static func expression(_ node: YAMLNode, isOfElement: Bool) throws(JobError) -> Expression {
@@ -56,7 +57,12 @@ enum ExpressionLiteral {
             guard let name = key.scalar?.string, !name.utf8.contains(0) else {
                 throw place.error("a name must be a text without a NUL")
             }
-            if let reason = refused[name] { throw place.error("an expression may not use \(name): \(reason)") }
+            if name.hasPrefix("$") {
+                try check(operator: name, place)
+                guard names.count == 1 else {
+                    throw place.error("\(name) must stand alone: an operator is the only key of its mapping")
+                }
+            }
             let inner = YAMLNode(node: member, file: node.file)
             members.append((name, name == "$literal" ? try JobLiteral.value(inner) : try value(inner)))
         }
@@ -69,7 +75,19 @@ enum ExpressionLiteral {
         guard text != "$$ROOT" else {
             throw node.error("an expression may not use $$ROOT as a whole: name a field of it, like $$ROOT.total")
         }
-        if let reason = refused["$$\(name)"] { throw node.error("an expression may not use $$\(name): \(reason)") }
+        // Variables that the expression itself binds begin with a small letter, as the server has it.
+        guard name.first?.isUppercase == true, !variables.contains(String(name)) else { return }
+        let reason = refused["$$\(name)"] ?? "of the server's variables it may use $$NOW, $$ROOT and $$CURRENT"
+        throw node.error("an expression may not use $$\(name): \(reason)")
+    }
+
+    private static func check(operator name: String, _ place: YAMLNode) throws(JobError) {
+        guard ExpressionOperator(name) == nil else { return }
+        let reason =
+            refused[name]
+            ?? "it is none of the operators that are known to compute a value and to do nothing else"
+            + (ExpressionOperator.hint(for: name).map { " (\($0))" } ?? "")
+        throw place.error("an expression may not use \(name): \(reason)")
     }
 
     private static func isWrapper(_ name: String) -> Bool { wrappers.contains(name) }
@@ -85,12 +103,16 @@ enum ExpressionLiteral {
     private static let isRandom = "another run would compute another value"
     private static let isCommand = "it is no operator of expressions"
 
+    /// The server's variables that do not change between two runs, but for `$$NOW`, which the start of the job settles.
+    private static let variables: Set = ["NOW", "ROOT", "CURRENT"]
+
+    /// Why some that are not let in are not.
     private static let refused: [String: String] = [
         "$function": isCode, "$accumulator": isCode, "$where": isCode, "$rand": isRandom, "$sampleRate": isRandom,
-        "$createObjectId": isRandom, "$createUUID": isRandom, "$$CLUSTER_TIME": isRandom, "$$USER_ROLES": isRandom,
-        "$$JS_SCOPE": isCode, "$$IS_MR": isCode, "$$SEARCH_META": isCommand,
+        "$createObjectId": isRandom, "$createUUID": isRandom, "$currentDate": "write $$NOW", "$$CLUSTER_TIME": isRandom,
+        "$$USER_ROLES": isRandom, "$$JS_SCOPE": isCode, "$$IS_MR": isCode, "$$SEARCH_META": isCommand,
         "$$REMOVE": "a step \"unset\" takes a field away", "$lookup": isCommand, "$merge": isCommand, "$out": isCommand,
-        "$expr": isCommand,
+        "$expr": isCommand, "$meta": isCommand,
     ]
 }
 

@@ -21,6 +21,8 @@ package struct Job: Sendable {
     package var path: String
     /// The file's text: what a started job is bound to.
     package var text: String
+    /// Where the file names the collection.
+    package var collectionLocation: SourceLocation
 
     /// A step and its place in the file.
     package struct LocatedStep: Sendable {

@@ -8,10 +8,13 @@ package enum JobFile {
     /// The most steps of a job: the server takes a thousand stages in a pipeline; the survey has four for each step.
     package static var maximumSteps: Int { 100 }
 
+    /// The most bytes of a job file: 1 MiB.
+    package static let largestSize = 1 << 20
+
     /// Reads the job file at `path`.
     /// - Throws: ``JobError`` with line and column for whatever is not as the format says.
     package static func read(at path: String) throws(JobError) -> Job {
-        try parse(try YAMLFile.text(at: path), path: path)
+        try parse(try YAMLFile.text(at: path, limit: largestSize), path: path)
     }
 
     /// Reads a job file's text; `path` is for messages, and what its schema paths are relative to.
@@ -30,9 +33,7 @@ package enum JobFile {
                 "a job's name cannot end in \(MarkerRemoval.suffix): the clean-up of a job is called so")
         }
         let collectionNode = try top.required("collection")
-        guard let namespace = Namespace(try collectionNode.text(of: "\"collection\"")) else {
-            throw collectionNode.error("\"collection\" must be DATABASE.COLLECTION")
-        }
+        let namespace = try collectionNode.namespace("collection")
         var steps: [Job.LocatedStep] = []
         for node in try top.required("steps").elements(of: "\"steps\"") {
             guard steps.count < maximumSteps else {
@@ -52,7 +53,7 @@ package enum JobFile {
             activeSchema: try schema?["active"]?.text(of: "\"active\""),
             nextSchema: try schema?["next"]?.text(of: "\"next\""),
             steps: steps, limits: try JobLimits.read(top["limits"]), keepsJournal: keepsJournal ?? true, path: path,
-            text: text)
+            text: text, collectionLocation: collectionNode.location)
     }
 
     /// The version of the format that this program reads; a file that states none is of version 1.

@@ -58,6 +58,7 @@ package struct BackfillRunner: Sendable {
     ///   - isAsked: whether somebody waits for the counts; else nothing is counted where nothing depends on it.
     /// - Throws: ``BackfillError`` when the job cannot run; ``MongoError``.
     package func plan(on pool: ClientPool, isDry: Bool = false, isAsked: Bool = true) throws -> BackfillPlan {
+        try job.job.checkNamespaces(stateDatabase: options.stateDatabase, ledger: options.ledger.namespace)
         let client = try pool.client()
         let target = try Target.find(job.job.namespace, on: client)
         try job.checkServer(wireVersion: try client.hello().maxWireVersion)

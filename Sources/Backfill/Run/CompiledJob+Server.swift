@@ -4,9 +4,20 @@ extension CompiledJob {
     /// The first version of the wire protocol that has `$documents`: that of 5.1.
     private static let wireVersionOfDocuments = 14
 
-    /// Refuses a job with a step of the client on a server that cannot take the client's documents through the others.
+    /// Refuses a job with an operator that the server does not know, or with a step of the client on a server that cannot
+    /// take the client's documents through the others.
     /// - Throws: ``BackfillError``, which names the step.
     func checkServer(wireVersion: Int) throws(BackfillError) {
+        for step in job.steps {
+            for name in step.step.kind.operators.sorted() {
+                guard let since = ExpressionOperator(name)?.since, wireVersion < since.wireVersion else { continue }
+                throw BackfillError(
+                    .schemaMismatch,
+                    "\(name) is known to MongoDB \(since.name) and later, and this server is older (wire version "
+                        + "\(wireVersion))"
+                ).located(at: step.location)
+            }
+        }
         guard wireVersion < Self.wireVersionOfDocuments, let step = steps.first(where: { $0.client != nil }) else {
             return
         }

@@ -73,7 +73,7 @@ extension SchemaNode {
     func property(at path: FieldPath) -> SchemaNode? {
         var node = self
         for name in path.components {
-            let child = name == FieldPath.each ? node.element : node.properties.first { $0.name == name }?.node
+            let child = name == FieldPath.each ? node.element : node.property(name)
             guard let child else { return nil }
             node = child
         }

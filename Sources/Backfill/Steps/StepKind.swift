@@ -38,6 +38,10 @@ package protocol StepKind: Hashable, Sendable, CustomStringConvertible {
     var marker: FieldPath? { get }
     /// Whether a job may say anything there, so that the step may go on from its own result.
     var isFreeForm: Bool { get }
+    /// The operators that the job's own expressions use.
+    var operators: Set<String> { get }
+    /// The collections that the step reads or writes beside the job's.
+    var namespaces: [Namespace] { get }
     /// The reasons for which not one document may be left alone: with one such document the job does not start.
     var refuses: Set<CompiledStep.Reason> { get }
     /// The step with the time of the job's start in the place of `$now`, in milliseconds since 1970.
@@ -89,6 +93,8 @@ extension StepKind {
     package var removed: [FieldPath] { [] }
     package var marker: FieldPath? { nil }
     package var isFreeForm: Bool { false }
+    package var operators: Set<String> { [] }
+    package var namespaces: [Namespace] { [] }
     package var refuses: Set<CompiledStep.Reason> { [] }
     package func settled(at now: Int64) -> Self { self }
     package func fitted(to type: SchemaType, at location: SourceLocation) throws(JobError) -> Self { self }

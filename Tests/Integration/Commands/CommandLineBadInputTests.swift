@@ -37,6 +37,27 @@ import Testing
                 == "shipshape: /person.json:3:40: unknown bsonType \"strng\" (did you mean \"string\"?)\n")
     }
 
+    /// A device has no end, and no size to look at beforehand.
+    @Test(arguments: [
+        (["check", "/dev/zero", "--collection", "app.person", "--uri", nowhere], 65, 16),
+        (["backfill", "/dev/zero", "--dry-run", "--uri", nowhere], 65, 1),
+        (["diff", "s.json", "s.json", "--collection", "app.person", "--config", "/dev/zero"], 78, 16),
+        (["check", "s.json", "--collection", "app.person", "--exceptions", "/dev/zero", "--source", "s.json"], 65, 16),
+        (["backfill", "j.yml", "--yes", "--ids", "/dev/zero", "--uri", nowhere], 65, 16),
+    ])
+    func aFileThatIsTooLarge(_ arguments: [String], _ status: Int32, _ size: Int) async throws {
+        let folder = try CommandLineFolder()
+        defer { folder.remove() }
+        try folder.write(CommandLineFolder.person, to: "s.json")
+        try folder.write("job: a\ncollection: app.person\nsteps: [copy: {from: d, to: e}]\n", to: "j.yml")
+        let run = try await Program.run(arguments, in: folder.path)
+        #expect(run.exitCode == status)
+        #expect(
+            run.errors
+                == "shipshape: /dev/zero: the file has more than \(size) MiB, which is the most that is read of such a file "
+                + "(check that it is the file you mean, or divide it)\n")
+    }
+
     @Test func aSchemaThatIsNoJSON() async throws {
         #expect(
             try await schemaRefusal("{\n  \"bsonType\": ")

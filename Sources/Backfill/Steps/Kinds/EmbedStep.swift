@@ -38,6 +38,7 @@ package struct EmbedStep: StepKind {
         case copy
     }
 
+    package var namespaces: [Namespace] { [from] }
     package var changesInPlace: Bool { into == nil }
     package var target: FieldPath { into ?? field }
     package var source: FieldPath? { into == nil ? nil : field }
@@ -88,15 +89,5 @@ extension EmbedStep {
             shared: try members["shared"].map { (node) throws(JobError) in
                 try node.choice("shared") as Shared
             } ?? .refuse)
-    }
-}
-
-extension YAMLNode {
-    /// The name of a collection.
-    func namespace(_ key: String) throws(JobError) -> Namespace {
-        guard let namespace = Namespace(try text(of: "\"\(key)\"")) else {
-            throw error("\"\(key)\" must be DATABASE.COLLECTION")
-        }
-        return namespace
     }
 }

@@ -22,6 +22,7 @@ package struct ExpressionStep: StepKind {
     package var changesInPlace: Bool { true }
     package var marker: FieldPath? { once }
     package var isFreeForm: Bool { true }
+    package var operators: Set<String> { value.operators.union(when.operators) }
 
     package var description: String { "expression for \(field)" + (once.map { ", once by \($0)" } ?? "") }
 

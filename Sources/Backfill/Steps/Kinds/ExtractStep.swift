@@ -21,6 +21,7 @@ package struct ExtractStep: StepKind {
         var isGenerated: Bool { if case .generated = self { true } else { false } }
     }
 
+    package var namespaces: [Namespace] { [to] }
     package var changesInPlace: Bool { true }
     package var target: FieldPath { field }
 

@@ -13,6 +13,7 @@ package struct LookupLinkStep: StepKind {
     /// Its field with the new value.
     let new: String
 
+    package var namespaces: [Namespace] { [lookup] }
     package var changesInPlace: Bool { true }
     /// The field that says that the step is done; `nil` where the new values themselves do.
     let once: FieldPath?

@@ -3,6 +3,7 @@ internal import Backfill
 internal import Foundation
 internal import Planning
 internal import Reporting
+internal import ServerSchema
 internal import SystemPackage
 
 /// The files of a plan.
@@ -52,7 +53,7 @@ struct PlanFiles {
                 guard job.steps.map(\.step) == planned.steps.map(\.step), job.name == planned.name else {
                     throw PlanDefect(description: "the file of job \(file.job.name) does not say what was planned")
                 }
-                _ = try planner.compiled(file.job)
+                try planner.check(file.job)
             } catch let error as JobError {
                 throw PlanDefect(description: "a job was planned that cannot run: \(error)")
             }
@@ -78,7 +79,7 @@ struct PlanFiles {
                 }
             }
             return old.map { folder.appending($0) }.filter { path in
-                let text = try? String(contentsOfFile: path.string, encoding: .utf8)
+                let text = try? SourceFile.text(of: path.string, limit: JobFile.largestSize)
                 return !planned.contains(path.string) && text?.contains(PlanYAML.mark) == true
             }
         }

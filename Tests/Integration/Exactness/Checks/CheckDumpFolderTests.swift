@@ -47,6 +47,16 @@ import Testing
         #expect(run.text.contains(": 1 document read"))
     }
 
+    /// A few kilobytes of gzip stand for any size.
+    @Test func metadataThatAreTooLargeAreRefused() async throws {
+        let run = try await check([
+            "dump/app/person.bson": Self.good,
+            "dump/app/person.metadata.json.gz": gzip(Array(repeating: 0x20, count: 17 << 20)),
+        ])
+        #expect(run.status == 65)
+        #expect(run.text.contains("person.metadata.json.gz is too large"), "\(run.text)")
+    }
+
     @Test(arguments: [
         (#"{"viewOn":"person","pipeline":[]}"#, "view", "is a view in dump, and a dump holds no documents of a view"),
         (

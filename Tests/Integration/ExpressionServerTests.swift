@@ -1,0 +1,30 @@
+import BSON
+import Mongo
+import TestSupport
+import Testing
+
+@testable import Backfill
+
+/// The list of operators against a server: what is said to be known is, and what is said to come later is not.
+@Suite struct ExpressionServerTests {
+    /// mongod's InvalidPipelineOperator, and what it says within a projection.
+    private static let unknown: Set = [MongoError.Code(rawValue: 168), MongoError.Code(rawValue: 31_325)]
+
+    @Test func operatorsAreKnownFromTheVersionThatIsStated() async throws {
+        try await Mongod.shared.withDatabase { database in
+            try await database.fill("a", [["x": 1]])
+            let namespace = database.namespace("a")
+            try await database.pool.withClient { client throws(MongoError) in
+                let version = try client.hello().maxWireVersion
+                for (name, since) in ExpressionOperator.all {
+                    var code: MongoError.Code?
+                    do throws(MongoError) {
+                        _ = try client.collection(namespace).aggregate([["$project": ["y": .object([name: "$x"])]]])
+                            .documents()
+                    } catch { code = error.code }
+                    #expect((code.map(Self.unknown.contains) != true) == (since.wireVersion <= version), "\(name)")
+                }
+            }
+        }
+    }
+}
