@@ -51,7 +51,7 @@ let package = Package(
             ]),
         .target(
             name: "Planning",
-            dependencies: ["Backfill", "Checking", "SchemaChange", "ServerSchema", "Mongo", "BSON"]),
+            dependencies: ["Backfill", "LocatedYAML", "Checking", "SchemaChange", "ServerSchema", "Mongo", "BSON"]),
         .target(
             name: "Reporting",
             dependencies: [

@@ -60,10 +60,22 @@ package struct FieldKey: Sendable, BitwiseCopyable {
         return true
     }
 
-    /// A hash for the table of names.
+    /// A hash for the table of names; `bytes` are those that the key was made of.
     @inline(__always)
-    package var hash: Int {
-        let mixed = (head ^ (tail &* 0x9E37_79B9_7F4A_7C15) ^ UInt64(UInt32(bitPattern: length)))
+    package func hash(in bytes: RawSpan) -> Int {
+        var mixed = (head ^ (tail &* 0x9E37_79B9_7F4A_7C15) ^ UInt64(UInt32(bitPattern: length)))
+        if length > 16 { mixed ^= middleHash(in: bytes) }
         return Int(truncatingIfNeeded: (mixed &* 0xFF51_AFD7_ED55_8CCD) &>> 33)
+    }
+
+    /// Names may share both ends.
+    @inline(never)
+    private func middleHash(in bytes: RawSpan) -> UInt64 {
+        var mixed: UInt64 = 0
+        for index in 8..<Int(length) &- 8 {
+            let byte = unsafe bytes.unsafeLoadUnaligned(fromByteOffset: Int(start) &+ index, as: UInt8.self)
+            mixed = (mixed ^ UInt64(byte)) &* 0x0000_0100_0000_01B3
+        }
+        return mixed &* 0x9E37_79B9_7F4A_7C15
     }
 }

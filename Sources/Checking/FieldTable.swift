@@ -46,7 +46,7 @@ struct FieldTable: Sendable {
         range.slotMask = Int32(size - 1)
         slots.append(contentsOf: repeatElement(-1, count: size))
         for offset in 0..<Int(range.count) {
-            var slot = keys[Int(range.first) + offset].hash & (size - 1)
+            var slot = unsafe keys[Int(range.first) + offset].hash(in: nameBytes.span.bytes) & (size - 1)
             while slots[Int(range.firstSlot) + slot] >= 0 { slot = (slot + 1) & (size - 1) }
             slots[Int(range.firstSlot) + slot] = Int32(offset)
         }
@@ -129,7 +129,7 @@ struct FieldLookup: ~Escapable {
             }
             return -1
         }
-        var slot = key.hash & Int(range.slotMask)
+        var slot = key.hash(in: bytes) & Int(range.slotMask)
         while true {
             let offset = Int(slots[Int(range.firstSlot) &+ slot])
             if offset < 0 || key.matches(keys[first &+ offset], in: bytes, names: names) { return offset }

@@ -87,9 +87,6 @@ extension Constraints {
     }
 
     private static func distinct(_ values: [BSONValue]) -> [BSONValue] {
-        values.reduce(into: []) { result, value in
-            let isKnown = result.contains { (try? $0.isEqualIgnoringFieldOrder(value)) ?? false }
-            if !isKnown { result.append(value) }
-        }
+        values.reduce(into: DistinctValues()) { _ = $0.insert($1) }.values
     }
 }

@@ -7,40 +7,66 @@ enum ValueHash {
         let type = TypeMask(element.type)
         if TypeMask.numbers.contains(type) { return hash(Number(element, of: view)) }
         // A string and a symbol of the same text are equal.
-        let seed = mix(UInt64(bitPattern: Int64(element.type.sortPlace)))
+        let kind = mix(UInt64(bitPattern: Int64(element.type.sortPlace)))
         if element.type == .javascriptWithScope {
-            // Fields of a scope may stand in any order: the code alone must do.
-            return mix(
-                seed
-                    ^ hash(view.bytes, element.valueOffset + 4, try view.scope(element).start - element.valueOffset - 4)
-            )
+            let scope = try view.scope(element)
+            let code = hash(view.bytes, element.valueOffset + 4, scope.start - element.valueOffset - 4)
+            return mix(kind ^ code &+ (try hash(fieldsOf: scope, depth: depth + 1)))
         }
         guard type == .object || type == .array else {
-            return mix(seed ^ hash(view.bytes, element.valueOffset, element.valueLength))
+            return mix(kind ^ hash(view.bytes, element.valueOffset, element.valueLength))
         }
         let content = try view.document(element)
-        var sum = seed
+        if type == .object { return mix(kind &+ (try hash(fieldsOf: content, depth: depth + 1))) }
+        var sum = kind
         var position = content.firstPosition
         while let child = try content.next(&position) {
-            let value = try hash(child, of: content, depth: depth + 1)
-            if type == .array {
-                sum = mix(sum ^ value)
-            } else {
-                // Order must not matter.
-                sum &+= mix(value ^ hash(content.bytes, child.nameOffset, child.nameLength))
-            }
+            sum = mix(sum ^ (try hash(child, of: content, depth: depth + 1)))
         }
         return mix(sum)
     }
 
-    private static func hash(_ number: Number) -> UInt64 {
-        if let integer = number.exactInt64 { return mix(UInt64(bitPattern: integer)) }
-        guard let double = number.exactDouble else { return mix(0xDEC1_3A1B) }
-        return mix(double.isNaN ? 0x7FF8 : double.bitPattern)
+    /// The hash of an element that holds this object.
+    static func hash(object view: borrowing BSONView) throws(BSONError) -> UInt64 {
+        mix(mix(UInt64(bitPattern: Int64(BSONType.object.sortPlace))) &+ (try hash(fieldsOf: view, depth: 1)))
     }
 
+    /// The hash of the one value that a document holds; 0 where that is nested too deep to have one.
+    static func hash(onlyElementOf document: BSONDocument) -> UInt64 {
+        let view = document.view
+        var position = view.firstPosition
+        do throws(BSONError) {
+            guard let element = try view.next(&position) else { return 0 }
+            return try hash(element, of: view, depth: 0)
+        } catch { return 0 }
+    }
+
+    /// Fields may stand in any order.
+    private static func hash(fieldsOf view: borrowing BSONView, depth: Int) throws(BSONError) -> UInt64 {
+        var sum: UInt64 = 0
+        var position = view.firstPosition
+        while let field = try view.next(&position) {
+            let value = try hash(field, of: view, depth: depth)
+            sum &+= mix(value ^ hash(view.bytes, field.nameOffset, field.nameLength))
+        }
+        return sum
+    }
+
+    private static func hash(_ number: Number) -> UInt64 {
+        if let integer = number.exactInt64 { return mix(UInt64(bitPattern: integer)) }
+        if let double = number.exactDouble { return mix(double.isNaN ? 0x7FF8 : double.bitPattern) }
+        // Such a number equals no other but a decimal of the same value.
+        guard case .decimal(let parts) = number else { return 0 }
+        let low = mix(UInt64(truncatingIfNeeded: parts.coefficient) ^ seed)
+        let high = UInt64(truncatingIfNeeded: parts.coefficient >> 64)
+        return mix(low ^ high ^ UInt64(bitPattern: Int64(parts.exponent)) << 48 ^ (parts.isNegative ? 1 << 47 : 0))
+    }
+
+    /// Another one in each process, so that nobody can write values that share their hash.
+    private static let seed = UInt64.random(in: 0 ... .max)
+
     private static func hash(_ bytes: RawSpan, _ start: Int, _ length: Int) -> UInt64 {
-        var result = mix(UInt64(length))
+        var result = mix(UInt64(length) ^ seed)
         var index = 0
         while index + 8 <= length {
             let word = unsafe bytes.unsafeLoadUnaligned(fromByteOffset: start + index, as: UInt64.self)

@@ -9,15 +9,21 @@ extension CollectionPlanner {
     /// the end the fields are taken out of the old object before that goes.
     func orderedRenames(_ groups: [FieldGroup]) -> [FieldGroup] {
         var ordered = groups
-        for index in ordered.indices where ordered[index].move != nil {
-            let inner = groups.filter { other in
-                let isInside = ordered[index].path.isPrefix(of: other.path) && other.path != ordered[index].path
-                return isInside && !other.steps.isEmpty
+        let moved = Set(groups.filter { $0.move != nil }.map(\.path))
+        guard !moved.isEmpty else { return groups }
+        var inner: [SchemaPath: [String]] = [:]
+        for group in groups where !group.steps.isEmpty {
+            for outer in group.path.outer where moved.contains(outer) {
+                inner[outer, default: []] += group.path.jobPath.map { [$0] } ?? []
             }
-            ordered[index].leave(inner.compactMap(\.path.jobPath))
+        }
+        for index in ordered.indices where ordered[index].move != nil {
+            ordered[index].leave(inner[ordered[index].path] ?? [])
         }
         // The deepest first: each goes into the group of the object that it stands in.
-        let renamed = groups.filter { $0.move != nil }.sorted { $0.path.steps.count > $1.path.steps.count }
+        let renamed = groups.filter { $0.move != nil && $0.path.outer.contains(where: moved.contains) }.sorted {
+            $0.path.steps.count > $1.path.steps.count
+        }
         for place in renamed.map(\.path) {
             guard let inner = ordered.firstIndex(where: { $0.path == place && $0.move != nil }),
                 let outer = ordered.indices.filter({ index in
@@ -35,6 +41,11 @@ extension CollectionPlanner {
         }
         return ordered
     }
+}
+
+extension SchemaPath {
+    /// The places that it stands in, from the root on.
+    fileprivate var outer: [SchemaPath] { steps.indices.map { SchemaPath(Array(steps.prefix($0))) } }
 }
 
 extension FieldGroup {

@@ -42,12 +42,26 @@ struct CollectionPlanner {
 
     /// Elements are converted before a list is made a set of: two may become one by it.
     private func orderedSets(_ groups: [FieldGroup]) -> [FieldGroup] {
-        var ordered = groups
-        for group in groups where group.steps.contains(where: { $0.kind == "dedupe" }) {
-            guard let from = ordered.firstIndex(where: { $0.path == group.path }),
-                let last = ordered.lastIndex(where: { group.path.isPrefix(of: $0.path) }), last > from
-            else { continue }
-            ordered.insert(ordered.remove(at: from), at: last)
+        let sets = Set(groups.filter { $0.steps.contains { $0.kind == "dedupe" } }.map(\.path))
+        guard !sets.isEmpty else { return groups }
+        // The last group at or inside of each.
+        var last: [SchemaPath: Int] = [:]
+        for (index, group) in groups.enumerated() {
+            for count in 0...group.path.steps.count {
+                let path = SchemaPath(Array(group.path.steps.prefix(count)))
+                if sets.contains(path) { last[path] = index }
+            }
+        }
+        var ordered: [FieldGroup] = []
+        var waiting: [Int: [FieldGroup]] = [:]
+        for (index, group) in groups.enumerated() {
+            if let end = last[group.path], end > index {
+                waiting[end, default: []].append(group)
+            } else {
+                ordered.append(group)
+            }
+            // What stands inside of another comes before it.
+            ordered += (waiting[index] ?? []).sorted { $0.path.steps.count > $1.path.steps.count }
         }
         return ordered
     }
@@ -55,17 +69,34 @@ struct CollectionPlanner {
 
 /// What two schemas do not tell, and a reviewer may know.
 extension CollectionPlanner {
+    /// The most fields that a suggestion names: of more it is no guess but a list of all.
+    private static let mostSuggested = 10
+
+    /// The fields that go from an object, and those that come.
+    private struct Siblings {
+        var parts: [SchemaChange] = []
+        var goneTexts: [SchemaChange] = []
+        var comeTexts: [SchemaChange] = []
+    }
+
     private func addSuggestions(to groups: inout [FieldGroup]) {
-        let removed = changes.filter { $0.code == .propertyRemoved }
+        var siblings: [SchemaPath: Siblings] = [:]
         let added = changes.filter { $0.code == .requiredAdded || $0.code == .optionalAdded }
+        for change in added where Self.isText(change.new) && change.path.jobPath != nil {
+            siblings[Self.parent(change), default: Siblings()].comeTexts.append(change)
+        }
+        for change in changes where change.code == .propertyRemoved && change.path.jobPath != nil {
+            let parent = Self.parent(change)
+            if Self.isPart(change.old) { siblings[parent, default: Siblings()].parts.append(change) }
+            if Self.isText(change.old) { siblings[parent, default: Siblings()].goneTexts.append(change) }
+        }
+        let hints = Dictionary(SchemaDiff.hints(in: changes).map { ($0.added.path, $0) }) { first, _ in first }
+        let places = Dictionary(groups.enumerated().map { ($0.element.path, $0.offset) }) { first, _ in first }
         for change in added {
-            guard let index = groups.firstIndex(where: { $0.path == change.path }) else { continue }
-            let gone = removed.filter { Self.parent($0) == Self.parent(change) && $0.path.jobPath != nil }
-            let come = added.filter {
-                Self.parent($0) == Self.parent(change) && Self.isText($0.new) && $0.path.jobPath != nil
-            }
-            if var entry = combination(of: gone.filter { Self.isPart($0.old) }, into: change)
-                ?? split(gone.filter { Self.isText($0.old) }, into: come, at: change) ?? rename(to: change)
+            guard let index = places[change.path] else { continue }
+            let around = siblings[Self.parent(change)] ?? Siblings()
+            if var entry = combination(of: around.parts, into: change)
+                ?? split(around.goneTexts, into: around.comeTexts, at: change) ?? rename(to: change, hints[change.path])
             {
                 entry.changes = groups[index].entries[0].changes
                 groups[index].entries[0].changes = []
@@ -75,7 +106,8 @@ extension CollectionPlanner {
     }
 
     private func combination(of parts: [SchemaChange], into change: SchemaChange) -> PlanEntry? {
-        guard parts.count > 1, Self.isText(change.new), let into = change.path.jobPath else { return nil }
+        guard (2...Self.mostSuggested).contains(parts.count), Self.isText(change.new), let into = change.path.jobPath
+        else { return nil }
         let template = parts.compactMap(\.path.jobPath).map { "{\($0)}" }.joined(separator: " ")
         return PlanEntry(
             role: .nothing,
@@ -84,9 +116,9 @@ extension CollectionPlanner {
     }
 
     private func split(_ gone: [SchemaChange], into come: [SchemaChange], at change: SchemaChange) -> PlanEntry? {
-        guard gone.count == 1, come.count > 1, come.first?.path == change.path, let field = gone[0].path.jobPath else {
-            return nil
-        }
+        guard gone.count == 1, (2...Self.mostSuggested).contains(come.count), come.first?.path == change.path,
+            let field = gone[0].path.jobPath
+        else { return nil }
         return PlanEntry(
             role: .nothing,
             remarks: ["if \(Self.names(come)) take the place of \(field), this step makes them, and comes first:"],
@@ -97,12 +129,11 @@ extension CollectionPlanner {
             ])
     }
 
-    private func rename(to change: SchemaChange) -> PlanEntry? {
-        SchemaDiff.hints(in: changes).first { $0.added == change }.map { hint in
-            PlanEntry(
-                role: .nothing,
-                remarks: ["if it is the renamed \(hint.removed.oldPath), plan again with --rename \(hint.rename)"])
-        }
+    private func rename(to change: SchemaChange, _ hint: RenameHint?) -> PlanEntry? {
+        guard let hint, hint.added == change else { return nil }
+        return PlanEntry(
+            role: .nothing,
+            remarks: ["if it is the renamed \(hint.removed.oldPath), plan again with --rename \(hint.rename)"])
     }
 
     private static func parent(_ change: SchemaChange) -> SchemaPath { SchemaPath(Array(change.path.steps.dropLast())) }

@@ -19,6 +19,19 @@ struct FieldGroup {
         entries.append(PlanEntry(role: role, remarks: [remarks], suggestions: suggestions))
     }
 
+    /// The group without its steps, where a job cannot hold one of them: the others count on it.
+    func refused(because reason: String) -> FieldGroup {
+        var group = FieldGroup(path: path)
+        group.say(.road, "no job can do this (\(reason)): write a script of your own, or use a partner collection")
+        group.entries[0].changes = (entries + late).flatMap(\.changes)
+        group.entries += entries.filter { $0.step == nil }.map { entry in
+            var entry = entry
+            entry.changes = []
+            return entry
+        }
+        return group
+    }
+
     /// Names what the entries are for: the first says so.
     mutating func attribute(_ changes: [SchemaChange]) {
         guard !entries.isEmpty else { return }

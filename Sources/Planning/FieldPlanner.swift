@@ -60,6 +60,7 @@ struct FieldPlanner {
     }
 
     private func plan(_ path: SchemaPath, _ changes: [SchemaChange], in group: inout FieldGroup) {
+        if path.steps.first == .field("_id") { return sayOfID(path, in: &group) }
         let codes = Set(changes.map(\.code))
         // A change of constraints does not tell whether the field is required.
         let telling = changes.filter { ![.constraintTightened, .constraintLoosened].contains($0.code) } + changes
@@ -75,6 +76,19 @@ struct FieldPlanner {
         }
         fill(field, at: path, before, after, in: &group)
         if let before { dropNulls(at: path, before.node, after.node, in: &group) }
+    }
+
+    /// No step writes an `_id`, or a part of it.
+    private func sayOfID(_ path: SchemaPath, in group: inout FieldGroup) {
+        if path.steps.count == 1 {
+            group.say(
+                .nothing, "every document has its _id: shipshape check tells whether each is of the declared type")
+        } else {
+            group.say(
+                .road,
+                "an _id never changes in place, and this is a part of it: make a partner collection, which holds each document "
+                    + "under its new _id")
+        }
     }
 
     private static func concernsValues(_ code: SchemaChange.Code) -> Bool {

@@ -82,8 +82,17 @@ extension Planner {
     /// The job as it would run.
     /// - Throws: ``JobError`` when it does not fit the schemas: a defect of the planner.
     package func compiled(_ job: PlannedJob) throws(JobError) -> CompiledJob {
-        let isLate = job.stage == .afterDeploy
-        return try CompiledJob(
-            JobFile.parse(job.bareText, path: job.name), active: isLate ? new : job.isKnownToOld ? old : nil, next: new)
+        try CompiledJob(JobFile.parse(job.bareText, path: job.name), active: active(for: job), next: new)
+    }
+
+    /// Makes sure that the job would run, as far as the fields tell that it names.
+    /// - Throws: ``JobError`` when it does not fit the schemas: a defect of the planner.
+    package func check(_ planned: PlannedJob) throws(JobError) {
+        let job = try JobFile.parse(planned.bareText, path: planned.name)
+        _ = try CompiledJob(job, active: active(for: planned)?.narrowed(to: job), next: new.narrowed(to: job))
+    }
+
+    private func active(for job: PlannedJob) -> ServerSchema? {
+        job.stage == .afterDeploy ? new : job.isKnownToOld ? old : nil
     }
 }

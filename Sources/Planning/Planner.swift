@@ -25,8 +25,9 @@ package struct Planner: Sendable {
         let app = FieldPlanner(dialect: new.dialect, old: nil, new: Self.nothing)
         plan.remarks = changes.filter { $0.namespace == nil }.flatMap { app.group(at: $0.path, for: [$0]).entries }
         let concerned = Set(changes.compactMap(\.namespace)).union(stated.keys)
+        let changesOf = Dictionary(grouping: changes, by: \.namespace)
         for namespace in concerned.sorted() where only == nil || only == namespace {
-            let own = changes.filter { $0.namespace == namespace }
+            let own = changesOf[namespace] ?? []
             plan.collections.append(try collection(namespace, own, stated: stated[namespace] ?? [:]))
         }
         name(&plan)
@@ -77,11 +78,16 @@ package struct Planner: Sendable {
         var (early, late): ([PlanEntry], [PlanEntry]) = ([], [])
         let isSynced = new.dialect == .appServices
         let check = StageCheck(old: old, new: new, namespace: plan.namespace)
+        // Mostly one look at all of them answers for each.
+        let all = groups.flatMap { $0.steps + $0.late.compactMap(\.step) }
+        let areHeld = check.holds(all)
+        let areHarmless = isSynced && (try? check.areHarmless(groups.flatMap(\.steps))) == true
         for group in groups {
+            let group = areHeld ? group : check.refusal(of: group).map(group.refused) ?? group
             // The documents of a moved collection are copied to the new one while nothing syncs.
             if movedFrom != nil, isSynced {
                 late += group.entries
-            } else if try !isSynced || group.steps.isEmpty || check.areHarmless(group.steps) {
+            } else if try !isSynced || areHarmless || group.steps.isEmpty || check.areHarmless(group.steps) {
                 early += group.entries
             } else {
                 late += Self.explained(group.entries)

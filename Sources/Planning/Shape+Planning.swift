@@ -37,8 +37,7 @@ extension SchemaPath {
         for step in steps {
             switch step {
             case .field(let name):
-                let isPlain = !name.isEmpty && !name.contains(".") && name.first != "$" && name != FieldPath.each
-                guard isPlain else { return nil }
+                guard (try? FieldPath(name))?.components == [name], name != FieldPath.each else { return nil }
                 names.append(name)
             case .elements, .values: names.append(FieldPath.each)
             }

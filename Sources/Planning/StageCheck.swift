@@ -1,6 +1,7 @@
 import BSON
 import Backfill
 import Checking
+import LocatedYAML
 import ServerSchema
 
 /// Says which steps may run while the older schema is live, and proves it.
@@ -41,11 +42,31 @@ struct StageCheck {
         return node
     }
 
-    /// The steps as a job, fitted to both schemas.
-    private func compiled(_ steps: [StepLine]) throws -> CompiledJob {
+    /// Whether job files can hold all of the steps.
+    func holds(_ steps: [StepLine]) -> Bool {
+        stride(from: 0, to: steps.count, by: JobFile.maximumSteps).allSatisfy { start in
+            (try? job(Array(steps[start...].prefix(JobFile.maximumSteps)))) != nil
+        }
+    }
+
+    /// Why a job file cannot hold one of the group's steps; `nil` where it can hold all.
+    func refusal(of group: FieldGroup) -> String? {
+        for step in group.steps + group.late.compactMap(\.step) {
+            do throws(JobError) { _ = try job([step]) } catch { return error.message }
+        }
+        return nil
+    }
+
+    private func job(_ steps: [StepLine]) throws(JobError) -> Job {
         let list = steps.map { "  - \($0.text)\n" }.joined()
         let text = "job: plan\ncollection: \(YAMLText.word("\(namespace)"))\nsteps:\n\(list)"
-        return try CompiledJob(JobFile.parse(text, path: "plan"), active: old, next: new)
+        return try JobFile.parse(text, path: "plan")
+    }
+
+    /// The steps as a job, fitted to both schemas.
+    private func compiled(_ steps: [StepLine]) throws -> CompiledJob {
+        let job = try job(steps)
+        return try CompiledJob(job, active: old.narrowed(to: job), next: new.narrowed(to: job))
     }
 
     /// Whether the step writes only where the older schema says nothing.

@@ -50,8 +50,12 @@ struct ConstraintChange {
     private mutating func values(_ old: [BSONValue]?, _ new: [BSONValue]?) {
         guard let new else { return old == nil ? () : note("enum", letsInLess: false) }
         guard let old else { return note("enum", letsInLess: true) }
-        let (gone, come) = (old.contains { !new.contains($0) }, new.contains { !old.contains($0) })
-        if gone { note("enum", letsInLess: true) } else if come { note("enum", letsInLess: false) }
+        let (before, after) = (Set(old), Set(new))
+        if !before.isSubset(of: after) {
+            note("enum", letsInLess: true)
+        } else if !after.isSubset(of: before) {
+            note("enum", letsInLess: false)
+        }
     }
 
     /// The keywords of which it cannot be told whether another value lets in more: then it may let in less.

@@ -29,12 +29,6 @@ extension SchemaNode {
 }
 
 extension SchemaNode {
-    /// The named field; `nil` when `properties` does not name it.
-    public func property(_ name: String) -> SchemaNode? { properties.first { $0.name == name }?.node }
-
-    /// Whether the field must be there.
-    public func requires(_ name: String) -> Bool { required.contains(name) }
-
     /// The schema at a path of field names, from here on; `nil` when nothing describes it.
     ///
     /// `[]` or a number leads into an array's elements, `{}` or any name into a dictionary's values.

@@ -9,11 +9,15 @@ public struct SchemaNode: Sendable {
     /// The name of the object type, for a root or an embedded object.
     public var title: String?
     /// The named fields, in the file's order.
-    public var properties: [Property] = []
+    public var properties: [Property] = [] {
+        didSet { propertyIndex = NameIndex(count: properties.count) }
+    }
     /// Whether the schema has a `properties` keyword, be it empty.
     public var hasProperties = false
     /// The names of the fields that must be there, in the file's order.
-    public var required: [String] = []
+    public var required: [String] = [] {
+        didSet { requiredIndex = NameIndex(count: required.count) }
+    }
     /// What the elements of an array must be.
     public var items: Items?
     /// Whether an array's elements must differ: in an App Services schema, a set.
@@ -25,14 +29,46 @@ public struct SchemaNode: Sendable {
     /// The value that clients see when a required field is absent.
     public var defaultValue: BSONValue?
     /// What is demanded beside types and fields.
-    public var constraints = Constraints()
+    ///
+    /// Most schemas demand nothing, and the demands take more room than all else: those without any have none of their own.
+    public var constraints: Constraints {
+        get { demands?.constraints ?? Constraints() }
+        set { demands = Demands(newValue) }
+    }
     /// Keywords that the reader knows but that no rule evaluates yet, with their places.
     public var unevaluated: [(keyword: String, location: SourceLocation)] = []
     /// Where the schema begins.
     public var location: SourceLocation
 
+    private var demands: Demands?
+    private var propertyIndex: NameIndex?
+    private var requiredIndex: NameIndex?
+
+    private final class Demands: Sendable {
+        let constraints: Constraints
+
+        init(_ constraints: Constraints) { self.constraints = constraints }
+    }
+
     /// An empty schema, that any value fits.
     public init(location: SourceLocation) { self.location = location }
+
+    /// The named field; `nil` when `properties` does not name it.
+    public func property(_ name: String) -> SchemaNode? {
+        let position =
+            if let propertyIndex {
+                propertyIndex.position(of: name, among: properties.lazy.map(\.name))
+            } else {
+                properties.firstIndex { $0.name == name }
+            }
+        return position.map { properties[$0].node }
+    }
+
+    /// Whether the field must be there.
+    public func requires(_ name: String) -> Bool {
+        guard let requiredIndex else { return required.contains(name) }
+        return requiredIndex.position(of: name, among: required) != nil
+    }
 
     /// A named field.
     public struct Property: Sendable {

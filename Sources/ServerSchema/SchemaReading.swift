@@ -63,6 +63,7 @@ struct SchemaReading {
                 .namespaceUnknown, at: files.location(), "the file does not say which collection it covers",
                 remedy: "give --collection DB.COLL")
         }
+        try checkName(namespace, at: files.location())
         seen[namespace] = files.location()
         try read(json, as: namespace, service: nil)
     }
@@ -99,9 +100,23 @@ struct SchemaReading {
         return true
     }
 
+    /// Refuses a name that no server takes: it would be written into jobs, commands and reports.
+    private func checkName(_ namespace: Namespace, at location: SourceLocation) throws(SchemaError) {
+        let isPrintable = namespace.database.unicodeScalars.allSatisfy { $0.properties.generalCategory != .control }
+        guard Namespace("\(namespace)") != namespace || !isPrintable || namespace.collection.utf8.contains(0) else {
+            return
+        }
+        throw SchemaError(
+            .namespaceUnknown, at: location,
+            "\(namespace.description.quotedAsJSON) cannot be the name of a database and a collection",
+            remedy:
+                "a database's name has no /, \\, dot, blank, quotation mark, $ or control character, and no name a NUL")
+    }
+
     /// Says that a file holds a collection's schema; `false` when the collection is not asked for.
     mutating func claim(_ namespace: Namespace, for file: String, service: String?) throws(SchemaError) -> Bool {
         let location = files.location(file)
+        try checkName(namespace, at: location)
         if let first = seen[namespace] {
             if let synced = schema.sync?.service, services[namespace] == synced, service != synced {
                 reader.note(

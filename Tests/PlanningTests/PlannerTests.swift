@@ -165,4 +165,85 @@ import Testing
         #expect(plan.remarks.map(\.role) == [.road])
         #expect(plan.remarks[0].remarks[0].contains(words))
     }
+
+    // MARK: what no job can hold
+
+    /// Every job can be read back: else the command would end with an internal error.
+    private func check(_ plan: CollectionPlan, from old: String, to new: String) throws {
+        let planner = Planner(from: try Self.schema(old), to: try Self.schema(new))
+        for job in plan.jobs { try planner.check(job) }
+    }
+
+    @Test func anIDThatComesToBeDeclaredOrRequiredNeedsNoStep() throws {
+        let optional = "\"properties\": { \(Self.id) }"
+        for (old, new) in [
+            ("\"properties\": { \"x\": { \"bsonType\": \"int\" } }", Self.empty), (optional, Self.empty),
+            (
+                "\"properties\": { \"_id\": { \"bsonType\": \"string\" } }",
+                "\"required\": [\"_id\"], \"properties\": { \"_id\": { \"bsonType\": \"string\" } }"
+            ),
+        ] {
+            let plan = try plan(old, new)
+            #expect(plan.jobs.flatMap(\.steps).allSatisfy { $0.text(of: "field") != "_id" })
+            try check(plan, from: old, to: new)
+        }
+    }
+
+    @Test func whatAStepDoesNotReachIsToldAsSuch() throws {
+        let old = Self.field("{ \"bsonType\": \"array\", \"items\": { \"bsonType\": \"string\" } }")
+        let new = Self.field("{ \"bsonType\": \"array\", \"items\": { \"bsonType\": \"uuid\" } }")
+        let plan = try plan(old, new)
+        #expect(plan.jobs.isEmpty)
+        let road = try #require(plan.remarks.first { $0.role == .road })
+        #expect(road.remarks[0].hasPrefix("no job can do this (\"field\": this step does not reach into the elements"))
+        #expect(road.changes.count == 1)
+    }
+
+    @Test(arguments: ["a\\u0000b", "", "$a", "a.b"])
+    func aNameThatNoPathHolds(_ name: String) throws {
+        let new =
+            "\"required\": [\"_id\", \"\(name)\"], \"properties\": { \(Self.id), \"\(name)\": { \"bsonType\": \"string\" } }"
+        let plan = try plan(Self.empty, new)
+        #expect(plan.jobs.isEmpty)
+        #expect(
+            plan.remarks.contains { $0.role == .road && $0.remarks.contains { $0.contains("cannot name this field") } })
+    }
+
+    @Test func aCollectionOfTheServerGetsNoJob() throws {
+        let namespace = Namespace(database: "config", collection: "people")
+        func schema(_ parts: String) throws -> ServerSchema {
+            try ServerSchema.read(
+                text: "{ \"title\": \"P\", \"bsonType\": \"object\", \(parts) }", namespace: namespace)
+        }
+        let planner = Planner(
+            from: try schema(Self.empty), to: try schema(Self.field("{ \"bsonType\": \"int\" }", required: true)))
+        let plan = try planner.plan()
+        #expect(plan.jobs.isEmpty)
+        #expect(plan.entries.contains { $0.remarks.contains { $0.contains("the database is the server's own") } })
+    }
+
+    // MARK: growth
+
+    @Test func aJobIsCheckedByTheFieldsThatItNamesAlone() throws {
+        let names = (0..<2_000).map { "\"p\($0)\": { \"bsonType\": \"string\" }" }.joined(separator: ",")
+        let schema = try Self.schema("\"required\": [\"_id\", \"p7\"], \"properties\": { \(Self.id), \(names) }")
+        let job = try JobFile.parse(
+            "job: a\ncollection: app.Person\nsteps:\n  - copy: {from: p7, to: p9}\n  - default: {field: p1999, value: x}",
+            path: "j")
+        let narrow = schema.narrowed(to: job)
+        #expect(narrow.collections[0].root.properties.map(\.name) == ["_id", "p1999", "p7", "p9"])
+        #expect(narrow.collections[0].root.required == ["_id", "p7"])
+        #expect(narrow.sources.isEmpty && narrow.neighbours.isEmpty)
+    }
+
+    /// The suggestion named all fields that go, at each that comes.
+    @Test func suggestionsDoNotNameEveryField() throws {
+        func properties(_ prefix: String) -> String {
+            let names = (0..<40).map { "\"\(prefix)\($0)\": { \"bsonType\": \"string\" }" }.joined(separator: ",")
+            return "\"required\": [\"_id\"], \"properties\": { \(Self.id), \(names) }"
+        }
+        let plan = try plan(properties("p"), properties("q"))
+        let entries = plan.jobs.flatMap(\.entries) + plan.remarks
+        #expect(entries.allSatisfy { $0.suggestions.allSatisfy { $0.text.utf8.count < 400 } })
+    }
 }

@@ -145,4 +145,21 @@ import Testing
         #expect(schema.collections[0].service == "main")
         #expect(schema.collections[0].root.title == "Pet")
     }
+
+    /// They would be written into jobs, commands and reports.
+    @Test(arguments: [
+        ("a/b", "c"), ("a b", "c"), ("a\\u001b[2J", "c"), ("a\\nb", "c"), ("a.b", "c"), ("a", "c\\u0000d"),
+        ("a\\u0000", "c"),
+    ])
+    func aRulesFileThatNamesWhatNoServerHas(_ database: String, _ collection: String) throws {
+        let schema = "{\"properties\": {\"_id\": {\"bsonType\": \"objectId\"}}}"
+        let folder = try AppFolder([
+            "services/mongodb-atlas/rules/a.json":
+                "{\"database\": \"\(database)\", \"collection\": \"\(collection)\", \"schema\": \(schema)}"
+        ])
+        let error = try #require(throws: SchemaError.self) { try folder.read() }
+        #expect(error.code == .namespaceUnknown)
+        #expect(error.message.hasSuffix(" cannot be the name of a database and a collection"))
+        #expect("\(error)".unicodeScalars.allSatisfy { $0.properties.generalCategory != .control })
+    }
 }

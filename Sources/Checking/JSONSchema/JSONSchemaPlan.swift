@@ -22,6 +22,8 @@ struct JSONSchemaPlan: Sendable {
     var combinations: [Combination] = []
     /// The allowed values of all `enum`s, each in a document of its own under an empty name.
     var allowedValues: [BSONDocument] = []
+    /// Their hashes; those of an `enum` of many values stand in ascending order, and so do its values.
+    var allowedHashes: [UInt64] = []
     /// One per node: whence it comes, for paths, words and filters.
     var origins: [Origin] = []
 
@@ -108,6 +110,9 @@ struct JSONSchemaPlan: Sendable {
     /// `enum`, `encrypt`, and the keywords that combine schemas.
     struct ValueRule: Sendable, BitwiseCopyable {
         var firstAllowed: Int32 = 0
+        /// More values than this are looked up by their hashes.
+        static let fewValues = 16
+
         /// -1 when there is no `enum`.
         var allowedCount: Int32 = -1
         var firstCombination: Int32 = 0

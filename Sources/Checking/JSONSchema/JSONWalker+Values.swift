@@ -82,8 +82,38 @@ extension JSONWalker {
     private func isAllowed(
         _ subject: JSONSubject, of view: borrowing BSONView, _ rule: JSONSchemaPlan.ValueRule
     ) throws(BSONError) -> Bool {
-        for offset in 0..<Int(rule.allowedCount) {
-            let holder = allowedValues[Int(rule.firstAllowed) &+ offset]
+        let all = Int(rule.firstAllowed)..<Int(rule.firstAllowed &+ rule.allowedCount)
+        guard all.count > JSONSchemaPlan.ValueRule.fewValues else {
+            return try isAllowed(subject, of: view, among: all)
+        }
+        switch subject {
+        case .element(let element):
+            let hash = try ValueHash.hash(element, of: view, depth: 0)
+            return try isAllowed(subject, of: view, among: allowed(by: hash, in: all))
+        case .whole:
+            return try isAllowed(subject, of: view, among: allowed(by: try ValueHash.hash(object: view), in: all))
+        case .path(let values):
+            for element in values.whole where try isAllowed(.element(element), of: view, rule) { return true }
+            return false
+        }
+    }
+
+    /// Those of the ascending hashes that are this one.
+    private func allowed(by hash: UInt64, in all: Range<Int>) -> Range<Int> {
+        var (low, high) = (all.lowerBound, all.upperBound)
+        while low < high {
+            let middle = (low &+ high) / 2
+            if allowedHashes[middle] < hash { low = middle &+ 1 } else { high = middle }
+        }
+        while high < all.upperBound, allowedHashes[high] == hash { high &+= 1 }
+        return low..<high
+    }
+
+    private func isAllowed(
+        _ subject: JSONSubject, of view: borrowing BSONView, among range: Range<Int>
+    ) throws(BSONError) -> Bool {
+        for place in range {
+            let holder = allowedValues[place]
             let allowed = holder.view
             var position = allowed.firstPosition
             guard let other = try allowed.next(&position) else { continue }

@@ -20,6 +20,7 @@ struct JSONWalker: ~Escapable {
     let dependencies: Span<JSONSchemaPlan.Dependency>
     let combinations: Span<JSONSchemaPlan.Combination>
     let allowedValues: Span<BSONDocument>
+    let allowedHashes: Span<UInt64>
 
     @_lifetime(borrow plan)
     @inline(__always)
@@ -38,6 +39,7 @@ struct JSONWalker: ~Escapable {
         dependencies = plan.dependencies.span
         combinations = plan.combinations.span
         allowedValues = plan.allowedValues.span
+        allowedHashes = plan.allowedHashes.span
     }
 
     /// Judges one value; `false` when it does not fit.

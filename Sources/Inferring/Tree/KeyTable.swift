@@ -23,7 +23,7 @@ struct KeyTable: Sendable {
         guard !slots.isEmpty else {
             return keys.indices.first { key.matches(keys[$0], in: names, names: mine) }
         }
-        var slot = key.hash & (slots.count - 1)
+        var slot = key.hash(in: names) & (slots.count - 1)
         while slots[slot] >= 0 {
             let position = Int(slots[slot])
             if key.matches(keys[position], in: names, names: mine) { return position }
@@ -67,7 +67,7 @@ struct KeyTable: Sendable {
     }
 
     private mutating func insert(_ position: Int) {
-        var slot = keys[position].hash & (slots.count - 1)
+        var slot = unsafe keys[position].hash(in: bytes.span.bytes) & (slots.count - 1)
         while slots[slot] >= 0 { slot = (slot + 1) & (slots.count - 1) }
         slots[slot] = Int32(position)
     }

@@ -27,16 +27,12 @@ extension JSONSchemaReader {
         guard let elements = json.elements, !elements.isEmpty else {
             throw wrong(.enum, json, "a list of at least one value")
         }
-        var values: [BSONValue] = []
-        for element in elements {
-            let value = element.bson
-            for earlier in values where (try? earlier.isEqualIgnoringFieldOrder(value)) ?? false {
-                throw SchemaError(
-                    .duplicate, at: element.location, "enum lists the same value twice",
-                    remedy: "remove one: numbers are the same whatever their type, objects whatever their order")
-            }
-            values.append(value)
+        var values = DistinctValues()
+        for element in elements where !values.insert(element.bson) {
+            throw SchemaError(
+                .duplicate, at: element.location, "enum lists the same value twice",
+                remedy: "remove one: numbers are the same whatever their type, objects whatever their order")
         }
-        return values
+        return values.values
     }
 }

@@ -1,0 +1,56 @@
+/// Values of which no two are equal whatever the order of their objects' fields, as `enum` has it.
+package struct DistinctValues {
+    /// The values, in the order in which they came.
+    package private(set) var values: [BSONValue] = []
+    /// Their places, by a hash that equal values share.
+    private var places: [Int: [Int]] = [:]
+
+    /// How many values were compared so far.
+    package private(set) var comparisons = 0
+
+    /// None.
+    package init() {}
+
+    /// Adds a value; `false` when an equal one is there.
+    package mutating func insert(_ value: BSONValue) -> Bool {
+        var hasher = Hasher()
+        value.hashLikeness(into: &hasher)
+        let hash = hasher.finalize()
+        for place in places[hash] ?? [] {
+            comparisons += 1
+            if (try? values[place].isEqualIgnoringFieldOrder(value)) ?? false { return false }
+        }
+        places[hash, default: []].append(values.count)
+        values.append(value)
+        return true
+    }
+}
+
+extension BSONValue {
+    /// Feeds what equal values have in common: of numbers the nearest double, of objects the sum of their fields.
+    fileprivate func hashLikeness(into hasher: inout Hasher) {
+        hasher.combine(type.sortPlace)
+        switch self {
+        case .int(let number): hasher.combine(Double(number))
+        case .long(let number): hasher.combine(Double(number))
+        case .double(let number): hasher.combine(number.isNaN ? .nan : number)
+        case .decimal(let number): hasher.combine(Double("\(number)").map { $0.isNaN ? .nan : $0 } ?? .nan)
+        case .string(let text), .symbol(let text): for byte in text.utf8 { hasher.combine(byte) }
+        case .array(let document):
+            for (_, value) in (try? document.elements()) ?? [] { value.hashLikeness(into: &hasher) }
+        case .object(let document):
+            var sum = 0
+            for (name, value) in (try? document.elements()) ?? [] {
+                var field = Hasher()
+                for byte in name.utf8 { field.combine(byte) }
+                value.hashLikeness(into: &field)
+                sum &+= field.finalize()
+            }
+            hasher.combine(sum)
+        case .objectID(let id): hasher.combine(id)
+        case .date(let milliseconds): hasher.combine(milliseconds)
+        case .binary(_, let bytes): hasher.combine(bytes)
+        default: break
+        }
+    }
+}
