@@ -68,8 +68,8 @@ let package = Package(
         .executableTarget(
             name: "shipshape-bench",
             dependencies: [
-                "Reporting", "Scanning", "SchemaChange", "Checking", "ServerSchema", "BSON", "DemoData", "DumpWriter",
-                .argumentParser, .system,
+                "Reporting", "Planning", "Scanning", "SchemaChange", "Checking", "ServerSchema", "BSON", "DemoData",
+                "DumpWriter", .argumentParser, .system,
             ], path: "Benchmarks/Micro"),
         .target(name: "DemoData", dependencies: ["BSON"], path: "Tests/DemoData"),
         .executableTarget(

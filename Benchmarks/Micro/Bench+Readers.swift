@@ -27,7 +27,7 @@ extension Bench {
 }
 
 /// A folder that goes with the value.
-private struct TemporaryFolder: ~Copyable {
+struct TemporaryFolder: ~Copyable {
     let path: FilePath
 
     init() throws {

@@ -36,6 +36,7 @@ struct MicroBenchmarks: ParsableCommand {
         try bench.measureChecks(documents: documents)
         try bench.measureReaders(documents: documents)
         try bench.measureReports()
+        try bench.measureGrowth()
         print(json ? try bench.results.json : bench.results.table)
     }
 }

@@ -1,0 +1,100 @@
+import BSON
+import Checking
+import DumpWriter
+import Planning
+import SchemaChange
+import ServerSchema
+import SystemPackage
+
+extension Bench {
+    /// Measures what must not take the square of its size: each at one size, and at four times that.
+    mutating func measureGrowth() throws {
+        guard isAsked("growth") else { return }
+        for count in [2_500, 10_000] {
+            try measureSchemas(count)
+            try measureDocuments(count)
+            try measureArchive(count)
+        }
+    }
+
+    private static let namespace = Namespace(database: "bench", collection: "Order")
+
+    private static func schema(_ properties: some Sequence<String>, required: [String] = []) throws -> ServerSchema {
+        let names = (["_id"] + required).map { "\"\($0)\"" }.joined(separator: ",")
+        let id = "\"_id\": {\"bsonType\": \"objectId\"}"
+        return try ServerSchema.read(
+            text: "{\"title\": \"Order\", \"bsonType\": \"object\", \"required\": [\(names)], \"properties\": {"
+                + ([id] + properties).joined(separator: ",") + "}}", namespace: namespace)
+    }
+
+    private static func texts(_ prefix: String, _ count: Int) -> [String] {
+        (0..<count).map { "\"\(prefix)\($0)\": {\"bsonType\": \"string\"}" }
+    }
+
+    private mutating func measureSchemas(_ count: Int) throws {
+        let values = (0..<count).map { "\"value \($0)\"" }.joined(separator: ",")
+        let text = "{\"$jsonSchema\": {\"properties\": {\"a\": {\"enum\": [\(values)]}}}}"
+        try measure("growth: enum, \(count) values", bytes: text.utf8.count, items: count, of: "values") {
+            let schema = try ServerSchema.read(text: text, namespace: Self.namespace)
+            let compiled = CompiledSchema(schema.collections[0], of: schema)
+            let document: BSONDocument = ["_id": 1, "a": "none of them"]
+            for _ in 0..<count {
+                let verdict = try compiled.check(document.view)
+                precondition(verdict == .certain)
+            }
+        }
+        let old = try Self.schema(Self.texts("p", count))
+        let required = (0..<count).map { "p\($0)" }
+        let changes = [
+            ("required", try Self.schema(Self.texts("p", count), required: required)),
+            ("renamed", try Self.schema(Self.texts("q", count))),
+        ]
+        for (name, new) in changes {
+            measure("growth: diff, \(count) properties \(name)", bytes: 0, items: count, of: "properties") {
+                precondition(SchemaDiff.changes(from: old, to: new).count >= count)
+            }
+            try measure("growth: plan, \(count) properties \(name)", bytes: 0, items: count, of: "properties") {
+                let planner = Planner(from: old, to: new)
+                for job in try planner.plan().jobs { try planner.check(job) }
+            }
+        }
+    }
+
+    private mutating func measureDocuments(_ count: Int) throws {
+        let set = try Self.schema(["\"a\": {\"bsonType\": \"array\", \"uniqueItems\": true}"])
+        let compiled = CompiledSchema(set.collections[0], of: set)
+        // No double is any of them.
+        let decimals = (0..<count).compactMap { Decimal128("0.\($0)00000000000000000001") }.map {
+            BSONValue.decimal($0)
+        }
+        let document: BSONDocument = ["_id": .objectID(ObjectID(high: 0, low: 0)), "a": .array(of: decimals)]
+        try measure("growth: set, \(count) decimals", bytes: document.bytes.count, items: count, of: "elements") {
+            let verdict = try compiled.check(document.view)
+            precondition(verdict != .certain)
+        }
+        let names = (0..<count).map { "shared--\($0)--shared--" }
+        let wide = try Self.schema(names.map { "\"\($0)\": {\"bsonType\": \"int\"}" })
+        let schema = CompiledSchema(wide.collections[0], of: wide)
+        // Backwards, so that no field is where it is expected.
+        let fields = BSONDocument(names.reversed().map { ($0, BSONValue.int(1)) })
+        try measure("growth: names, \(count) alike at both ends", bytes: fields.bytes.count, items: count, of: "fields")
+        {
+            _ = try schema.check(fields.view)
+        }
+    }
+
+    private mutating func measureArchive(_ count: Int) throws {
+        let collections = (0..<count).map { (Namespace(database: "bench", collection: "c\($0)"), [BSONDocument()]) }
+        let bytes = ArchiveWriter.interleaved(collections)
+        let folder = try TemporaryFolder()
+        let path = folder.path.appending("A.bson")
+        let file = try FileDescriptor.open(
+            path, .writeOnly, options: [.create, .truncate], permissions: .ownerReadWrite)
+        _ = try file.closeAfter { try file.writeAll(bytes) }
+        try measure("growth: archive, \(count) collections", bytes: bytes.count, items: count, of: "collections") {
+            var reader = try ArchiveReader(DumpInput(path), wanted: [])
+            while try reader.next() != nil {}
+            precondition(reader.namespaces.count == count)
+        }
+    }
+}
