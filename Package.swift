@@ -112,6 +112,13 @@ let package = Package(
             name: "ReportingTests",
             dependencies: ["Reporting", "Checking", "SchemaChange", "ServerSchema", "Backfill", "BSON"]),
         .testTarget(
+            name: "FuzzTests",
+            dependencies: [
+                "ShipshapeCLI", "Planning", "Backfill", "Scanning", "SchemaChange", "Checking", "LocatedYAML",
+                "ServerSchema",
+                "Patterns", "Mongo", "BSON", "DumpWriter", "Conformance",
+            ], path: "Tests/Fuzz"),
+        .testTarget(
             name: "Integration",
             dependencies: [
                 "ShipshapeCLI", "Reporting", "Backfill", "Scanning", "Checking", "ServerSchema", "Mongo", "BSON",

@@ -1,0 +1,255 @@
+import BSON
+import Checking
+import DumpWriter
+import Foundation
+import LocatedYAML
+import Mongo
+import Patterns
+import SchemaChange
+import ServerSchema
+
+@testable import Backfill
+@testable import Planning
+@testable import Scanning
+@testable import ShipshapeCLI
+
+extension FuzzKind {
+    private static let namespace = Namespace(database: "app", collection: "person")
+    private static let small = """
+        {"title": "P", "bsonType": "object", "required": ["_id", "name"], "properties": {"_id": {"bsonType": "objectId"},
+         "name": {"bsonType": "string"}, "tags": {"bsonType": "array", "items": {"bsonType": "int"}, "uniqueItems": true}}}
+        """
+
+    /// Every kind of file that the program reads, and every text of a flag that has a form of its own.
+    static func all(in folder: FuzzFolder) throws -> [FuzzKind] {
+        let base = try ServerSchema.read(text: small, namespace: namespace)
+        return schemas(base) + folders(folder) + jobs(base) + dumps(folder) + (try values(base)) + flags(base)
+    }
+
+    private static func schemas(_ base: ServerSchema) -> [FuzzKind] {
+        let read: @Sendable ([UInt8]) throws -> Void = { bytes in
+            try use(try ServerSchema.read(text: String(decoding: bytes, as: UTF8.self), namespace: namespace), base)
+        }
+        return [FuzzKind("schema", Corpus.schemas, read), FuzzKind("validator", Corpus.validators, read)]
+    }
+
+    /// Whatever a schema is used for.
+    private static func use(_ schema: ServerSchema, _ base: ServerSchema) throws {
+        _ = SchemaLint.findings(in: schema)
+        for collection in schema.collections {
+            let compiled = CompiledSchema(collection, of: schema)
+            var tally = Tally(compiled)
+            for document in Corpus.documents.prefix(8) { _ = try? tally.add(document.view) }
+            _ = tally.counts
+            _ = collection.root.jsonSchema
+        }
+        guard schema.dialect == base.dialect else { return }
+        for (old, new) in [(base, schema), (schema, base)] {
+            let planner = Planner(from: old, to: new)
+            for job in try planner.plan().jobs { try planner.check(job) }
+        }
+    }
+
+    /// Apps of each generation, of which one file is another.
+    private static func folders(_ folder: FuzzFolder) -> [FuzzKind] {
+        func app(_ name: String, _ fixture: String) -> FuzzKind {
+            let home = Corpus.root.appendingPathComponent("Tests/ServerSchemaTests/Fixtures/\(fixture)")
+            let names = (FileManager.default.enumerator(atPath: home.path)?.compactMap { $0 as? String } ?? []).sorted()
+            let files = names.compactMap { name -> (String, [UInt8])? in
+                guard let data = try? Data(contentsOf: home.appendingPathComponent(name)) else { return nil }
+                return (name, Array(data))
+            }
+            return FuzzKind(name, files.map(\.1)) { bytes in
+                // Which file it stands for follows from the bytes.
+                let index = (bytes.reduce(0) { ($0 &* 31 &+ Int($1)) & 0xFFFF }) % files.count
+                var changed = files
+                changed[index].1 = bytes
+                try folder.with(changed.map { (name: $0.0, bytes: $0.1) }) { path in
+                    _ = SchemaLint.findings(in: try ServerSchema.readForLint(at: path))
+                    _ = try ServerSchema.read(at: path, namespace: namespace)
+                }
+            }
+        }
+        return [
+            app("app, newest", "tracker-app"), app("app, older", "older-app"), app("app, stitch", "stitch-app"),
+            app("folder, flat", "flat"), app("folder, nested", "nested"),
+        ]
+    }
+
+    private static func jobs(_ base: ServerSchema) -> [FuzzKind] {
+        let expressions = [
+            "{$cond: [{$gt: [$a, 1]}, {$toString: $a}, {$literal: {b: [1]}}]}",
+            "{$let: {vars: {x: $a.b}, in: {$concat: [$$x, c]}}}",
+            "{$dateAdd: {startDate: $$NOW, unit: day, amount: {$numberLong: \"1\"}}}",
+            "{$map: {input: $l, in: $$this.a}}",
+        ]
+        return [
+            FuzzKind("job", Corpus.jobs) { bytes in
+                let job = try JobFile.parse(String(decoding: bytes, as: UTF8.self), path: "j.yml")
+                for schema in [nil, base] {
+                    _ = try CompiledJob(job, active: schema, next: schema).notes(keepsJournal: true)
+                }
+            },
+            FuzzKind("expression", texts: expressions) { text in
+                let lines = text.split(separator: "\n", omittingEmptySubsequences: false).joined(
+                    separator: "\n          ")
+                let job = try JobFile.parse(
+                    "job: a\ncollection: b.c\nsteps:\n  - expression:\n      field: a\n      value:\n          \(lines)\n",
+                    path: "j")
+                try CompiledJob(job, active: nil, next: nil).checkServer(wireVersion: 17)
+            },
+            FuzzKind(
+                "limits",
+                texts: ["1000", "16MiB", "500ms", "10%", "Mon-Fri 08:00-20:00 Europe/Madrid", "{dirty: 5%, used: 90%}"]
+            ) {
+                text in
+                let job = try JobFile.parse("job: a\ncollection: b.c\nsteps: [copy: {from: d, to: e}]", path: "j")
+                for name in [
+                    "chunk.documents", "chunk.time", "chunk.bytes", "unsynced", "reserve", "nice", "lag", "pause",
+                    "cache",
+                ] {
+                    _ = try? job.limits(overriddenBy: [LimitOverride(name: name, value: text)]).ceiling
+                }
+                _ = try job.limits(overriddenBy: [LimitOverride(name: "pause", value: text)])
+            },
+            FuzzKind(
+                "ids",
+                texts: [
+                    "{\"$oid\": \"507f1f77bcf86cd799439011\"}\n1\n\"a\"\n{\"_id\": {\"a\": 1}}\n",
+                    "{\"record\":\"failure\",\"database\":\"app\",\"collection\":\"person\",\"_id\":1}\n{\"record\":\"result\"}",
+                ]
+            ) { text in _ = try IDList.parse(text, path: "ids", for: namespace) },
+            FuzzKind(
+                "exceptions",
+                texts: [
+                    "- collection: app.person\n  path: name\n  rule: required-missing\n  reason: \"no\"\n  owner: ada\n  expires: 2027-01-31\n"
+                ]
+            ) { text in
+                _ = try ExceptionsFile.parse(
+                    text, path: "e.yml", for: base.collections.map { CompiledSchema($0, of: base) })
+            },
+        ]
+    }
+
+    private static func dumps(_ folder: FuzzFolder) -> [FuzzKind] {
+        let bson = Corpus.documents.flatMap(\.bytes)
+        let archive = ArchiveWriter.interleaved(
+            [(namespace, Corpus.documents), (Namespace(database: "app", collection: "dog"), [["_id": 1]])], block: 3)
+        let json = Corpus.documents.compactMap { try? $0.extendedJSON() }
+        let list = "[\(json.prefix(9).joined(separator: ","))]"
+        let metadata =
+            #"{"options":{"validator":{"a":1}},"indexes":[],"uuid":"0f","collectionName":"person","type":"collection"}"#
+        func source(_ name: String, _ seeds: [[UInt8]], threads: Int = 1) -> FuzzKind {
+            FuzzKind(name, seeds) { bytes in
+                var options = ScanOptions()
+                options.threads = threads
+                let path = try folder.file(bytes, "source")
+                _ = try SourceReader([namespace], source: path, options: options).read { _, view in try view.validate()
+                }
+                _ = try SourceReader([], source: path, options: options).held()
+            }
+        }
+        return [
+            source("bson file", [bson, Array(bson.prefix(900))]), source("bson file, read ahead", [bson], threads: 2),
+            source("archive", [archive]),
+            source("export", [Array(json.joined(separator: "\n").utf8), Array(list.utf8)]),
+            source("gzip", [gzip(bson), gzip(archive), gzip(Array(list.utf8))]),
+            FuzzKind("gzip of what is changed", [archive, bson]) { bytes in
+                let path = try folder.file(gzip(bytes), "source.gz")
+                _ = try SourceReader([namespace], source: path, options: ScanOptions()).read { _, view in
+                    try view.validate()
+                }
+            },
+            FuzzKind("dump folder", [Array(metadata.utf8), gzip(Array(metadata.utf8))]) { bytes in
+                let files = [
+                    ("app/person.bson", bson), ("app/person.metadata.json", bytes), ("app/dog.metadata.json.gz", bytes),
+                ]
+                try folder.with(files.map { (name: $0.0, bytes: $0.1) }) { path in
+                    _ = try SourceReader([namespace], source: path, options: ScanOptions()).read { _, _ in }
+                }
+            },
+        ]
+    }
+
+    private static func values(_ base: ServerSchema) throws -> [FuzzKind] {
+        let schemas = try [Corpus.validators[0], Array(small.utf8)].map { bytes in
+            let schema = try ServerSchema.read(text: String(decoding: bytes, as: UTF8.self), namespace: namespace)
+            return CompiledSchema(schema.collections[0], of: schema)
+        }
+        let ledger: BSONDocument = ["_id": 1, "ns": "app.person", "documentId": 7, "appId": "x", "reason": "no"]
+        return [
+            FuzzKind("document", Corpus.documents.map(\.bytes)) { bytes in
+                let document = try BSONDocument(bytes: bytes)
+                for schema in schemas {
+                    var tally = Tally(schema)
+                    try tally.add(document.view)
+                    _ = tally.counts
+                }
+                try document.view.validate()
+                _ = try document.extendedJSON()
+                _ = try BSONValue.object(document).isEqualIgnoringFieldOrder(.object(document))
+                _ = BSONOrder.precedes(.object(document), .object(Corpus.documents[0]))
+            },
+            FuzzKind("ledger entry", [ledger.bytes]) { bytes in
+                var index = LedgerIndex()
+                let entry = try BSONDocument(bytes: bytes)
+                _ = try index.insert(entry: entry.view)
+            },
+            FuzzKind("extended JSON", texts: Corpus.documents.prefix(12).compactMap { try? $0.extendedJSON() }) {
+                text in
+                _ = try? BSONValue(extendedJSON: text).extendedJSON(.relaxed)
+                _ = try BSONDocument(extendedJSON: text).extendedJSON()
+            },
+            FuzzKind(
+                "pattern", texts: ["^[a-z]+@(x|y)*$", "(?<n>a{2,5})\\k<n>", "[[:alpha:]-_]\\i", "^((a)|(b)|(ab))*$"]
+            ) { text in
+                for mode in [Pattern.Mode.characters, .bytes] {
+                    guard let pattern = try? Pattern(text, mode: mode) else { continue }
+                    for subject in [text, String(repeating: "ab", count: 2_000)] { _ = try? pattern.matches(subject) }
+                }
+            },
+        ]
+    }
+
+    private static func flags(_ base: ServerSchema) -> [FuzzKind] {
+        [
+            FuzzKind("configuration", texts: ["renames:\n  - app.person.name=title\n  - P=Q\n"]) { text in
+                guard let root = try YAMLFile.rootIfAny(of: text, path: "c.yml") else { return }
+                let members = try root.members(of: "the configuration", allowed: ["renames"])
+                let renames = try (members["renames"]?.elements(of: "renames") ?? []).map { entry in
+                    try Rename(try entry.text(of: "a rename"), at: entry.location)
+                }
+                _ = try SchemaDiff.changes(from: base, to: base, renames: renames)
+            },
+            FuzzKind("rename", texts: ["app.person.name=title", "P.tags=labels", "P=Q", "app.person=app.people"]) {
+                text in
+                _ = try SchemaDiff.changes(from: base, to: base, renames: [try Rename(text)])
+            },
+            FuzzKind("default", texts: ["P.name=\"x\"", "app.person.tags=[1]", "P.name={\"$date\": 0}"]) { text in
+                guard let stated = StatedDefault(text) else { return }
+                var options = PlanOptions()
+                options.defaults = [stated]
+                for job in try Planner(from: base, to: base, options: options).plan().jobs {
+                    _ = try JobFile.parse(job.bareText, path: "p")
+                }
+            },
+            FuzzKind(
+                "connection string",
+                texts: ["mongodb://ada:pw@a:1,b:2/db?tls=true&w=majority", "mongodb://%2Ftmp%2Fs.sock"]
+            ) { text in
+                // The other scheme asks the DNS.
+                guard !text.contains("+srv") else { return }
+                let uri = try MongoURI.parse(text)
+                _ = uri.redacted
+            },
+            FuzzKind(
+                "git revision and paths", texts: ["HEAD~1:schemas", "a.b.[].c", "app.person", "HEAD^{/fix: x}:./y"]
+            ) { text in
+                _ = GitRevision(text)
+                _ = Namespace(text)
+                _ = try? FieldPath(text)
+                _ = DumpFiles.decoded(text)
+            },
+        ]
+    }
+}

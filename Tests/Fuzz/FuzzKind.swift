@@ -1,0 +1,84 @@
+import BSON
+import Conformance
+import Foundation
+
+/// One kind of input: what it grows from, and what reads it.
+struct FuzzKind: Sendable {
+    let name: String
+    /// Good inputs.
+    let seeds: [[UInt8]]
+    /// Reads an input; throws what the program would refuse it with.
+    let read: @Sendable ([UInt8]) throws -> Void
+
+    init(_ name: String, _ seeds: [[UInt8]], _ read: @escaping @Sendable ([UInt8]) throws -> Void) {
+        precondition(!seeds.isEmpty, "\(name) has no corpus")
+        (self.name, self.seeds, self.read) = (name, seeds, read)
+    }
+
+    init(_ name: String, texts seeds: [String], _ read: @escaping @Sendable (String) throws -> Void) {
+        self.init(name, seeds.map { Array($0.utf8) }) { try read(String(decoding: $0, as: UTF8.self)) }
+    }
+}
+
+/// What inputs grow from: files of the repository, and cases of the conformance tests.
+enum Corpus {
+    static let root = URL(fileURLWithPath: #filePath).deletingLastPathComponent().deletingLastPathComponent()
+        .deletingLastPathComponent()
+
+    /// The files below a folder whose names end so.
+    static func files(_ folder: String, _ ending: String) -> [[UInt8]] {
+        let base = root.appendingPathComponent(folder)
+        let paths = FileManager.default.enumerator(atPath: base.path)?.compactMap { $0 as? String } ?? []
+        return paths.sorted().filter { $0.hasSuffix(ending) }.compactMap { path in
+            (try? Data(contentsOf: base.appendingPathComponent(path))).map { Array($0) }
+        }
+    }
+
+    /// Random schemas with documents, always the same.
+    static let cases: [CaseGroup] = {
+        var generator = CaseGenerator(seed: 7, documentCount: 4)
+        return (0..<24).map { _ in generator.next() }
+    }()
+
+    static let schemas = files("Tests/ServerSchemaTests/Fixtures", "schema.json") + appServices
+    static let appServices = cases.compactMap(\.appServicesText).map { Array($0.utf8) }
+    static let validators =
+        files("Tests/PlanningTests/Fixtures/validator", ".json")
+        + cases.compactMap { try? "{\"$jsonSchema\": \($0.schema.extendedJSON())}" }.map { Array($0.utf8) }
+    static let jobs = files("jobs/examples", ".yml")
+    static let documents = cases.flatMap(\.documents)
+}
+
+/// A folder that is emptied for each input.
+struct FuzzFolder: Sendable {
+    let path: String
+
+    init() throws {
+        path = NSTemporaryDirectory() + "/shipshape-fuzz-\(UUID().uuidString)"
+        try FileManager.default.createDirectory(atPath: path, withIntermediateDirectories: true)
+    }
+
+    func remove() { try? FileManager.default.removeItem(atPath: path) }
+
+    /// Writes one file, and gives its path.
+    func file(_ bytes: [UInt8], _ name: String) throws -> String {
+        let place = URL(fileURLWithPath: path).appendingPathComponent(name)
+        try FileManager.default.createDirectory(
+            at: place.deletingLastPathComponent(), withIntermediateDirectories: true)
+        try Data(bytes).write(to: place)
+        return place.path
+    }
+
+    /// A folder of its own with these files, for as long as `body` takes.
+    func with(_ files: [(name: String, bytes: [UInt8])], _ body: (String) throws -> Void) throws {
+        let folder = "\(path)/\(UUID().uuidString)"
+        defer { try? FileManager.default.removeItem(atPath: folder) }
+        for (name, bytes) in files {
+            let place = URL(fileURLWithPath: folder).appendingPathComponent(name)
+            try FileManager.default.createDirectory(
+                at: place.deletingLastPathComponent(), withIntermediateDirectories: true)
+            try Data(bytes).write(to: place)
+        }
+        try body(folder)
+    }
+}

@@ -1,0 +1,112 @@
+import Conformance
+import Foundation
+import Synchronization
+import Testing
+
+@testable import ShipshapeCLI
+
+/// Inputs that are changed at random: none ends the program, keeps it for 10 seconds of processor time, takes more than 300
+/// MB, or is an internal error.
+///
+/// A few hundred belong to every run of the tests; `scripts/fuzz` asks for as many as one likes.
+@Suite struct FuzzTests {
+    private static let environment = ProcessInfo.processInfo.environment
+    private static let inputs = environment["SHIPSHAPE_FUZZ_INPUTS"].flatMap { Int($0) } ?? 300
+    private static let seed = environment["SHIPSHAPE_FUZZ_SEED"].flatMap { UInt64($0) } ?? 1
+    private static let megabytes = environment["SHIPSHAPE_FUZZ_MEGABYTES"].flatMap { Int($0) } ?? 300
+    private static let mostSeconds = 10.0
+
+    @Test func noInputIsTooMuch() throws {
+        let folder = try FuzzFolder()
+        defer { folder.remove() }
+        let wanted = Self.environment["SHIPSHAPE_FUZZ_KIND"]
+        let kinds = try FuzzKind.all(in: folder).filter { wanted == nil || $0.name == wanted }
+        try #require(!kinds.isEmpty)
+        let everything = kinds.flatMap(\.seeds)
+        for kind in kinds { for seed in kind.seeds { _ = try? kind.read(seed) } }
+        let watch = Watch(seconds: Self.mostSeconds)
+        var refused = 0
+        var worst = (seconds: 0.0, kind: "", kilobytes: 0)
+        for number in 0..<Self.inputs {
+            let kind = kinds[number % kinds.count]
+            // Each input has a seed of its own, so that one can be had again without those before it.
+            var random = Randomness(seed: Self.seed &* 1_000_003 &+ UInt64(number))
+            let origin = random.pick(kind.seeds)
+            var mutation = Mutation(random: random)
+            let bytes = mutation.mutate(origin, with: random.percent(80) ? kind.seeds : everything)
+            watch.begin("\(kind.name), input \(number)", bytes)
+            Memory.forgetPeak()
+            let before = Memory.peak
+            do { try kind.read(bytes) } catch {
+                refused += 1
+                #expect(ExitStatus(for: error) != .bug, "\(kind.name), input \(number): \(error)")
+            }
+            let (seconds, kilobytes) = (watch.end(), Memory.peak - before)
+            #expect(kilobytes < Self.megabytes << 10, "\(kind.name), input \(number): \(kilobytes) KiB")
+            if seconds > worst.seconds { (worst.seconds, worst.kind) = (seconds, kind.name) }
+            worst.kilobytes = max(worst.kilobytes, kilobytes)
+        }
+        print(
+            "fuzz: \(Self.inputs) inputs of \(kinds.count) kinds, \(refused) refused; at most \(worst.kilobytes >> 10) MiB and "
+                + "\((worst.seconds * 1_000).rounded() / 1_000) s (\(worst.kind))")
+        // Changes that leave nothing to refuse, or nothing that is read, would show nothing.
+        #expect((1..<Self.inputs).contains(refused))
+    }
+}
+
+/// Ends the process when one input takes too long: nothing else could.
+private final class Watch: Sendable {
+    private struct State {
+        var name = ""
+        var start = Double.infinity
+    }
+
+    private let state = Mutex(State())
+    private let file: String?
+
+    init(seconds: Double) {
+        file = ProcessInfo.processInfo.environment["SHIPSHAPE_FUZZ_INPUT"]
+        let watch = self
+        Thread.detachNewThread {
+            while true {
+                Thread.sleep(forTimeInterval: 0.5)
+                let (name, start) = watch.state.withLock { ($0.name, $0.start) }
+                if Self.processorTime - start > seconds { fatalError("fuzz: \(name) takes more than \(seconds) s") }
+            }
+        }
+    }
+
+    /// Keeps the input where it can be found after a crash.
+    func begin(_ name: String, _ bytes: [UInt8]) {
+        if let file { try? Data(bytes).write(to: URL(fileURLWithPath: file)) }
+        if let file { try? Data("\(name)\n".utf8).write(to: URL(fileURLWithPath: file + ".name")) }
+        state.withLock { $0 = State(name: name, start: Self.processorTime) }
+    }
+
+    func end() -> Double {
+        state.withLock { state in
+            defer { state.start = .infinity }
+            return Self.processorTime - state.start
+        }
+    }
+
+    /// Not the wall's: other programs run on the machine.
+    private static var processorTime: Double {
+        var time = timespec()
+        unsafe clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &time)
+        return Double(time.tv_sec) + Double(time.tv_nsec) / 1e9
+    }
+}
+
+/// The most memory that the process has held at once.
+private enum Memory {
+    /// Begins anew.
+    static func forgetPeak() { try? "5".write(toFile: "/proc/self/clear_refs", atomically: false, encoding: .utf8) }
+
+    /// In KiB.
+    static var peak: Int {
+        let status = (try? String(contentsOfFile: "/proc/self/status", encoding: .utf8)) ?? ""
+        let line = status.split(separator: "\n").first { $0.hasPrefix("VmHWM:") } ?? ""
+        return Int(line.filter(\.isNumber)) ?? 0
+    }
+}
