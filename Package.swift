@@ -35,19 +35,20 @@ let package = Package(
         .systemLibrary(name: "CZlib", pkgConfig: "zlib", providers: [.apt(["zlib1g-dev"])]),
 
         .target(name: "BSON", dependencies: ["CBSON", "CZlib", .system]),
-        .target(name: "Mongo", dependencies: ["CMongoC", "BSON"]),
+        .target(name: "Concurrency"),
+        .target(name: "Mongo", dependencies: ["CMongoC", "Concurrency", "BSON"]),
         .target(name: "Patterns", dependencies: ["CPCRE2"]),
         .target(name: "ServerSchema", dependencies: ["Patterns", "BSON", .system]),
         .target(name: "LocatedYAML", dependencies: ["ServerSchema", .yams]),
         .target(name: "SchemaChange", dependencies: ["ServerSchema", "BSON"]),
         .target(name: "Checking", dependencies: ["ServerSchema", "Patterns", "BSON"]),
         .target(name: "Inferring", dependencies: ["Checking", "ServerSchema", "BSON"]),
-        .target(name: "Scanning", dependencies: ["Checking", "ServerSchema", "Mongo", "BSON"]),
+        .target(name: "Scanning", dependencies: ["Checking", "ServerSchema", "Mongo", "Concurrency", "BSON"]),
         .target(
             name: "Backfill",
             dependencies: [
-                "CCrypto", "LocatedYAML", "Scanning", "Checking", "SchemaChange", "ServerSchema", "Mongo", "BSON",
-                .system, .yams,
+                "CCrypto", "LocatedYAML", "Scanning", "Checking", "SchemaChange", "ServerSchema", "Mongo",
+                "Concurrency", "BSON", .system, .yams,
             ]),
         .target(
             name: "Planning",
@@ -55,14 +56,15 @@ let package = Package(
         .target(
             name: "Reporting",
             dependencies: [
-                "CCrypto", "Planning", "Inferring", "Backfill", "SchemaChange", "Checking", "ServerSchema", "BSON",
-                .rainbow, .textTable,
+                "CCrypto", "Planning", "Inferring", "Backfill", "SchemaChange", "Checking", "ServerSchema",
+                "Concurrency",
+                "BSON", .rainbow, .textTable,
             ]),
         .executableTarget(
             name: "ShipshapeCLI",
             dependencies: [
                 "Reporting", "Planning", "Inferring", "Backfill", "Scanning", "SchemaChange", "Checking",
-                "LocatedYAML", "ServerSchema", "Mongo", "BSON", .argumentParser, .subprocess, .system,
+                "LocatedYAML", "ServerSchema", "Mongo", "Concurrency", "BSON", .argumentParser, .subprocess, .system,
             ]),
 
         .executableTarget(
@@ -82,11 +84,12 @@ let package = Package(
             name: "ConformanceOracle", dependencies: ["Conformance", "Mongo", "BSON"], path: "Tests/ConformanceOracle"),
         .executableTarget(
             name: "conformance",
-            dependencies: ["ConformanceOracle", "Conformance", "Mongo", "BSON", .argumentParser],
+            dependencies: ["ConformanceOracle", "Conformance", "Mongo", "Concurrency", "BSON", .argumentParser],
             path: "Tests/ConformanceTool"),
         .target(name: "DumpWriter", dependencies: ["CZlib", "BSON"], path: "Tests/DumpWriter"),
         .target(
-            name: "TestSupport", dependencies: ["Checking", "ServerSchema", "Mongo", "BSON", .subprocess, .system],
+            name: "TestSupport",
+            dependencies: ["Checking", "ServerSchema", "Mongo", "Concurrency", "BSON", .subprocess, .system],
             path: "Tests/Support"),
         .testTarget(name: "PatternsTests", dependencies: ["Patterns"]),
         .testTarget(name: "BSONTests", dependencies: ["BSON", "DumpWriter", .system]),
@@ -96,12 +99,13 @@ let package = Package(
         .testTarget(
             name: "CheckingTests", dependencies: ["Checking", "Conformance", "ServerSchema", "BSON"]),
         .testTarget(name: "InferringTests", dependencies: ["Inferring", "Checking", "ServerSchema", "BSON"]),
-        .testTarget(name: "MongoTests", dependencies: ["Mongo", "BSON", "TestSupport"]),
+        .testTarget(name: "ConcurrencyTests", dependencies: ["Concurrency"]),
+        .testTarget(name: "MongoTests", dependencies: ["Mongo", "Concurrency", "BSON", "TestSupport"]),
         .testTarget(
             name: "BackfillTests",
             dependencies: [
-                "Planning", "Reporting", "Backfill", "LocatedYAML", "Checking", "SchemaChange", "ServerSchema", "BSON",
-                "DemoData", .yams,
+                "Planning", "Reporting", "Backfill", "LocatedYAML", "Checking", "SchemaChange", "ServerSchema",
+                "Concurrency", "BSON", "DemoData", .yams,
             ]),
         .testTarget(
             name: "PlanningTests",
@@ -121,8 +125,9 @@ let package = Package(
         .testTarget(
             name: "Integration",
             dependencies: [
-                "ShipshapeCLI", "Reporting", "Backfill", "Scanning", "Checking", "ServerSchema", "Mongo", "BSON",
-                "TestSupport", "DemoData", "DumpWriter", "Conformance", "ConformanceOracle", .subprocess, .system,
+                "ShipshapeCLI", "Reporting", "Backfill", "Scanning", "Checking", "ServerSchema", "Mongo", "Concurrency",
+                "BSON", "TestSupport", "DemoData", "DumpWriter", "Conformance", "ConformanceOracle", .subprocess,
+                .system,
             ]),
     ],
     swiftLanguageModes: [.v6]

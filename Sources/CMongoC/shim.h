@@ -3,7 +3,6 @@
 
 #include <mongoc/mongoc.h>
 #include <pthread.h>
-#include <sys/prctl.h>
 
 // Debian's libbson aligns bson_t to 128 bytes, which Swift does not know: Swift must never allocate one. The shims
 // below own every bson_t; Swift gives and takes plain bytes.
@@ -297,28 +296,6 @@ cmongoc_read_preference (mongoc_read_mode_t mode, cmongoc_document tags, int64_t
       mongoc_read_prefs_set_max_staleness_seconds (preference, staleness);
    }
    return preference;
-}
-
-/// Starts a detached thread; 0, or an error number. Which module owns `pthread_attr_t` depends on the system's headers,
-/// so Swift does not name it.
-static inline int
-cmongoc_start_thread (size_t stack_size, void *(*run) (void *), void *context)
-{
-   pthread_t thread;
-   pthread_attr_t attributes;
-   pthread_attr_init (&attributes);
-   pthread_attr_setstacksize (&attributes, stack_size);
-   pthread_attr_setdetachstate (&attributes, PTHREAD_CREATE_DETACHED);
-   int status = pthread_create (&thread, &attributes, run, context);
-   pthread_attr_destroy (&attributes);
-   return status;
-}
-
-/// Names the thread that calls: `prctl` is variadic.
-static inline void
-cmongoc_name_thread (const char *name)
-{
-   prctl (PR_SET_NAME, name);
 }
 
 #endif

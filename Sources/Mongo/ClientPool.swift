@@ -1,4 +1,5 @@
 internal import CMongoC
+import Concurrency
 
 /// The clients of one deployment, with the threads that watch its servers.
 ///

@@ -1,5 +1,6 @@
 import BSON
 public import Checking
+import Concurrency
 import ServerSchema
 
 /// A check's report for machines: one JSON object, whose keys always stand in the same order, the verdict last.
@@ -27,7 +28,7 @@ public struct CheckReportJSON: Sendable {
             ("dialect", .string(report.dialect.rawValue)),
             ("source", .string(report.source)),
             ("active", report.active.map { .string($0) } ?? .null),
-            ("duration_ms", .integer(report.duration.milliseconds)),
+            ("duration_ms", .integer(Int(report.duration.milliseconds))),
             ("collections", .array(report.collections.map(collection))),
             ("removed_collections", .array(report.removed.map(removed))),
             ("exceptions", report.exceptions.map(\.json) ?? .null),

@@ -1,5 +1,6 @@
 import BSON
 public import Checking
+import Concurrency
 import ServerSchema
 
 /// A check's report for a person: the verdict first, then what is wrong where, then the filters to look closer.
@@ -32,7 +33,7 @@ public struct CheckReportText: Sendable {
     }
 
     private var footer: String {
-        "\(report.readCount.documents) of \(report.source) read in \(report.duration.seconds)."
+        "\(report.readCount.documents) of \(report.source) read in \(report.duration.seconds.inTenths) s."
     }
 
     private func collection(_ collection: CheckReport.Collection) -> String {

@@ -1,5 +1,6 @@
 import BSON
 import Checking
+import Concurrency
 package import Inferring
 import ServerSchema
 
@@ -24,7 +25,7 @@ package struct InferReportJSON: Sendable {
             ("source", .string(report.source)),
             ("cover", .share(report.options.cover)),
             ("strict", .bool(report.options.isStrict)),
-            ("duration_ms", .integer(report.duration.milliseconds)),
+            ("duration_ms", .integer(Int(report.duration.milliseconds))),
             ("collections", .array(report.collections.map(collection))),
             ("notes", .array(report.notes.map { .string($0) })),
             ("within_cover", .bool(report.isWithinCover)),

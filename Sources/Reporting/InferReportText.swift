@@ -1,5 +1,6 @@
 import BSON
 import Checking
+import Concurrency
 package import Inferring
 import ServerSchema
 import TextTable
@@ -20,7 +21,7 @@ package struct InferReportText: Sendable {
         var blocks = report.collections.map(collection)
         if !report.notes.isEmpty { blocks.append(report.notes.map { "Note: \($0)" }.joined(separator: "\n")) }
         let read = report.collections.reduce(0) { $0 + $1.inference.documents }
-        blocks.append("\(read.documents) of \(report.source) read in \(report.duration.seconds).")
+        blocks.append("\(read.documents) of \(report.source) read in \(report.duration.seconds.inTenths) s.")
         return blocks.joined(separator: "\n\n") + "\n"
     }
 

@@ -1,5 +1,6 @@
 import BSON
 public import Checking
+import Concurrency
 
 /// What the ledger of unsynced documents holds, for machines: one JSON object, whose keys always stand in the same order.
 public struct UnsyncedJSON: Sendable {
@@ -25,7 +26,7 @@ public struct UnsyncedJSON: Sendable {
             ("command", .string("unsynced")),
             ("source", .string(report.source)),
             ("schema", report.schema.map { .string($0) } ?? .null),
-            ("duration_ms", .integer(report.duration.milliseconds)),
+            ("duration_ms", .integer(Int(report.duration.milliseconds))),
             ("ledgers", .array(report.ledgers.map { .string("\($0)") })),
             ("limit", .integer(report.limit)),
             ("apps", .array(report.apps.map(app))),

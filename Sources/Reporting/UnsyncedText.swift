@@ -1,5 +1,6 @@
 import BSON
 public import Checking
+import Concurrency
 import TextTable
 
 /// What the ledger of unsynced documents holds, for a person: the headroom first, then who, where and why.
@@ -24,7 +25,7 @@ public struct UnsyncedText: Sendable {
     public var text: String {
         var blocks = [headline] + report.apps.map(app)
         if !report.notes.isEmpty { blocks.append(report.notes.map { "Note: \($0)" }.joined(separator: "\n")) }
-        blocks.append("\(report.source) read in \(report.duration.seconds).")
+        blocks.append("\(report.source) read in \(report.duration.seconds.inTenths) s.")
         return blocks.joined(separator: "\n\n") + "\n"
     }
 

@@ -1,5 +1,6 @@
 package import BSON
 package import Checking
+import Concurrency
 package import Mongo
 
 /// Checks every document of a live collection.

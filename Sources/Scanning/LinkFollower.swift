@@ -1,6 +1,6 @@
 import BSON
 import Checking
-import Glibc
+import Concurrency
 import Mongo
 
 /// Looks up what the links of documents lead to, many at a time.
@@ -90,14 +90,13 @@ extension LinkFollower {
         guard let number = namespaces.firstIndex(of: target) else { return Found() }
         var found = Found()
         for slice in keys.map(\.value).commandSlices(count: 1_000) {
-            let start = ContinuousClock.now
+            var retries = Retries(limit: patience)
             while true {
                 do {
                     try read(slice, of: collections[number], schema: targets[target], into: &found)
                     break
                 } catch let error as MongoError where error.isCursorLost {
-                    guard start.duration(to: .now) < patience else { throw error }
-                    sleep(1)
+                    try retries.wait(after: error, isProgress: false) { false }
                 }
             }
         }

@@ -1,4 +1,4 @@
-import Glibc
+import Concurrency
 import Synchronization
 
 /// What a thread of a scan does now and then: tell how far it is, keep to the rate, and ask whether to stop.
@@ -54,10 +54,6 @@ package final class RateLimit: Sendable {
             paid = next
             return next
         }
-        while !isStopped() {
-            let rest = ContinuousClock.now.duration(to: until)
-            guard rest > .zero else { return }
-            usleep(UInt32(min(rest, .milliseconds(100)) / .microseconds(1)))
-        }
+        PosixThread.sleep(ContinuousClock.now.duration(to: until), unless: isStopped)
     }
 }

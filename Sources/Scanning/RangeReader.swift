@@ -1,4 +1,5 @@
 package import BSON
+import Concurrency
 package import Mongo
 
 /// Reads a range of a collection in the order of `_id`, and goes on after a lost cursor where it was.
@@ -34,7 +35,7 @@ package struct RangeReader {
     ///   `body` throws.
     package func read(_ body: (borrowing BSONView) throws -> Bool) throws {
         var last = LastID()
-        var retries = Retries(patience: patience)
+        var retries = Retries(limit: patience)
         while true {
             do {
                 try read(after: &last, body)

@@ -1,4 +1,5 @@
 package import BSON
+import Concurrency
 package import Mongo
 import Synchronization
 
@@ -80,7 +81,7 @@ package struct RangeThreads: Sendable {
             {
                 return RangeQueue(plan)
             }
-            var retries = Retries(patience: byID ? options.patience : .zero)
+            var retries = Retries(limit: byID ? options.patience : .zero)
             while true {
                 do throws(MongoError) {
                     return RangeQueue(try IDRange.splitting(client.collection(namespace), into: count))

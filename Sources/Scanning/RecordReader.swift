@@ -1,4 +1,5 @@
 import BSON
+import Concurrency
 import Mongo
 
 /// Reads a part of a collection in the order in which a member keeps its records, and goes on after a lost cursor where it
@@ -38,7 +39,7 @@ struct RecordReader {
 
     private func readOn(_ body: (borrowing BSONView) throws -> Bool) throws {
         var place = range.after?.place
-        var retries = Retries(patience: patience)
+        var retries = Retries(limit: patience)
         var isRecordGone = false
         var isRead = false
         while true {

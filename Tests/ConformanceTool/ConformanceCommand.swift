@@ -1,5 +1,6 @@
 import ArgumentParser
 import BSON
+import Concurrency
 import Conformance
 import Mongo
 import SystemPackage

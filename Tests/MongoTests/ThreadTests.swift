@@ -1,34 +1,9 @@
-import BSON
-import Glibc
+import Concurrency
 import Mongo
-import Synchronization
 import TestSupport
 import Testing
 
 @Suite struct ThreadTests {
-    @Test(.timeLimit(.minutes(1))) func blockingWorkDoesNotBlockTheCooperativePool() async {
-        // Each waits for all the others, and they are more than the pool has threads: on it, they would wait for ever.
-        let arrivals = Arrivals()
-        await withTaskGroup(of: Void.self) { group in
-            for _ in 0..<64 {
-                group.addTask {
-                    await onOwnedThread(name: "waiter") {
-                        arrivals.count.add(1, ordering: .relaxed)
-                        while arrivals.count.load(ordering: .relaxed) < 64 { _ = usleep(10_000) }
-                    }
-                }
-            }
-        }
-        #expect(arrivals.count.load(ordering: .relaxed) == 64)
-    }
-
-    @Test func theBodyRunsOnAThreadOfItsName() async throws {
-        let name = await onOwnedThread(name: "a name that is far too long") {
-            (try? String(decoding: readAll("/proc/thread-self/comm"), as: UTF8.self)) ?? ""
-        }
-        #expect(name == "a name that is \n")
-    }
-
     @Test func typedErrorsComeThrough() async {
         await #expect(throws: MongoError(.server, .badValue, message: "x")) {
             try await onOwnedThread(name: "thrower") { () throws(MongoError) -> Int in
@@ -37,30 +12,9 @@ import Testing
         }
     }
 
-    @Test func theStackIsDeep() async {
-        // A kilobyte per level, several in a debug build.
-        let depth = await onOwnedThread(name: "deep") { descend(1_500) }
-        #expect(depth == 1_500)
-    }
-
-    @Test func anActorRunsOnItsOwnThread() async throws {
-        let worker = Worker()
-        let first = await worker.threadID()
-        await Task.yield()
-        #expect(await worker.threadID() == first)
-        #expect(first != 0)
+    @Test func anActorCallsTheDriverOnItsOwnThread() async throws {
         let mongod = try await Mongod.shared
-        #expect(try await worker.setName(of: mongod) != nil)
-    }
-
-    @Test func ownedThreadsEnd() async throws {
-        weak var thread: OwnedThread?
-        do {
-            let worker = Worker()
-            _ = await worker.threadID()
-            thread = worker.thread
-        }
-        try await waitUntil("the thread is released") { thread == nil }
+        #expect(try await Worker().setName(of: mongod) != nil)
     }
 }
 
@@ -68,32 +22,8 @@ private actor Worker {
     nonisolated let thread = OwnedThread(name: "worker")
     nonisolated var unownedExecutor: UnownedSerialExecutor { unsafe thread.asUnownedSerialExecutor() }
 
-    func threadID() -> Int {
-        assertIsolated()
-        return Int(bitPattern: UInt(pthread_self()))
-    }
-
     func setName(of mongod: Mongod) throws -> String? {
-        try mongod.pool().client().hello().setName
+        assertIsolated()
+        return try mongod.pool().client().hello().setName
     }
-}
-
-/// Recurses with a kilobyte per level that the optimiser cannot drop.
-@inline(never)
-private func descend(_ depth: Int) -> Int {
-    let filler = InlineArray<1_024, UInt8>(repeating: UInt8(truncatingIfNeeded: depth))
-    guard depth > 0 else { return 0 }
-    return 1 + descend(depth - 1) + Int(filler[depth % 1_024] &- UInt8(truncatingIfNeeded: depth))
-}
-
-private func readAll(_ path: String) throws -> [UInt8] {
-    let file = unsafe open(path, O_RDONLY)
-    defer { close(file) }
-    var bytes = [UInt8](repeating: 0, count: 64)
-    let count = unsafe read(file, &bytes, bytes.count)
-    return Array(bytes.prefix(max(0, count)))
-}
-
-private final class Arrivals: Sendable {
-    let count = Atomic<Int>(0)
 }

@@ -1,4 +1,5 @@
 package import BSON
+import Concurrency
 package import Mongo
 import Synchronization
 

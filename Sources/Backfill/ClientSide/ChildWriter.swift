@@ -1,4 +1,5 @@
 import BSON
+import Concurrency
 import Mongo
 
 /// Writes the documents that a step makes in another collection, before anything links to them.

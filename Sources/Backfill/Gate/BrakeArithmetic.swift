@@ -1,3 +1,5 @@
+import Concurrency
+
 /// Which brakes hold: stops at a limit and goes on well below it, so that a value near the limit does not flutter.
 struct BrakeArithmetic: Sendable {
     /// How old a reading may be.

@@ -1,3 +1,5 @@
+import Concurrency
+
 /// At what a run waits; `nil` takes a brake off.
 package struct BrakeLimits: Hashable, Sendable {
     /// The most that a majority, or the slowest healthy secondary, may be behind the primary.

@@ -1,4 +1,5 @@
 import BSON
+import Concurrency
 
 /// What the brakes measure, as the primary told it at one moment; `nil` where it told nothing.
 struct BrakeReading: Hashable, Sendable {

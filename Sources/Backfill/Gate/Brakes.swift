@@ -1,4 +1,5 @@
 import BSON
+import Concurrency
 import Mongo
 
 /// All that may make a run wait before a chunk: the deployment's state, an operator, the time of day.
@@ -108,7 +109,7 @@ final class Brakes {
                 events(.waiting(holds))
             }
             try keep(holds)
-            Thread.sleep(Self.tick)
+            PosixThread.sleep(Self.tick)
             count(holds, before.duration(to: .now))
         }
     }

@@ -1,4 +1,5 @@
 import BSON
+import Concurrency
 import Mongo
 import Scanning
 
@@ -26,7 +27,7 @@ final class GateLedger {
     /// The documents that the ledgers hold for the app; `nil` when there is none.
     ///
     /// One that two ledgers hold counts twice: too many is the safe side.
-    /// - Throws: ``BackfillError`` when a ledger may not be read; ``MongoError``.
+    /// - Throws: ``LedgerUnreadable`` when a ledger may not be read; ``MongoError``.
     func count() throws -> Int? {
         try reading { readers in
             readers.isEmpty ? nil : try readers.reduce(0) { try $0 + $1.count() }
@@ -34,7 +35,7 @@ final class GateLedger {
     }
 
     /// Which of these documents the ledgers hold for the app.
-    /// - Throws: ``BackfillError`` when a ledger may not be read; ``MongoError``.
+    /// - Throws: ``LedgerUnreadable`` when a ledger may not be read; ``MongoError``.
     func holding(_ ids: [BSONValue], of namespace: Namespace) throws -> Set<BSONValue> {
         guard !ids.isEmpty else { return [] }
         return try reading { readers in
@@ -47,7 +48,7 @@ final class GateLedger {
             try find()
             return try body(readers)
         } catch let error as MongoError where error.isAuthorization {
-            throw BackfillError.ledgerUnreadable(location.namespace ?? LedgerFinder.standard)
+            throw LedgerUnreadable(location.namespace ?? LedgerFinder.standard)
         } catch let error as MongoError where error.isTimeLimit {
             // A server under load takes longer; that passes.
             throw MongoError(

@@ -1,4 +1,5 @@
 import BSON
+import Concurrency
 import Mongo
 
 /// Asks the primary for what the brakes measure.
@@ -40,7 +41,7 @@ struct ServerProbe {
         var reading = try lag(limits, on: client)
         // An idle set writes an entry every ten seconds, and until the others have it they look as far behind.
         if let limit = limits.lag?.seconds, max(reading.majorityLag ?? 0, reading.secondaryLag?.seconds ?? 0) >= limit {
-            Thread.sleep(Self.secondLook)
+            PosixThread.sleep(Self.secondLook)
             let again = try lag(limits, on: client)
             reading.majorityLag = [reading.majorityLag, again.majorityLag].compactMap(\.self).min()
             reading.secondaryLag = [reading.secondaryLag, again.secondaryLag].compactMap(\.self)

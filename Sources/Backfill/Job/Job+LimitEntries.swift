@@ -1,3 +1,5 @@
+import Concurrency
+
 extension Job.Limits {
     /// Every limit by its name below `limits`, with its value as a job file spells it.
     package var entries: [(name: String, value: String)] {

@@ -1,4 +1,5 @@
 package import BSON
+import Concurrency
 package import ServerSchema
 
 /// A backfill of one collection, as its job file states it.

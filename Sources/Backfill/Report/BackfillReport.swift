@@ -1,4 +1,5 @@
 package import BSON
+import Concurrency
 
 /// What a backfill did, or would do, and what remains.
 package struct BackfillReport: Sendable {

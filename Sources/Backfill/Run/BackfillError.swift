@@ -1,4 +1,4 @@
-package import BSON
+import BSON
 import ServerSchema
 
 /// Why a job cannot run, or cannot go on.
@@ -39,8 +39,6 @@ package struct BackfillError: Error, Hashable, Sendable {
         case refusedByData
         /// A collection that a step reads may not be read.
         case lookupUnreadable
-        /// The ledger of unsynced documents exists and may not be read.
-        case ledgerUnreadable
     }
 
     /// The kind.
@@ -52,16 +50,6 @@ package struct BackfillError: Error, Hashable, Sendable {
     package init(_ kind: Kind, _ message: String) {
         self.kind = kind
         self.message = message
-    }
-}
-
-extension BackfillError {
-    /// The ledger may not be read.
-    package static func ledgerUnreadable(_ namespace: Namespace) -> BackfillError {
-        BackfillError(
-            .ledgerUnreadable,
-            "the ledger \(namespace) may not be read: grant `find` on it and `listCollections` on its database, or say "
-                + "--ledger none if there is none")
     }
 }
 

@@ -1,4 +1,5 @@
 import BSON
+import Concurrency
 import Mongo
 
 /// One chunk's way: find → judge → reserve → journal → write → checkpoint → settle.
@@ -69,7 +70,7 @@ extension BackfillRun {
         if let documents = chunk.documents { return (documents, phase, []) }
         let (now, later) = phase.earlierOfClient.isEmpty ? (chunk, nil) : chunk.cut(after: Self.mostCleared)
         let (kernel, runner, context, uuid, amount) = (
-            kernel.patience, runner, job.context(collection), checkedUUID,
+            kernel.retry, runner, job.context(collection), checkedUUID,
             ReadAmount(documents: .max, bytes: pacing.bytes)
         )
         return try kernel.bridging {
@@ -293,10 +294,10 @@ extension BackfillRun {
     ) throws -> Writing? {
         while !kernel.stop.isRaised {
             try kernel.keepLease()
-            let (lease, patience) = (kernel.lease, kernel.patience)
+            let (lease, retry) = (kernel.lease, kernel.retry)
             FaultPoint.beforeWrite.reached()
             do {
-                let timeLimit = try patience.bridging { () throws -> MongoError? in
+                let timeLimit = try retry.run { () throws -> MongoError? in
                     var failures: [MongoError] = []
                     for outcome in commands(lease, kernel.client) {
                         switch outcome {

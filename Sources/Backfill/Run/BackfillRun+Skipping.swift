@@ -1,4 +1,5 @@
 import BSON
+import Concurrency
 import Mongo
 import Scanning
 
@@ -114,8 +115,8 @@ extension BackfillRun {
             try kernel.keepLease()
             let writer = ChunkWriter(
                 job: job.job, phase: job.whole, isJournaled: false, collectionUUID: checkedUUID)
-            let (lease, patience) = (kernel.lease, kernel.patience)
-            unset += try patience.bridging {
+            let (lease, retry) = (kernel.lease, kernel.retry)
+            unset += try retry.run {
                 do throws(MongoError) { return try writer.unset(part, under: lease, on: kernel.client) } catch {
                     kernel.doubt(error)
                     throw error

@@ -1,4 +1,5 @@
 import BSON
+import Concurrency
 import Mongo
 import Scanning
 
@@ -222,9 +223,9 @@ extension BackfillRun {
     private mutating func next(
         _ reader: inout ChunkReader?, _ amount: ReadAmount, readsIDs: Bool
     ) throws -> [Chunk] {
-        let (patience, stop) = (kernel.patience, kernel.stop)
+        let (retry, stop) = (kernel.retry, kernel.stop)
         while true {
-            let found = try patience.bridging { () throws -> [DueDocument] in
+            let found = try retry.run { () throws -> [DueDocument] in
                 let isNew = reader == nil
                 let current = reader ?? open(readsIDs: readsIDs)
                 reader = current

@@ -1,5 +1,6 @@
 import BSON
 import Checking
+import Concurrency
 package import Mongo
 
 extension BackfillRunner {
@@ -21,7 +22,7 @@ extension BackfillRunner {
             before: plan.before, after: plan.after)
         let cutter = SpanCutter(collection: client.collection(job.job.namespace))
         var count = PreviewCount(job: job)
-        if let upper = try patience.bridging({ try cutter.greatestID() }) {
+        if let upper = try retry.run({ try cutter.greatestID() }) {
             let walk = PreviewWalk(self, upper: upper, averageSize: plan.averageSize)
             count = try walk.run(in: job.job.limits.lanes, on: pool)
             report.chunks = count.chunks

@@ -1,4 +1,5 @@
 import BSON
+import Concurrency
 package import Mongo
 import Scanning
 
@@ -19,7 +20,7 @@ extension BackfillRunner {
     /// The runner with the time of the job's start in the place of `$now`; as it is before the start, and where the state
     /// may not be read.
     func settled(by store: borrowing StateStore) throws -> BackfillRunner {
-        let record = try patience.bridging { () throws -> BSONDocument? in
+        let record = try retry.run { () throws -> BSONDocument? in
             do throws(MongoError) { return try store.record() } catch {
                 guard error.isAuthorization else { throw error }
                 return nil
@@ -35,13 +36,13 @@ extension BackfillRunner {
         _ plan: BackfillPlan, on pool: ClientPool, since started: ContinuousClock.Instant
     ) throws -> BackfillReport {
         let store = try store(pool)
-        let (holding, range) = try LeaseSeeker(options: options, identity: identity, patience: patience)
+        let (holding, range) = try LeaseSeeker(options: options, identity: identity, retry: retry, events: events)
             .take(store, for: .backfill)
         let (ledger, brakes): (GateLedger, Brakes)
         do {
             // A clean-up may have come between.
             let binding = binding(to: plan.collectionUUID)
-            try patience.bridging { try store.check(binding) }
+            try retry.run { try store.check(binding) }
             ledger = try openLedger(on: pool)
             brakes = Brakes(job.job, store: try self.store(pool), missing: plan.missingBrakes)
         } catch {
@@ -50,7 +51,7 @@ extension BackfillRunner {
             throw error
         }
         let kernel = Kernel(
-            options: options, patience: patience, pool: pool, client: try pool.client(), store: store, brakes: brakes,
+            options: options, retry: retry, events: events, pool: pool, client: try pool.client(), store: store, brakes: brakes,
             deadline: options.maxRuntime.map { started + $0 }, holding: holding)
         var run = BackfillRun(self, plan, ledger: ledger, kernel: kernel, progress: StateStore.Progress(range))
         let stopped: BackfillReport.Stop?
@@ -69,9 +70,9 @@ extension BackfillRunner {
 
     private func begin(_ plan: BackfillPlan, in store: borrowing StateStore) throws {
         let binding = binding(to: plan.collectionUUID)
-        try patience.bridging { try store.begin(binding, keepsJournal: keepsJournal) }
+        try retry.run { try store.begin(binding, keepsJournal: keepsJournal) }
         // Between the plan and here another runner may have begun with another file.
-        try patience.bridging { try store.check(binding, restarts: options.restarts) }
+        try retry.run { try store.check(binding, restarts: options.restarts) }
     }
 
     private func report(
@@ -97,9 +98,9 @@ extension BackfillRunner {
             report.after = try (known ?? counted(on: pool)).before
             report.failures = BackfillReport.FailureGroup.all(of: try run.settleFailures(), unlisted: run.locks.unlisted)
             let copies = StaleCopies(job: job, collection: run.collection)
-            report.notes += try patience.bridging { try copies.notes(report.after, journal: run.kernel.store) }
+            report.notes += try retry.run { try copies.notes(report.after, journal: run.kernel.store) }
             if !run.job.isHarmless {
-                report.headroom = try patience.bridging { try run.gate.exactHeadroom(run.kernel.store) }
+                report.headroom = try retry.run { try run.gate.exactHeadroom(run.kernel.store) }
             }
         } catch is StopAsked {
             report.notes.append("what remains was not counted: the run was asked to stop")
@@ -110,10 +111,10 @@ extension BackfillRunner {
 
     /// What remains.
     private func counted(on pool: ClientPool) throws -> Survey.Result {
-        let (job, only, patience) = (job, options.only, patience)
-        let read = Aside(on: pool) { client in
+        let (job, only, retry) = (job, options.only, retry)
+        let read = BackgroundTask(on: pool) { client in
             let survey = Survey(job: job, collection: client.collection(job.job.namespace), looksAhead: false)
-            return try patience.bridging {
+            return try retry.run {
                 try only.map { try survey.run(over: $0.slices) } ?? survey.run(in: job.job.limits.lanes, on: pool)
             }
         }

@@ -1,4 +1,5 @@
 import BSON
+package import Concurrency
 package import Mongo
 import Scanning
 import ServerSchema
@@ -28,11 +29,11 @@ package struct BackfillRunner: Sendable {
     func prepared(on client: borrowing Client) throws -> BackfillRunner {
         var runner = self
         let collection = client.collection(job.job.namespace)
-        runner.job = try patience.bridging { try job.prepared(on: collection) }
+        runner.job = try retry.run { try job.prepared(on: collection) }
         return runner
     }
 
-    var patience: Patience { Patience(limit: options.patience, stop: stop, events: events, lost: lost) }
+    var retry: RetryPolicy { RetryPolicy(limit: options.retryLimit, stop: stop, events: events, lost: lost) }
 
     /// Whether what the run changes is journaled before.
     var keepsJournal: Bool { job.job.keepsJournal && options.keepsJournal }

@@ -1,4 +1,5 @@
 import BSON
+import Concurrency
 import Mongo
 import Synchronization
 

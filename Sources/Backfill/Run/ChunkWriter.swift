@@ -1,4 +1,5 @@
 import BSON
+import Concurrency
 import Mongo
 
 /// Writes the documents of a chunk, and no others: `update` commands that name their `_id`s.
@@ -80,7 +81,7 @@ struct ChunkWriter {
         _ commands: [[Update]], under lease: Lease, isFinal: Bool, on client: borrowing Client, and pool: ClientPool
     ) -> [Result<BSONDocument, MongoError>] {
         let others = commands.dropFirst().map { updates in
-            Aside(on: pool) { client in try send(updates, under: lease, isFinal: isFinal, on: client) }
+            BackgroundTask(on: pool) { client in try send(updates, under: lease, isFinal: isFinal, on: client) }
         }
         let first = commands.prefix(1).map { updates in
             Result { () throws(MongoError) in try send(updates, under: lease, isFinal: isFinal, on: client) }

@@ -1,3 +1,4 @@
+import Concurrency
 import Mongo
 
 /// A lease, and when it was last asked for: a bound on how long it lasts that needs no clock but our own.

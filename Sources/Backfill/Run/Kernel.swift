@@ -1,4 +1,5 @@
 import BSON
+import Concurrency
 import Mongo
 
 /// What every writer of documents stands on: the lease with the fence in it, the brakes, retries, rest, the deadline.
@@ -6,7 +7,8 @@ import Mongo
 /// A run and an undo have one each; without a lease, as in a dry run, nothing is kept and nothing may be written.
 struct Kernel: ~Copyable {
     let options: RunOptions
-    let patience: Patience
+    let retry: RetryPolicy
+    let events: @Sendable (RunEvent) -> Void
     /// Gives the long reads a client each.
     let pool: ClientPool
     let client: Client
@@ -22,20 +24,20 @@ struct Kernel: ~Copyable {
     private var started = ContinuousClock.now
 
     init(
-        options: RunOptions, patience: Patience, pool: ClientPool, client: consuming Client, store: consuming StateStore,
-        brakes: Brakes?, deadline: ContinuousClock.Instant?, holding: Holding?
+        options: RunOptions, retry: RetryPolicy, events: @Sendable @escaping (RunEvent) -> Void, pool: ClientPool,
+        client: consuming Client, store: consuming StateStore, brakes: Brakes?, deadline: ContinuousClock.Instant?, holding: Holding?
     ) {
-        (self.options, self.patience, self.pool, self.brakes) = (options, patience, pool, brakes)
+        (self.options, self.retry, self.events) = (options, retry, events)
+        (self.pool, self.brakes) = (pool, brakes)
         (self.deadline, self.holding) = (deadline, holding)
         self.client = client
         self.store = store
     }
 
-    var stop: StopSignal { patience.stop }
-    var events: @Sendable (RunEvent) -> Void { patience.events }
+    var stop: StopSignal { retry.stop }
 
     /// Tries an operation that may be repeated until it succeeds, fails for good, or the time for that is over.
-    func retrying<R>(_ operation: () throws -> R) throws -> R { try patience.bridging(operation) }
+    func retrying<R>(_ operation: () throws -> R) throws -> R { try retry.run(operation) }
 
     // MARK: The lease
 
@@ -100,7 +102,7 @@ struct Kernel: ~Copyable {
     mutating func sleep(_ time: Duration) throws {
         let end = min(ContinuousClock.now + time, deadline ?? .now + time)
         while .now < end, !stop.isRaised {
-            Thread.sleep(min(ContinuousClock.now.duration(to: end), .milliseconds(200)))
+            PosixThread.sleep(min(ContinuousClock.now.duration(to: end), .milliseconds(200)))
             try keepLease()
         }
     }
@@ -110,10 +112,10 @@ struct Kernel: ~Copyable {
     mutating func reading<R: Sendable>(
         _ namespace: Namespace, _ body: @Sendable @escaping (MongoCollection) throws -> R
     ) throws -> R {
-        let patience = patience
-        let read = Aside(on: pool) { client in
+        let retry = retry
+        let read = BackgroundTask(on: pool) { client in
             let collection = client.collection(namespace)
-            return try patience.bridging { try body(collection) }
+            return try retry.run { try body(collection) }
         }
         return try read.wait(stop: stop) { try keepLease() }
     }
@@ -121,11 +123,11 @@ struct Kernel: ~Copyable {
     // MARK: Time
 
     /// Begins to measure a piece of work.
-    mutating func restart() { (started, waited, lostBefore) = (.now, .zero, patience.lost.total) }
+    mutating func restart() { (started, waited, lostBefore) = (.now, .zero, retry.lost.total) }
 
     /// The time of the work since then, without what was waited for a majority, or lost to failures that passed.
     var worked: Duration {
-        max(.zero, started.duration(to: .now) - waited - (patience.lost.total - lostBefore))
+        max(.zero, started.duration(to: .now) - waited - (retry.lost.total - lostBefore))
     }
 
     /// Runs what waits for a majority: its time is not the work's.

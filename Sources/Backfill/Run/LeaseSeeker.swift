@@ -1,11 +1,13 @@
 import BSON
+import Concurrency
 import Mongo
 
 /// Takes a job's lease, for a runner or for an undo.
 struct LeaseSeeker {
     let options: RunOptions
     let identity: RunnerIdentity
-    let patience: Patience
+    let retry: RetryPolicy
+    let events: @Sendable (RunEvent) -> Void
 
     /// Takes the lease; waits for the end of one whose runner is known to be dead, and for others as long as
     /// `--lease-wait` says.
@@ -17,7 +19,7 @@ struct LeaseSeeker {
         var deadEnd: ContinuousClock.Instant?
         while true {
             let askedAt = ContinuousClock.now
-            switch try patience.bridging({ try store.acquire(for: use) }) {
+            switch try retry.run({ try store.acquire(for: use) }) {
             case .taken(let lease, let range):
                 return (Holding(lease: lease, askedAt: askedAt), range)
             case .held(let holder, let remaining):
@@ -25,17 +27,17 @@ struct LeaseSeeker {
                 let isDead = holder.map { identity.knowsDead($0) } ?? false
                 if isDead, deadEnd == nil { deadEnd = .now + needed + .seconds(2) }
                 let isWorthIt = isDead ? (deadEnd.map { .now < $0 } ?? false) : started.duration(to: .now) < longest
-                guard !patience.stop.isRaised else {
+                guard !retry.stop.isRaised else {
                     throw BackfillError(.stopped, "stopped by a signal before the job's lease was free; run it again")
                 }
                 guard isWorthIt else { throw Self.held(store.job, by: holder, remaining: remaining) }
                 if !announced {
                     announced = true
-                    patience.events(
+                    events(
                         .waitingForLease(
                             holder: Self.name(of: holder), seconds: isDead ? needed.seconds : longest.seconds))
                 }
-                Thread.sleep(min(max(needed, .milliseconds(50)), .milliseconds(250)))
+                PosixThread.sleep(min(max(needed, .milliseconds(50)), .milliseconds(250)))
             }
         }
     }

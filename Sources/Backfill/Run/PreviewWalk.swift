@@ -1,4 +1,5 @@
 import BSON
+import Concurrency
 import Mongo
 import Synchronization
 
@@ -26,7 +27,7 @@ final class PreviewWalk: Sendable {
     /// Walks until all is seen, or the runner is asked to stop.
     func run(in lanes: Int, on pool: ClientPool) throws -> PreviewCount {
         let walks = (0..<lanes).map { _ in
-            Aside(on: pool) { [self] client in
+            BackgroundTask(on: pool) { [self] client in
                 do { return try walk(client.collection(runner.job.job.namespace)) } catch {
                     // What one lane cannot read the others need not go on for.
                     state.withLock { $0.isOver = true }
@@ -50,7 +51,7 @@ final class PreviewWalk: Sendable {
                 do {
                     let next = part < size ? try cut(rest, part, collection) : rest
                     // Read again as a whole after a failure, so a chunk is counted once.
-                    let (count, documents) = try runner.patience.bridging {
+                    let (count, documents) = try runner.retry.bridging {
                         var count = PreviewCount(job: runner.job)
                         let documents = try count.look(at: next, number: number, of: collection)
                         return (count, documents)
@@ -88,7 +89,7 @@ final class PreviewWalk: Sendable {
 
     private func cut(_ span: IDSpan, _ documents: Int, _ collection: MongoCollection) throws -> IDSpan {
         let cutter = SpanCutter(collection: collection)
-        return try runner.patience.bridging {
+        return try runner.retry.bridging {
             try cutter.span(after: span.after, upper: span.through, documents: documents)
         }
     }

@@ -1,3 +1,5 @@
+import Concurrency
+
 /// What a run would take, as told by a dry run.
 package struct RunEstimate: Hashable, Sendable {
     /// What a dry run measured.

@@ -1,4 +1,4 @@
-package import BSON
+package import Scanning
 
 /// How one run of a job goes about it; what the job does is in ``Job``.
 package struct RunOptions: Sendable {
@@ -29,27 +29,8 @@ package struct RunOptions: Sendable {
     /// Whether locks that do not change in that time are taken away.
     package var unsetsLocks = false
     /// How long a passing failure, such as an election, is bridged.
-    package var patience: Duration = .seconds(60)
+    package var retryLimit: Duration = .seconds(60)
 
     /// The defaults.
     package init() {}
-}
-
-/// Where the ledger of unsynced documents is.
-package enum LedgerLocation: Hashable, Sendable {
-    /// `__realm_sync.unsynced_documents`.
-    case standard
-    /// A collection of the operator's choice.
-    case named(Namespace)
-    /// There is none, by the operator's word.
-    case none
-
-    /// The collection; `nil` for ``none``.
-    package var namespace: Namespace? {
-        switch self {
-        case .standard: Namespace(database: "__realm_sync", collection: "unsynced_documents")
-        case .named(let namespace): namespace
-        case .none: nil
-        }
-    }
 }

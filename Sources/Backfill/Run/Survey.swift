@@ -1,4 +1,5 @@
 import BSON
+import Concurrency
 import Mongo
 import Scanning
 import Synchronization
@@ -78,7 +79,7 @@ struct Survey {
             return counts
         }
         let others = (1..<min(lanes, filters.count)).map { _ in
-            Aside(on: pool) { try count($0.collection(job.job.namespace)) }
+            BackgroundTask(on: pool) { try count($0.collection(job.job.namespace)) }
         }
         let own = Swift.Result { try count(collection) }
         return try result(

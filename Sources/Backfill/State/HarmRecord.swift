@@ -1,4 +1,5 @@
 import BSON
+import Concurrency
 import Mongo
 
 /// The documents that jobs are about to make unsyncable, recorded before the write.

@@ -1,4 +1,5 @@
 import BSON
+import Concurrency
 
 /// How long a runner owns a range, and how long a write of its may take.
 package struct LeaseTerms: Hashable, Sendable {
@@ -35,12 +36,4 @@ package struct Lease: Hashable, Sendable {
         let latest = end - terms.writeLimit.milliseconds
         return .call("$lt", .variable("NOW"), .constant(.date(milliseconds: latest)))
     }
-}
-
-extension Duration {
-    /// Whole milliseconds.
-    package var milliseconds: Int64 { components.seconds * 1_000 + components.attoseconds / 1_000_000_000_000_000 }
-
-    /// Seconds with their fraction.
-    package var seconds: Double { Double(components.seconds) + Double(components.attoseconds) / 1e18 }
 }

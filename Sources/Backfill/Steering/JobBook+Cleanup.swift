@@ -1,4 +1,5 @@
 import BSON
+package import Concurrency
 import Mongo
 
 /// Dropping what a job that is done leaves behind.

@@ -1,4 +1,5 @@
 import BSON
+import Concurrency
 import ServerSchema
 
 extension JobStatus {

@@ -1,6 +1,8 @@
 import BSON
+import Concurrency
 import LocatedYAML
 import Mongo
+import Scanning
 import ServerSchema
 
 /// Takes the fields away by which a job's steps know what they did, where they hold what the steps wrote.

@@ -1,4 +1,5 @@
 import BSON
+import Concurrency
 package import ServerSchema
 
 /// What `convert` does to one value, on the server.

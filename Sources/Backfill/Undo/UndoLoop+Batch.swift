@@ -1,5 +1,6 @@
 import BSON
 import Checking
+import Concurrency
 import Mongo
 
 /// One batch: read, compare, judge, restore, record what is left alone.

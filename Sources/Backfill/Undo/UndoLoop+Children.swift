@@ -1,4 +1,5 @@
 import BSON
+import Concurrency
 import Mongo
 
 /// Documents that the job made in other collections: they go once no document of its own collection links to them any
@@ -11,11 +12,11 @@ extension UndoLoop {
     /// - Parameter start: the attempt that the last undo came to; `nil` begins with the newest.
     mutating func removeChildren(from start: Int64?) throws -> BackfillReport.Stop? {
         guard subject.mayHaveChildren else { return nil }
-        let patience = runner.patience
+        let retry = runner.retry
         var sequence = start
-        if start == nil, !kernel.isDry { try patience.bridging { try kernel.store.dropLeftChildren() } }
+        if start == nil, !kernel.isDry { try retry.run { try kernel.store.dropLeftChildren() } }
         var linked: Set<LinkKey>?
-        while let part = try patience.bridging({ try kernel.store.createdChildren(before: sequence) }) {
+        while let part = try retry.run({ try kernel.store.createdChildren(before: sequence) }) {
             if linked == nil { linked = try linksOfLeftAlone().union(linksThatStayed()) }
             var rest = part.children[...]
             while !rest.isEmpty {
@@ -122,8 +123,8 @@ extension UndoLoop {
     private mutating func look(
         _ made: [BSONValue: CreatedChild], in namespace: Namespace, keeping linked: Set<LinkKey>, isFirst: Bool
     ) throws -> [BSONDocument] {
-        let (patience, collection) = (runner.patience, kernel.client.collection(namespace))
-        let found = try patience.bridging {
+        let (retry, collection) = (runner.retry, kernel.client.collection(namespace))
+        let found = try retry.run {
             var found: [BSONDocument] = []
             for slice in Array(made.keys).commandSlices() {
                 found += try collection.find(
@@ -177,7 +178,7 @@ extension UndoLoop {
             "maxTimeMS": .long(limit), "writeConcern": ["w": "majority", "wtimeout": .long(limit)],
             "comment": .string("shipshape undo \(subject.name)"),
         ]
-        let (patience, collection) = (runner.patience, kernel.client.collection(namespace))
+        let (retry, collection) = (runner.retry, kernel.client.collection(namespace))
         for slice in statements.commandSlices() {
             FaultPoint.beforeWrite.reached()
             let deletes = slice.compactMap(\.document).filter(\.fitsIntoCommand).map { filter in
@@ -186,7 +187,7 @@ extension UndoLoop {
                     collation: filter["_id"]?.dependsOnCollation ?? true ? nil : ["locale": "simple"])
             }
             guard !deletes.isEmpty else { continue }
-            _ = try patience.bridging {
+            _ = try retry.run {
                 do throws(MongoError) {
                     return try collection.delete(
                         deletes, isOrdered: false, collectsWriteErrors: true, options: options)

@@ -1,5 +1,6 @@
 import BSON
 import Checking
+import Concurrency
 import Mongo
 
 /// Documents that the job had made unsyncable, and that sync again.
@@ -26,10 +27,10 @@ extension UndoLoop {
     /// - Returns: the reason to stop when there is one.
     mutating func settleRepaired() throws -> BackfillReport.Stop? {
         guard let gate else { return nil }
-        let (patience, grace) = (runner.patience, gate.grace(kernel.store))
+        let (retry, grace) = (runner.retry, gate.grace(kernel.store))
         var isTold = false
         while true {
-            let left = try patience.bridging { () throws -> Int in
+            let left = try retry.run { () throws -> Int in
                 try gate.freeRepaired(kernel.store)
                 return try kernel.store.repairedHarm(of: subject.namespace)
             }

@@ -1,5 +1,6 @@
 import BSON
 import Checking
+import Concurrency
 import Mongo
 
 extension UpdateStatement {
@@ -74,8 +75,8 @@ extension UndoLoop {
         ]
         if let uuid = subject.collectionUUID { options = options.appending("collectionUUID", uuid) }
         // Each statement compares before it sets, so it can be sent again.
-        let patience = kernel.patience
-        return try patience.bridging {
+        let retry = kernel.retry
+        return try retry.run {
             do throws(MongoError) {
                 return try collection.update(
                     statements, isOrdered: false, collectsWriteErrors: true, options: options)
@@ -123,10 +124,10 @@ extension UndoLoop {
         }
         tally.harm += harmful.count
         guard !kernel.isDry, !harmful.isEmpty else { return nil }
-        let (patience, namespace) = (runner.patience, subject.namespace)
-        let recorded = try patience.bridging { try kernel.store.pendingHarm(among: harmful, of: namespace) }
-        try patience.bridging { try kernel.store.takeBackRepaired(since: gate.grace(kernel.store), of: namespace) }
-        let headroom = try patience.bridging { try gate.exactHeadroom(kernel.store) }
+        let (retry, namespace) = (runner.retry, subject.namespace)
+        let recorded = try retry.run { try kernel.store.pendingHarm(among: harmful, of: namespace) }
+        try retry.run { try kernel.store.takeBackRepaired(since: gate.grace(kernel.store), of: namespace) }
+        let headroom = try retry.run { try gate.exactHeadroom(kernel.store) }
         var new = harmful.filter { !recorded.contains($0) }
         var cut: (id: BSONValue, headroom: Headroom)?
         if new.count > headroom.documents {
@@ -138,14 +139,14 @@ extension UndoLoop {
         }
         guard !new.isEmpty else { return cut }
         // They sync: what the ledger shows of them it has not noticed to be repaired.
-        let shown = try patience.bridging { try gate.ledger.holding(new, of: namespace) }
+        let shown = try retry.run { try gate.ledger.holding(new, of: namespace) }
         let stale = new.filter(shown.contains)
-        try patience.bridging { try kernel.store.record(harm: new, stale: stale, of: namespace) }
+        try retry.run { try kernel.store.record(harm: new, stale: stale, of: namespace) }
         FaultPoint.afterHarm.reached()
-        let now = try patience.bridging { try gate.headroom(kernel.store) }
+        let now = try retry.run { try gate.headroom(kernel.store) }
         guard now.isExceeded else { return cut }
         // Another job recorded its own meanwhile.
-        try patience.bridging { try kernel.store.takeBack(harm: new, of: namespace) }
+        try retry.run { try kernel.store.takeBack(harm: new, of: namespace) }
         due = []
         return (new[0], now)
     }

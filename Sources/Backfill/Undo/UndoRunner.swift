@@ -1,5 +1,6 @@
 import BSON
 package import Checking
+import Concurrency
 package import Mongo
 
 /// Takes back what a job changed, from its journal.
@@ -34,7 +35,7 @@ package struct UndoRunner: Sendable {
     }
 
     private func subject(_ store: borrowing StateStore, on pool: ClientPool) throws -> UndoSubject {
-        guard let subject = try patience.bridging({ try UndoSubject.find(store, assuming: assumptions) }) else {
+        guard let subject = try retry.run({ try UndoSubject.find(store, assuming: assumptions) }) else {
             throw try JobBook(options.stateDatabase, on: pool).unknown(job)
         }
         return subject
@@ -42,7 +43,7 @@ package struct UndoRunner: Sendable {
 
     private func gate(_ subject: UndoSubject, on client: borrowing Client, _ pool: ClientPool) throws -> Gate? {
         // Harm is judged by the schema that is active now.
-        let control = try patience.bridging { try store(pool).control() }
+        let control = try retry.run { try store(pool).control() }
         guard let compiled = subject.job?.judged(by: control), compiled.countsHarm else { return nil }
         let runner = BackfillRunner(compiled, options: options, stop: stop, events: events)
         return Gate(
@@ -57,7 +58,7 @@ package struct UndoRunner: Sendable {
         let subject = try subject(store, on: pool)
         var report = UndoReport(job: job, namespace: subject.namespace, outcome: .dryRun)
         let passes = try fill(&report, of: subject, store)
-        let left = try patience.bridging { try store.leftAloneIDs() }
+        let left = try retry.run { try store.leftAloneIDs() }
         if subject.undoing?.ended != nil, !left.contains(where: { $0.left.reason.isPassing }) {
             report.outcome = .undoneBefore
             report.leftAlone = Self.grouped(left)
@@ -82,7 +83,7 @@ package struct UndoRunner: Sendable {
         report.leftAlone = UndoReport.LeftAlone.joined(Self.grouped(kept), loop.tally.report)
         if let gate = loop.gate {
             report.harm = loop.tally.harm
-            report.headroom = try patience.bridging { try gate.exactHeadroom(loop.kernel.store, marks: false) }
+            report.headroom = try retry.run { try gate.exactHeadroom(loop.kernel.store, marks: false) }
         }
         do { try checkHarm(of: report) } catch { report.refusal = error.message }
         report.seconds = started.duration(to: .now).seconds
@@ -108,14 +109,14 @@ package struct UndoRunner: Sendable {
         let started = ContinuousClock.now
         let store = try store(pool)
         _ = try subject(store, on: pool)
-        let (holding, range) = try LeaseSeeker(options: options, identity: identity, patience: patience)
+        let (holding, range) = try LeaseSeeker(options: options, identity: identity, retry: retry, events: events)
             .take(store, for: .undo)
         // Read again: until the lease was taken, a runner may have gone on.
         let subject = try subject(store, on: pool)
         let undoing = range["undo"]?.document.map(StateStore.Undoing.init)
         var report = UndoReport(job: job, namespace: subject.namespace, outcome: .done)
         try fill(&report, of: subject, store)
-        let left = try patience.bridging { try store.leftAloneIDs() }
+        let left = try retry.run { try store.leftAloneIDs() }
         var loop = try loop(
             subject, store, on: pool, left: left, deadline: options.maxRuntime.map { started + $0 }, holding: holding)
         do {
@@ -142,11 +143,11 @@ package struct UndoRunner: Sendable {
         report.restored = loop.tally.restored
         report.earlier = loop.earlier
         report.asBefore = loop.tally.asBefore
-        report.leftAlone = Self.grouped(try patience.bridging { try loop.kernel.store.leftAloneIDs() })
-        report.children = loop.reportOfChildren(left: try patience.bridging { try loop.kernel.store.leftChildren() })
+        report.leftAlone = Self.grouped(try retry.run { try loop.kernel.store.leftAloneIDs() })
+        report.children = loop.reportOfChildren(left: try retry.run { try loop.kernel.store.leftChildren() })
         if let gate = loop.gate {
             report.harm = loop.tally.harm
-            report.headroom = try patience.bridging { try gate.exactHeadroom(loop.kernel.store, marks: false) }
+            report.headroom = try retry.run { try gate.exactHeadroom(loop.kernel.store, marks: false) }
         }
         report.seconds = started.duration(to: .now).seconds
         return report
@@ -158,7 +159,7 @@ extension UndoRunner {
     private func fill(
         _ report: inout UndoReport, of subject: UndoSubject, _ store: borrowing StateStore
     ) throws -> [StateStore.JournaledPass] {
-        let passes = try patience.bridging { try store.journaledPasses() }
+        let passes = try retry.run { try store.journaledPasses() }
         report.chunks = passes.reduce(0) { $0 + $1.chunks }
         report.changes = passes.reduce(0) { $0 + $1.changes }
         report.notes = subject.notes
@@ -179,7 +180,7 @@ extension UndoRunner {
         let brakes: Brakes? =
             if let job = subject.job?.job, holding != nil { Brakes(job, store: try self.store(pool)) } else { nil }
         let kernel = Kernel(
-            options: options, patience: patience, pool: pool, client: client, store: store, brakes: brakes,
+            options: options, retry: retry, events: events, pool: pool, client: client, store: store, brakes: brakes,
             deadline: deadline, holding: holding)
         return UndoLoop(
             runner: self, subject: subject, kernel: kernel, gate: gate, earlier: subject.undoing?.restored ?? 0,

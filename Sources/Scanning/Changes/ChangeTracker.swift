@@ -1,6 +1,6 @@
 import BSON
 import Checking
-import Glibc
+import Concurrency
 import Mongo
 import Synchronization
 
@@ -79,18 +79,16 @@ extension ChangeTracker {
 
     private func run() {
         var token: ResumeToken?
-        var failedAt: ContinuousClock.Instant?
+        var retries = Retries(limit: Self.patience)
         while true {
             do {
-                try follow(&token) { failedAt = nil }
+                try follow(&token) { retries.succeeded() }
                 return
             } catch let error as MongoError {
-                let since = failedAt ?? .now
-                failedAt = since
-                guard error.isCursorLost, since.duration(to: .now) < Self.patience, !isStopped() else {
+                guard error.isCursorLost, !isStopped(), let pause = retries.pause(afterFailureAt: .now) else {
                     return fail(reason(of: error))
                 }
-                sleep(1)
+                PosixThread.sleep(pause, unless: isStopped)
             } catch let error as ChangesUnknown {
                 return fail(error.reason)
             } catch {

@@ -1,6 +1,6 @@
 import BSON
 import Checking
-import Glibc
+import Concurrency
 import Mongo
 
 /// Judges the documents that changed during a scan again, as they are at one moment after it.
@@ -26,14 +26,14 @@ struct SecondLook {
     /// - Parameter readTime: the latest moment of which the scan read something.
     /// - Throws: ``ChangesUnknown``, ``ScanStopped``, ``MongoError`` when the deployment stays unreachable.
     func look(after readTime: UInt64) throws -> Outcome {
-        let start = ContinuousClock.now
+        var retries = Retries(limit: Self.patience)
         while true {
             do {
                 return try lookOnce(after: readTime)
             } catch let error as MongoError {
-                guard error.isCursorLost, start.duration(to: .now) < Self.patience else { throw error }
+                guard error.isCursorLost else { throw error }
                 if options.isStopped() { throw ScanStopped() }
-                sleep(1)
+                try retries.wait(after: error, isProgress: false) { false }
             }
         }
     }
@@ -64,7 +64,7 @@ struct SecondLook {
                 on: namespace.database, options: try session.options(adding: Self.snapshot))
             guard case .timestamp(let stamp)? = reply["cursor"]?.document?["atClusterTime"] else { return nil }
             guard stamp >= earliest else {
-                usleep(50_000)
+                PosixThread.sleep(.milliseconds(50))
                 continue
             }
             let time = ClusterTime(rawValue: stamp)

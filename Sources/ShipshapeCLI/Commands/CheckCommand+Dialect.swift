@@ -1,5 +1,5 @@
-internal import Backfill
 internal import Checking
+internal import Scanning
 internal import ServerSchema
 
 /// What a MongoDB validator makes of the flags: it has no limit, no ledger, no app and no links.

@@ -1,5 +1,5 @@
-internal import Backfill
 internal import Checking
+internal import Concurrency
 internal import Mongo
 internal import Scanning
 
@@ -23,7 +23,7 @@ extension CheckRun {
                 }
             }
         } catch let error as MongoError where error.isAuthorization {
-            throw BackfillError.ledgerUnreadable(namespace)
+            throw LedgerUnreadable(namespace)
         }
     }
 

@@ -1,6 +1,6 @@
 internal import BSON
-internal import Backfill
 internal import Checking
+internal import Concurrency
 internal import Mongo
 internal import Scanning
 internal import ServerSchema

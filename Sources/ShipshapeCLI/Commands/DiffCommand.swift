@@ -1,5 +1,6 @@
 internal import ArgumentParser
 internal import BSON
+internal import Concurrency
 internal import Mongo
 internal import Reporting
 internal import Scanning

@@ -1,4 +1,5 @@
 internal import BSON
+internal import Concurrency
 internal import Mongo
 
 /// A collection of the schema as the deployment knows it.

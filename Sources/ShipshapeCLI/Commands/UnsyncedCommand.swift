@@ -1,9 +1,10 @@
 internal import ArgumentParser
 internal import BSON
-internal import Backfill
 internal import Checking
+internal import Concurrency
 internal import Mongo
 internal import Reporting
+internal import Scanning
 internal import ServerSchema
 
 /// `shipshape unsynced [SCHEMA]`.

@@ -1,6 +1,6 @@
 internal import BSON
-internal import Backfill
 internal import Checking
+internal import Concurrency
 internal import Mongo
 internal import Scanning
 internal import ServerSchema
@@ -21,7 +21,7 @@ struct UnsyncedRun {
     var keepsValues = false
 
     /// Reads the ledgers.
-    /// - Throws: ``MongoError``, ``BackfillError`` for a ledger that must not be read, ``ExitStatus`` when stopped.
+    /// - Throws: ``MongoError``, ``LedgerUnreadable`` for a ledger that must not be read, ``ExitStatus`` when stopped.
     func run(on pool: ClientPool) async throws -> UnsyncedReport {
         let started = ContinuousClock.now
         do {
@@ -41,7 +41,7 @@ struct UnsyncedRun {
             Console.error("shipshape: stopped by a signal; nothing was written, so the next run starts over")
             throw ExitStatus.stopped
         } catch let error as MongoError where error.isAuthorization {
-            throw BackfillError.ledgerUnreadable(ledger ?? LedgerFinder.standard)
+            throw LedgerUnreadable(ledger ?? LedgerFinder.standard)
         }
     }
 

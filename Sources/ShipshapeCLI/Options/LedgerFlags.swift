@@ -1,6 +1,6 @@
 internal import ArgumentParser
 internal import BSON
-internal import Backfill
+internal import Scanning
 
 /// Where the ledger of unsynced documents is.
 struct LedgerFlags: ParsableArguments {

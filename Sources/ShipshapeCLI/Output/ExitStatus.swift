@@ -35,6 +35,7 @@ enum ExitStatus: Int32, Error {
             self = .badInput
         case let error as MongoError: self = Self(for: error)
         case let error as BackfillError: self = Self(for: error)
+        case is LedgerUnreadable: self = .notPermitted
         case is OutputError: self = .cannotWrite
         case is ReplacedError: self = .stopped
         default: self = .bug
@@ -68,7 +69,7 @@ enum ExitStatus: Int32, Error {
         case .leaseHeld, .leaseLost: self = .held
         case .stopped, .paused, .journalFull: self = .stopped
         case .harmExceedsHeadroom, .refusedByData: self = .findings
-        case .ledgerUnreadable, .lookupUnreadable: self = .notPermitted
+        case .lookupUnreadable: self = .notPermitted
         }
     }
 

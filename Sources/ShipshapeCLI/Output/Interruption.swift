@@ -1,4 +1,4 @@
-internal import Backfill
+internal import Concurrency
 internal import Glibc
 internal import Synchronization
 

@@ -1,4 +1,4 @@
-internal import Backfill
+internal import Concurrency
 internal import Foundation
 internal import Reporting
 internal import Synchronization

@@ -2,6 +2,7 @@ import BSON
 import Backfill
 import LocatedYAML
 import Mongo
+import Scanning
 import ServerSchema
 import SystemPackage
 import Testing
@@ -52,13 +53,14 @@ private typealias Status = ShipshapeCLI.ExitStatus
         #expect(status(.server, .unauthorized) == .notPermitted)
         #expect(status(.client, .loginFailed) == .notPermitted)
         #expect(status(.command, .invalidArgument) == .badConfiguration)
+        #expect(Status(for: LedgerUnreadable(Namespace(database: "b", collection: "c"))) == .notPermitted)
     }
 
     @Test(arguments: [
         (BackfillError.Kind.bindingChanged, Status.badInput), (.unknownCollection, .badInput),
         (.unsupportedCollection, .badInput), (.checkpointUnreadable, .badInput), (.notIdempotent, .badInput),
         (.schemaMismatch, .badInput), (.leaseHeld, .held), (.leaseLost, .held), (.harmExceedsHeadroom, .findings),
-        (.ledgerUnreadable, .notPermitted),
+        (.lookupUnreadable, .notPermitted),
     ])
     fileprivate func errorsOfABackfill(_ kind: BackfillError.Kind, _ status: Status) {
         #expect(Status(for: BackfillError(kind, "")) == status)

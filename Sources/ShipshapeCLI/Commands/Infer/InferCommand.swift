@@ -1,6 +1,6 @@
 internal import ArgumentParser
 internal import BSON
-internal import Backfill
+internal import Concurrency
 internal import Inferring
 internal import Mongo
 internal import Reporting

@@ -1,5 +1,6 @@
 internal import BSON
 internal import Checking
+internal import Concurrency
 internal import Inferring
 internal import Mongo
 internal import Reporting

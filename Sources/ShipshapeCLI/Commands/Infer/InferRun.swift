@@ -1,6 +1,6 @@
 internal import BSON
-internal import Backfill
 internal import Checking
+internal import Concurrency
 internal import Inferring
 internal import Reporting
 internal import Scanning

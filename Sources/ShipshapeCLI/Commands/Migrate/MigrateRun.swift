@@ -1,4 +1,5 @@
 internal import Backfill
+internal import Concurrency
 internal import Mongo
 internal import Reporting
 

@@ -1,5 +1,6 @@
 internal import ArgumentParser
 internal import Backfill
+internal import Concurrency
 internal import LocatedYAML
 internal import Mongo
 

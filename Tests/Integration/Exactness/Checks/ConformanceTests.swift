@@ -1,5 +1,6 @@
 import BSON
 import Checking
+import Concurrency
 import Conformance
 import ConformanceOracle
 import Mongo

@@ -1,6 +1,6 @@
-import Synchronization
+internal import Synchronization
 
-/// A request to stop at the next place where stopping is safe: between two chunks.
+/// A request to stop at the next place where stopping is safe.
 package final class StopSignal: Sendable {
     private let requested = Atomic<Bool>(false)
 
@@ -12,4 +12,10 @@ package final class StopSignal: Sendable {
 
     /// Whether stopping was asked for.
     package var isRaised: Bool { requested.load(ordering: .relaxed) }
+}
+
+/// A signal came while something was waited for that takes long.
+package struct StopAsked: Error {
+    /// Makes one.
+    package init() {}
 }

@@ -1,4 +1,5 @@
 internal import Glibc
+import SwiftOverlayShims
 
 /// A counting semaphore of the system; the corresponding C type is `sem_t`.
 @safe

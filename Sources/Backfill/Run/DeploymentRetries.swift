@@ -1,0 +1,19 @@
+import Concurrency
+import Mongo
+
+extension RetryPolicy {
+    /// Bridges what an election, a lost connection or a slow majority make fail, and tells of it.
+    init(limit: Duration, stop: StopSignal, events: @Sendable @escaping (RunEvent) -> Void, lost: LostTime = LostTime())
+    {
+        self.init(limit: limit, stop: stop, lost: lost) { error in
+            guard let error = error as? MongoError else { return false }
+            return error.isTransient || error.isWriteConcern || error.code == .cursorNotFound
+        } onRetry: { error, attempt in
+            events(.retrying(reason: "\(error)", attempt: attempt))
+        } whenStopped: { error in
+            BackfillError(
+                .stopped,
+                "stopped by a signal while the deployment could not be reached: \(error); run it again")
+        }
+    }
+}

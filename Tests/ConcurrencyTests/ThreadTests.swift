@@ -1,0 +1,91 @@
+import Concurrency
+import Glibc
+import Synchronization
+import Testing
+
+@Suite struct ThreadTests {
+    @Test(.timeLimit(.minutes(1))) func blockingWorkDoesNotBlockTheCooperativePool() async {
+        // Each waits for all the others, and they are more than the pool has threads: on it, they would wait for ever.
+        let arrivals = Arrivals()
+        await withTaskGroup(of: Void.self) { group in
+            for _ in 0..<64 {
+                group.addTask {
+                    await onOwnedThread(name: "waiter") {
+                        arrivals.count.add(1, ordering: .relaxed)
+                        while arrivals.count.load(ordering: .relaxed) < 64 { _ = usleep(10_000) }
+                    }
+                }
+            }
+        }
+        #expect(arrivals.count.load(ordering: .relaxed) == 64)
+    }
+
+    @Test func theBodyRunsOnAThreadOfItsName() async throws {
+        let name = await onOwnedThread(name: "a name that is far too long") {
+            (try? String(decoding: readAll("/proc/thread-self/comm"), as: UTF8.self)) ?? ""
+        }
+        #expect(name == "a name that is \n")
+    }
+
+    @Test func theStackIsDeep() async {
+        // A kilobyte per level, several in a debug build.
+        let depth = await onOwnedThread(name: "deep") { descend(1_500) }
+        #expect(depth == 1_500)
+    }
+
+    @Test func whatIsThrownComesThrough() async {
+        await #expect(throws: Refused.self) {
+            try await onOwnedThread(name: "thrower") { () throws(Refused) -> Int in throw Refused() }
+        }
+    }
+
+    @Test func anActorRunsOnItsOwnThread() async {
+        let worker = Worker()
+        let first = await worker.threadID()
+        await Task.yield()
+        #expect(await worker.threadID() == first)
+        #expect(first != 0)
+    }
+
+    @Test(.timeLimit(.minutes(1))) func ownedThreadsEnd() async throws {
+        weak var thread: OwnedThread?
+        do {
+            let worker = Worker()
+            _ = await worker.threadID()
+            thread = worker.thread
+        }
+        while thread != nil { try await Task.sleep(for: .milliseconds(10)) }
+    }
+}
+
+private struct Refused: Error {}
+
+private actor Worker {
+    nonisolated let thread = OwnedThread(name: "worker")
+    nonisolated var unownedExecutor: UnownedSerialExecutor { unsafe thread.asUnownedSerialExecutor() }
+
+    func threadID() -> Int {
+        assertIsolated()
+        return Int(bitPattern: UInt(pthread_self()))
+    }
+}
+
+/// Recurses with a kilobyte per level that the optimiser cannot drop.
+@inline(never)
+private func descend(_ depth: Int) -> Int {
+    let filler = InlineArray<1_024, UInt8>(repeating: UInt8(truncatingIfNeeded: depth))
+    guard depth > 0 else { return 0 }
+    return 1 + descend(depth - 1) + Int(filler[depth % 1_024] &- UInt8(truncatingIfNeeded: depth))
+}
+
+private func readAll(_ path: String) throws -> [UInt8] {
+    let file = unsafe open(path, O_RDONLY)
+    defer { close(file) }
+    var bytes = [UInt8](repeating: 0, count: 64)
+    let count = unsafe read(file, &bytes, bytes.count)
+    return Array(bytes.prefix(max(0, count)))
+}
+
+private final class Arrivals: Sendable {
+    let count = Atomic<Int>(0)
+}
