@@ -1,5 +1,6 @@
 import BSON
 import Checking
+import Concurrency
 import Mongo
 import Synchronization
 import SystemPackage

@@ -69,11 +69,10 @@ extension BackfillRun {
         let phase = job.phases[chunk.phase]
         if let documents = chunk.documents { return (documents, phase, []) }
         let (now, later) = phase.earlierOfClient.isEmpty ? (chunk, nil) : chunk.cut(after: Self.mostCleared)
-        let (kernel, runner, context, uuid, amount) = (
-            kernel.retry, runner, job.context(collection), checkedUUID,
-            ReadAmount(documents: .max, bytes: pacing.bytes)
+        let (runner, context, uuid, amount) = (
+            runner, job.context(collection), checkedUUID, ReadAmount(documents: .max, bytes: pacing.bytes)
         )
-        return try kernel.bridging {
+        return try kernel.retrying {
             let phase = try cleared(phase, for: now.ids)
             var cursor = DueCursor(
                 .ids(now.ids), of: phase, phase.detail(keepsJournal: runner.keepsJournal), in: context,

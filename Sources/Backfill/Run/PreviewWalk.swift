@@ -51,7 +51,7 @@ final class PreviewWalk: Sendable {
                 do {
                     let next = part < size ? try cut(rest, part, collection) : rest
                     // Read again as a whole after a failure, so a chunk is counted once.
-                    let (count, documents) = try runner.retry.bridging {
+                    let (count, documents) = try runner.retry.run {
                         var count = PreviewCount(job: runner.job)
                         let documents = try count.look(at: next, number: number, of: collection)
                         return (count, documents)
@@ -89,7 +89,7 @@ final class PreviewWalk: Sendable {
 
     private func cut(_ span: IDSpan, _ documents: Int, _ collection: MongoCollection) throws -> IDSpan {
         let cutter = SpanCutter(collection: collection)
-        return try runner.retry.bridging {
+        return try runner.retry.run {
             try cutter.span(after: span.after, upper: span.through, documents: documents)
         }
     }

@@ -12,7 +12,7 @@ extension UndoLoop {
     /// - Parameter start: the attempt that the last undo came to; `nil` begins with the newest.
     mutating func removeChildren(from start: Int64?) throws -> BackfillReport.Stop? {
         guard subject.mayHaveChildren else { return nil }
-        let retry = runner.retry
+        let retry = kernel.retry
         var sequence = start
         if start == nil, !kernel.isDry { try retry.run { try kernel.store.dropLeftChildren() } }
         var linked: Set<LinkKey>?
@@ -123,7 +123,7 @@ extension UndoLoop {
     private mutating func look(
         _ made: [BSONValue: CreatedChild], in namespace: Namespace, keeping linked: Set<LinkKey>, isFirst: Bool
     ) throws -> [BSONDocument] {
-        let (retry, collection) = (runner.retry, kernel.client.collection(namespace))
+        let (retry, collection) = (kernel.retry, kernel.client.collection(namespace))
         let found = try retry.run {
             var found: [BSONDocument] = []
             for slice in Array(made.keys).commandSlices() {
@@ -178,7 +178,7 @@ extension UndoLoop {
             "maxTimeMS": .long(limit), "writeConcern": ["w": "majority", "wtimeout": .long(limit)],
             "comment": .string("shipshape undo \(subject.name)"),
         ]
-        let (retry, collection) = (runner.retry, kernel.client.collection(namespace))
+        let (retry, collection) = (kernel.retry, kernel.client.collection(namespace))
         for slice in statements.commandSlices() {
             FaultPoint.beforeWrite.reached()
             let deletes = slice.compactMap(\.document).filter(\.fitsIntoCommand).map { filter in

@@ -27,7 +27,7 @@ extension UndoLoop {
     /// - Returns: the reason to stop when there is one.
     mutating func settleRepaired() throws -> BackfillReport.Stop? {
         guard let gate else { return nil }
-        let (retry, grace) = (runner.retry, gate.grace(kernel.store))
+        let (retry, grace) = (kernel.retry, gate.grace(kernel.store))
         var isTold = false
         while true {
             let left = try retry.run { () throws -> Int in

@@ -124,7 +124,7 @@ extension UndoLoop {
         }
         tally.harm += harmful.count
         guard !kernel.isDry, !harmful.isEmpty else { return nil }
-        let (retry, namespace) = (runner.retry, subject.namespace)
+        let (retry, namespace) = (kernel.retry, subject.namespace)
         let recorded = try retry.run { try kernel.store.pendingHarm(among: harmful, of: namespace) }
         try retry.run { try kernel.store.takeBackRepaired(since: gate.grace(kernel.store), of: namespace) }
         let headroom = try retry.run { try gate.exactHeadroom(kernel.store) }

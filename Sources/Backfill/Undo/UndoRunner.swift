@@ -1,6 +1,6 @@
 import BSON
 package import Checking
-import Concurrency
+package import Concurrency
 package import Mongo
 
 /// Takes back what a job changed, from its journal.
@@ -26,7 +26,7 @@ package struct UndoRunner: Sendable {
         self.events = events
     }
 
-    var patience: Patience { Patience(limit: options.patience, stop: stop, events: events, lost: LostTime()) }
+    var retry: RetryPolicy { RetryPolicy(limit: options.retryLimit, stop: stop, events: events) }
 
     private func store(_ pool: ClientPool) throws(MongoError) -> StateStore {
         StateStore(
