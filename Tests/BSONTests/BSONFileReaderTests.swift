@@ -30,6 +30,54 @@ import Testing
         #expect(result.documents == Self.documents)
     }
 
+    /// What a file gives block by block; each document of a block is validated, as who takes one has to.
+    private static func readBlocks(_ bytes: [UInt8], bufferSize: Int) throws -> ([BSONDocument], DumpError?) {
+        let file = try TemporaryFile(bytes)
+        var (documents, block): ([BSONDocument], [UInt8]) = ([], [])
+        do {
+            var reader = try BSONFileReader(file.path, bufferSize: bufferSize)
+            while true {
+                var (offset, count) = (reader.bytesRead, reader.documents)
+                guard let range = try reader.next(exchanging: &block) else { return (documents, nil) }
+                #expect(reader.bytesRead == offset + Int64(range.count))
+                var rest = block[range]
+                while !rest.isEmpty {
+                    let length = rest.prefix(4).reversed().reduce(0) { $0 << 8 | Int($1) }
+                    do throws(BSONError) {
+                        let document = try BSONDocument(bytes: Array(rest.prefix(length)))
+                        try document.view.validate()
+                        documents.append(document)
+                    } catch {
+                        let told = DumpError(error, path: file.path, documentOffset: offset, documents: count)
+                        return (documents, told)
+                    }
+                    (offset, count) = (offset + Int64(length), count + 1)
+                    rest = rest.dropFirst(length)
+                }
+                #expect(reader.documents == count)
+            }
+        } catch { return (documents, error) }
+    }
+
+    @Test(arguments: [1, 4, 64, 100, 5000]) func blocksAreWhatTheDocumentsAre(_ size: Int) throws {
+        func expectSame(_ bytes: [UInt8]) throws {
+            let one = try Self.read(bytes, validating: true, bufferSize: size)
+            let blocks = try Self.readBlocks(bytes, bufferSize: size)
+            #expect(blocks.0 == one.documents)
+            let (told, expected) = (blocks.1, one.error)
+            #expect(told?.code == expected?.code && told?.damage == expected?.damage)
+            #expect(told?.offset == expected?.offset && told?.documents == expected?.documents)
+        }
+        let bytes = Array(Self.bytes.prefix(1_500))
+        for cut in bytes.indices { try expectSame(Array(bytes[..<cut])) }
+        for index in bytes.indices {
+            var flipped = bytes
+            flipped[index] ^= 1 << (index % 8)
+            try expectSame(flipped)
+        }
+        try expectSame(Self.bytes)
+    }
+
     @Test func anEmptyFileHasNoDocuments() throws {
         let result = try Self.read([])
         #expect(result.error == nil && result.documents.isEmpty)
