@@ -101,12 +101,25 @@ import Testing
                 for number in 0..<4 {
                     group.addTask { try await test.database.fill("other\(number)", count: 1) }
                 }
-                try await BrakeCase.expectHold("tickets", "execution tickets in use", test) {
+                do {
+                    try await waitUntil("four inserts hold their tickets") { try await Self.ticketsInUse(mongod) >= 4 }
+                    try await BrakeCase.expectHold("tickets", "execution tickets in use", test) {
+                        try await mongod.admin(hang.merging(["mode": "off"]))
+                    }
+                } catch {
+                    // They would hang for ever, and this test with them.
                     try await mongod.admin(hang.merging(["mode": "off"]))
+                    throw error
                 }
                 try await group.waitForAll()
             }
         }
+    }
+
+    private static func ticketsInUse(_ mongod: Mongod) async throws -> Int {
+        let status = try await mongod.admin(["serverStatus": 1])
+        let tickets = status["wiredTiger"]?.document?["concurrentTransactions"]?.document?["write"]?.document
+        return tickets?["out"]?.integer ?? 0
     }
 
     @Test func flowControlThatSlowsWritersDown() async throws {
