@@ -101,7 +101,7 @@ struct PlanCommand: AsyncParsableCommand {
         do {
             plan = try planner.plan(only: schemas.only)
             // What no job can be made of is told before the data is asked.
-            for job in plan.jobs { _ = try planner.compiled(job) }
+            for job in plan.jobs { try planner.check(job) }
         } catch let error as JobError {
             throw PlanDefect(description: "a step was planned that does not fit the schemas: \(error)")
         }
