@@ -36,7 +36,7 @@ let package = Package(
 
         .target(name: "BSON", dependencies: ["CBSON", "CZlib", .system]),
         .target(name: "Concurrency"),
-        .target(name: "Mongo", dependencies: ["CMongoC", "Concurrency", "BSON"]),
+        .target(name: "Mongo", dependencies: ["CMongoC", "CCrypto", "Concurrency", "BSON"]),
         .target(name: "Patterns", dependencies: ["CPCRE2"]),
         .target(name: "ServerSchema", dependencies: ["Patterns", "BSON", .system]),
         .target(name: "LocatedYAML", dependencies: ["ServerSchema", .yams]),

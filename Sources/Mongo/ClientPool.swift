@@ -14,6 +14,8 @@ package final class ClientPool {
     package let database: String?
     /// The connection string without its secrets.
     package let redactedURI: String
+    /// What the connection string says that leaves the server unverified, by name.
+    package let weaknesses: [String]
     /// How long a call looks for a server that fits.
     let searchTime: Duration
     let isEncrypted: Bool
@@ -26,6 +28,7 @@ package final class ClientPool {
         host = uri.hosts.joined(separator: ",")
         database = uri.database
         redactedURI = uri.redacted
+        weaknesses = uri.weaknesses
         searchTime = uri.serverSelectionTimeout
         isEncrypted = uri.isEncrypted
         replicaSet = uri.replicaSet

@@ -1,5 +1,4 @@
 internal import CMongoC
-internal import Glibc
 
 extension ConnectionOptions {
     /// The connection string with everything that these options say.
@@ -10,8 +9,14 @@ extension ConnectionOptions {
         try applyName(to: resolved)
         try applyLogin(to: resolved)
         try applyTLS(to: resolved)
+        // Without a key the driver would take the option for a wish to encrypt.
+        if let keyPassword, resolved.has(MONGOC_URI_TLSCERTIFICATEKEYFILE) {
+            try resolved.set(MONGOC_URI_TLSCERTIFICATEKEYFILEPASSWORD, to: keyPassword)
+        }
         try applyConcerns(to: resolved)
         try applyTransport(to: resolved)
+        try resolved.checkLogin()
+        try resolved.checkTLS()
         return resolved
     }
 
@@ -45,10 +50,8 @@ extension ConnectionOptions {
         guard let tls else { return }
         try uri.set(MONGOC_URI_TLS, to: tls.isEnabled)
         guard tls.isEnabled else { return }
-        if let file = tls.caFile { try uri.set(MONGOC_URI_TLSCAFILE, to: Self.readable(file, for: "TLS authorities")) }
-        if let file = tls.certificateKeyFile {
-            try uri.set(MONGOC_URI_TLSCERTIFICATEKEYFILE, to: Self.readable(file, for: "TLS certificate and key"))
-        }
+        if let file = tls.caFile { try uri.set(MONGOC_URI_TLSCAFILE, to: file) }
+        if let file = tls.certificateKeyFile { try uri.set(MONGOC_URI_TLSCERTIFICATEKEYFILE, to: file) }
         if tls.allowsInvalidCertificates { try uri.set(MONGOC_URI_TLSALLOWINVALIDCERTIFICATES, to: true) }
         if tls.allowsInvalidHostnames { try uri.set(MONGOC_URI_TLSALLOWINVALIDHOSTNAMES, to: true) }
     }
@@ -74,14 +77,5 @@ extension ConnectionOptions {
         guard let compressors else { return }
         let list = compressors.joined(separator: ",")
         guard unsafe mongoc_uri_set_compressors(uri.handle, list) else { throw .refused(MONGOC_URI_COMPRESSORS) }
-    }
-
-    /// The path, when it can be read: the driver itself only says that the handshake failed.
-    private static func readable(_ path: String, for purpose: String) throws(MongoError) -> String {
-        guard unsafe access(path, R_OK) == 0 else {
-            let reason = unsafe String(cString: strerror(errno))
-            throw MongoError(.client, .invalidArgument, message: "the file of \(purpose), \(path): \(reason)")
-        }
-        return path
     }
 }

@@ -22,6 +22,8 @@ package struct ConnectionOptions: Sendable {
     package var writeConcern: WriteConcern?
     /// Encryption of the connection.
     package var tls: TLSOptions?
+    /// The password of the client's encrypted key.
+    package var keyPassword: String?
     /// The user.
     package var username: String?
     /// The password.

@@ -1,4 +1,5 @@
 internal import CMongoC
+internal import Glibc
 
 /// The C driver that carries this room.
 package enum Driver {
@@ -10,6 +11,10 @@ package enum Driver {
     /// Every door to the driver calls this first. The corresponding C functions are `mongoc_init` and
     /// `mongoc_log_set_handler`.
     static func start() { started }
+
+    /// Takes the name from the shared memory that the driver made for its counters when it was loaded, so that a process
+    /// that is killed, or ends at once, leaves nothing behind.
+    package static func hideCounters() { _ = unsafe shm_unlink("/mongoc-\(getpid())") }
 }
 
 /// `mongoc_cleanup` is never called: the system takes back what a dying process held.

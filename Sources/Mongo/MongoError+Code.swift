@@ -119,6 +119,10 @@ extension MongoError.Code {
     package static let invalidArgument = Self(rawValue: -22)
     /// No server that fits was found in time.
     package static let serverSelection = Self(rawValue: -13_053)
+    /// The user's name is given, and no password with it.
+    package static let passwordMissing = Self(rawValue: -1_000_001)
+    /// The client's key is encrypted, and no password for it is given.
+    package static let keyPasswordMissing = Self(rawValue: -1_000_002)
     /// The pool had no client to give in time.
     package static let poolExhausted = Self(rawValue: -1_000_000)
 }

@@ -24,6 +24,13 @@ extension MongoError {
         code == .authenticationFailed || code == .loginFailed || domain == .scram || domain == .sasl
     }
 
+    /// Whether what was asked for can never be reached so: a connection string, an option, a file, or a password that is
+    /// not there.
+    package var isConfiguration: Bool {
+        (domain == .command || domain == .client)
+            && [.invalidArgument, .passwordMissing, .keyPasswordMissing].contains(code)
+    }
+
     /// Whether the user is logged in, or none is, and lacks a privilege.
     package var isAuthorization: Bool { code == .unauthorized }
 

@@ -18,6 +18,8 @@ package struct MongoError: Error, Hashable, Sendable {
     package let message: String
     /// The deployment's addresses, without user and password; `nil` when no connection was meant.
     package let host: String?
+    /// What the user lacks; `nil` where the server's message does not tell.
+    package let missingPrivilege: Privilege?
     /// Documents that the write had changed all the same; `nil` where the reply does not tell.
     package let modified: Int?
 
@@ -33,6 +35,7 @@ package struct MongoError: Error, Hashable, Sendable {
         self.message =
             code == .conversionFailure || domain.isServer && Redaction.isOfEvaluation(message)
             ? Redaction.evaluationMessage(message) : domain.isServer ? Redaction.serverMessage(message) : message
+        missingPrivilege = code == .unauthorized ? Privilege(refusal: message) : nil
         self.host = host
         self.modified = modified
     }

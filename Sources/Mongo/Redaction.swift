@@ -1,11 +1,11 @@
 /// Takes document values and secrets out of texts that others wrote.
-enum Redaction {
+package enum Redaction {
     /// A server's or the driver's message without what it quotes of documents.
     ///
     /// What stands in braces goes (echoed commands and documents), and what stands in double quotes, where mongod prints
     /// string values. mongod escapes neither, so that a value may hold either: all from the first to the last goes. Names,
     /// which mongod puts in single quotes, stay.
-    static func serverMessage(_ message: String) -> String {
+    package static func serverMessage(_ message: String) -> String {
         for start in ["dup key:", "First element:"] {
             if let found = message.firstRange(of: start) { return message[..<found.upperBound] + " {…}" }
         }
@@ -79,6 +79,22 @@ enum Redaction {
             if let name = match.name { return ["true", "false", "NaN", "inf", "Infinity"].contains(name) ? "#" : name }
             return match.bits == nil ? "#" : match.0
         }
+    }
+
+    /// Also without numbers and what stands in single quotes: for texts that are about a value.
+    package static func valueMessage(_ message: String) -> String {
+        var kept = ""
+        var isQuoted = false
+        for character in serverMessage(message) {
+            if character == "'" {
+                kept += isQuoted ? "…'" : "'"
+                isQuoted.toggle()
+            } else if !isQuoted {
+                let isDigit = character.isNumber
+                if !isDigit { kept.append(character) } else if kept.last != "#" { kept.append("#") }
+            }
+        }
+        return isQuoted ? kept + "…" : kept
     }
 
     /// The text with every occurrence of `secrets` masked; longer ones first, empty ones not at all.

@@ -58,6 +58,19 @@ import Testing
         }
     }
 
+    @Test(arguments: [
+        (#"{ find: "b", filter: { a: "c" } }"#, ["find"], "a.b"), (#"{ delete: "b c", x: 1 }"#, ["remove"], "a.b c"),
+        (#"{ explain: { find: "b" }, x: 1 }"#, ["find"], "a.b"),
+        ("{ listCollections: 1 }", ["listCollections"], "the database a"),
+        (#"{ getMore: 5, collection: "b" }"#, ["find"], "a.b"),
+        ("{ serverStatus: 1 }", ["serverStatus"], "the cluster"),
+    ])
+    func theMissingPrivilegeIsTold(command: String, actions: [String], resource: String) {
+        let error = MongoError(.server, .unauthorized, message: "not authorized on a to execute command \(command)")
+        #expect(error.missingPrivilege?.actions == actions)
+        #expect(error.missingPrivilege?.resource == resource)
+    }
+
     @Test func theDescriptionNamesCodeAndHost() {
         let error = MongoError(.server, .unauthorized, message: "no", codeName: "Unauthorized", host: "h:1")
         #expect("\(error)" == "no (Unauthorized, code 13) [h:1]")
