@@ -3,7 +3,7 @@ import BSON
 /// Texts and constants as a job file spells them, within braces.
 enum YAMLText {
     /// A name or a path: bare where it can only be read as that.
-    static func word(_ text: String) -> String { isBare(text) ? text : text.quotedAsJSON }
+    static func word(_ text: String) -> String { isBare(text) ? text : text.quotedAsYAML }
 
     private static func isBare(_ text: String) -> Bool {
         guard let first = text.utf8.first, isLetter(first), !readOtherwise.contains(text.lowercased()) else {
@@ -22,7 +22,7 @@ enum YAMLText {
     /// A constant, so that the job's reader finds the same value of the same type.
     static func literal(_ value: BSONValue) -> String {
         switch value {
-        case .string(let text): text.quotedAsJSON
+        case .string(let text): text.quotedAsYAML
         case .int(let number): "\(number)"
         case .double(let number) where number.isFinite: "\(number)"
         case .bool(let flag): flag ? "true" : "false"

@@ -17,7 +17,7 @@ package enum BackfillPlanText {
             lines.append("  makes \(plan.harm.documents) unsyncable under the active schema (\(headroom.text))")
         }
         lines += plan.notes.map { "  note: \($0)" }
-        return lines.map(\.printable).joined(separator: "\n")
+        return lines.asLines
     }
 }
 
@@ -54,7 +54,7 @@ package enum BackfillReportText {
         lines += report.notes.map { "  note: \($0)" }
         if let refusal = report.refusal { lines.append("  a run would be refused: \(refusal)") }
         let title = Paint(isOn: color).bold(headline(report).printable)
-        return ([title] + lines.map(\.printable)).joined(separator: "\n")
+        return ([title] + lines).asLines
     }
 
     private static func headline(_ report: BackfillReport) -> String {

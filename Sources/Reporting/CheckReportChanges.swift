@@ -40,7 +40,7 @@ struct CheckReportChanges {
         let lines = (table.string(for: rows) ?? "").split(separator: "\n")
         // The ruler says nothing in a table of so few rows.
         let kept = lines.enumerated().filter { $0.offset != 1 }.map { "  \($0.element.trimmedEnd)" }
-        return (["Beside \(active):"] + kept).joined(separator: "\n")
+        return (["Beside \(active):"] + kept).asLines
     }
 }
 

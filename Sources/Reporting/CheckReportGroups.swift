@@ -21,7 +21,7 @@ struct CheckReportGroups {
         let table = table
         let isNarrow = width.map { width in table.contains { $0.count > width } } ?? false
         let lines = rows.flatMap { row in (isNarrow ? heading(row) : []) + details(row, isFirst: !isNarrow) }
-        return ((isNarrow ? [] : table) + lines).joined(separator: "\n")
+        return ((isNarrow ? [] : table) + lines).asLines
     }
 
     /// The table's lines, indented, without the spaces that fill the last column.
@@ -39,8 +39,8 @@ struct CheckReportGroups {
                 Column(title: "level", value: "\(violation.level)"),
                 Column(title: "rule", value: "\(violation.rule)"),
                 Column(title: "path", value: "\(violation.path)".printable),
-                Column(title: "expected", value: violation.expected),
-                Column(title: "found", value: violation.found),
+                Column(title: "expected", value: violation.expected.printable),
+                Column(title: "found", value: violation.found.printable),
             ]
         }
         return (table.string(for: rows) ?? "").split(separator: "\n").map { line in
@@ -103,13 +103,5 @@ struct CheckReportGroups {
     private func padded(_ number: Int? = nil) -> String {
         let text = number.map(String.init) ?? ""
         return String(repeating: " ", count: max(0, "\(collection.groups.count)".count - text.count)) + text
-    }
-}
-
-extension String {
-    /// The text with escapes in the place of control characters: a document's field names are not to steer a terminal.
-    var printable: String {
-        guard unicodeScalars.contains(where: { $0.properties.generalCategory == .control }) else { return self }
-        return String(ShellLiteral.string(self).dropFirst().dropLast())
     }
 }

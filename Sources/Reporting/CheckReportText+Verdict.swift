@@ -1,3 +1,4 @@
+import BSON
 import Checking
 import ServerSchema
 
@@ -82,7 +83,7 @@ extension CheckReportText {
             case let count?: return "\(name): only in \(active); none of its about \(count.documents) syncs any more"
             case nil: return "\(name): only in \(active); none of its documents syncs any more"
             }
-        }.joined(separator: "\n")
+        }.asLines
     }
 
     /// What became of the operator's exceptions.
@@ -97,7 +98,7 @@ extension CheckReportText {
                     + "projection, since the server does not know of exceptions.")
         }
         lines += use.unmatched.map { "Matched nothing: the exception for \(describe($0))" }
-        return lines.isEmpty ? nil : lines.joined(separator: "\n")
+        return lines.isEmpty ? nil : lines.asLines
     }
 
     private func describe(_ exception: FindingException) -> String {

@@ -27,13 +27,13 @@ public struct CheckReportText: Sendable {
         if let changes = CheckReportChanges(report)?.text { blocks.append(changes) }
         blocks += report.collections.map(collection)
         blocks += [removed, exceptions].compactMap(\.self)
-        if !report.notes.isEmpty { blocks.append(report.notes.map { "Note: \($0)" }.joined(separator: "\n")) }
+        if !report.notes.isEmpty { blocks.append(report.notes.map { "Note: \($0)" }.asLines) }
         blocks.append(footer)
         return blocks.joined(separator: "\n\n") + "\n"
     }
 
     private var footer: String {
-        "\(report.readCount.documents) of \(report.source) read in \(report.duration.seconds.inTenths) s."
+        "\(report.readCount.documents) of \(report.source.printable) read in \(report.duration.seconds.inTenths) s."
     }
 
     private func collection(_ collection: CheckReport.Collection) -> String {
@@ -49,7 +49,7 @@ public struct CheckReportText: Sendable {
         }
         parts += readingLines(collection.reading)
         parts += collection.unevaluatedKeywords.map {
-            "Not judged: \($0.keyword) of \($0.path) (\($0.file):\($0.line))"
+            "Not judged: \($0.keyword) of \($0.path) (\($0.file):\($0.line))".printable
         }
         return parts.joined(separator: "\n")
     }
@@ -66,9 +66,9 @@ public struct CheckReportText: Sendable {
             failing(counts.certain, counts.newCertain, counts.certain == 1 ? "does not \(verb)" : "do not \(verb)"),
             failing(counts.possible, counts.newPossible, "may not sync"),
         ].compactMap { $0 }
-        var name = paint.bold("\(collection.namespace)")
-        if let source = collection.reading.namespace { name += " (read from \(source))" }
-        if collection.isInActive == false { name += " (not in \(report.active ?? "the active schema"))" }
+        var name = paint.bold("\(collection.namespace)".printable)
+        if let source = collection.reading.namespace { name += " (read from \("\(source)".printable))" }
+        if collection.isInActive == false { name += " (not in \(report.active?.printable ?? "the active schema"))" }
         if !collection.isCounted { name += " (\(collection.scope.reason): not in the verdict)" }
         if counts.read == 0 { return "\(name): \(read)" }
         let excepted = counts.excepted > 0 ? ", \(counts.excepted.grouped) excepted" : ""

@@ -6,18 +6,18 @@ package enum CleanupText {
     /// What it would drop, and what that makes impossible.
     package static func plan(_ plan: CleanupPlan) -> String {
         (["cleanup of job \(plan.job) drops:"] + parts(plan).map { "  \($0)" } + kept(plan).map { "  \($0)" })
-            .joined(separator: "\n")
+            .asLines
     }
 
     /// What it dropped.
     package static func done(_ plan: CleanupPlan) -> String {
         (["job \(plan.job) is cleaned up; dropped:"] + parts(plan).map { "  \($0)" } + kept(plan).map { "  \($0)" })
-            .joined(separator: "\n")
+            .asLines
     }
 
     /// There was nothing.
     package static func nothing(_ plan: CleanupPlan) -> String {
-        (["job \(plan.job) left nothing behind to drop"] + kept(plan)).joined(separator: "\n")
+        (["job \(plan.job) left nothing behind to drop"] + kept(plan)).asLines
     }
 
     private static func parts(_ plan: CleanupPlan) -> [String] {

@@ -19,9 +19,9 @@ package struct InferReportText: Sendable {
     /// The text, which ends with a line break.
     package var text: String {
         var blocks = report.collections.map(collection)
-        if !report.notes.isEmpty { blocks.append(report.notes.map { "Note: \($0)" }.joined(separator: "\n")) }
+        if !report.notes.isEmpty { blocks.append(report.notes.map { "Note: \($0)" }.asLines) }
         let read = report.collections.reduce(0) { $0 + $1.inference.documents }
-        blocks.append("\(read.documents) of \(report.source) read in \(report.duration.seconds.inTenths) s.")
+        blocks.append("\(read.documents) of \(report.source.printable) read in \(report.duration.seconds.inTenths) s.")
         return blocks.joined(separator: "\n\n") + "\n"
     }
 
@@ -36,7 +36,7 @@ package struct InferReportText: Sendable {
             lines.append(
                 "  There are more paths than are told apart: objects of many keys were taken for dictionaries.")
         }
-        return (lines + table(collection.inference)).joined(separator: "\n")
+        return (lines + table(collection.inference)).asLines
     }
 
     private func heading(_ collection: InferReport.Collection) -> String {

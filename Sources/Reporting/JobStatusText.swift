@@ -19,9 +19,9 @@ package struct JobStatusText {
 
     /// The text, which ends with a line break.
     package var text: String {
-        if isDetailed { return jobs.map { details($0).joined(separator: "\n") }.joined(separator: "\n\n") + "\n" }
+        if isDetailed { return jobs.map { details($0).asLines }.joined(separator: "\n\n") + "\n" }
         guard !jobs.isEmpty else { return "No job was begun.\n" }
-        return table.joined(separator: "\n") + "\n"
+        return table.asLines + "\n"
     }
 
     private var table: [String] {
@@ -34,7 +34,7 @@ package struct JobStatusText {
                 Column(title: "per second", value: job.rateShown.map { Int($0).grouped } ?? "-", align: .right),
                 Column(title: "left", value: job.secondsLeft.map(Self.duration) ?? "-", align: .right),
                 Column(title: "held by", value: job.holder.map(Self.name) ?? "-"),
-                Column(title: "because", value: Self.reason(job)),
+                Column(title: "because", value: Self.reason(job).printable),
             ]
         }
         return table.lines(for: jobs)

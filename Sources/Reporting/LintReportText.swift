@@ -13,7 +13,7 @@ public struct LintReportText: Sendable {
     }
 
     /// The text, which ends with a line break.
-    public var text: String { ([headline] + files.map(block)).joined(separator: "\n\n") + "\n" }
+    public var text: String { ([[headline].asLines] + files.map(block)).joined(separator: "\n\n") + "\n" }
 
     private var headline: String {
         let schemas = "\(report.collections.count.counted("schema")) of \(report.source)"
@@ -56,7 +56,7 @@ public struct LintReportText: Sendable {
             let remedy = finding.remedy.map { " (\($0))" } ?? ""
             return "  \(level) \(place.padded(to: placeWidth)) \(code) \(path)\(finding.message)\(remedy)"
         }
-        return ([title] + lines).joined(separator: "\n")
+        return ([title] + lines).asLines
     }
 
     private func place(_ finding: LintFinding) -> String {

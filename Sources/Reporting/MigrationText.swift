@@ -1,3 +1,4 @@
+import BSON
 package import Backfill
 import TextTable
 
@@ -13,7 +14,9 @@ package enum MigrationText {
         if report.jobs.isEmpty, report.remaining.isEmpty { return "Nothing to do: every job was applied." }
         if report.isDryRun { return "Dry run: nothing was written, and each job was shown with the data as it is now." }
         let applied = report.jobs.count - (report.jobs.last.map { $0.report.outcome.isStopped } == true ? 1 : 0)
-        let left = report.remaining.isEmpty ? "none is pending" : "pending: \(report.remaining.joined(separator: ", "))"
+        let left =
+            report.remaining.isEmpty
+            ? "none is pending" : "pending: \(report.remaining.joined(separator: ", ").printable)"
         return "\(applied.counted("job")) applied, \(left)."
     }
 }
@@ -29,11 +32,11 @@ package enum MigrationStatusText {
         let rows = MigrationRow.all(plan, begun: begun)
         let table = TextTable<MigrationRow> { row in
             [
-                Column(title: "file", value: row.file), Column(title: "job", value: row.job),
+                Column(title: "file", value: row.file.printable), Column(title: "job", value: row.job),
                 Column(title: "state", value: row.state), Column(title: "when", value: row.at.map { "\($0)" } ?? "-"),
-                Column(title: "by", value: row.by ?? "-"), Column(title: "digest", value: row.digest),
+                Column(title: "by", value: row.by?.printable ?? "-"), Column(title: "digest", value: row.digest),
             ]
         }
-        return table.lines(for: rows).joined(separator: "\n")
+        return table.lines(for: rows).asLines
     }
 }

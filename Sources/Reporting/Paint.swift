@@ -6,21 +6,23 @@ import Rainbow
 struct Paint: Sendable {
     let isOn: Bool
 
-    func bold(_ text: String) -> String { applying([.bold], to: text) }
-    func green(_ text: String) -> String { applying(.green, to: text) }
-    func yellow(_ text: String) -> String { applying(.yellow, to: text) }
-    func red(_ text: String) -> String { applying(.red, to: text) }
+    func bold(_ text: String) -> String { applying(Self.bold, to: text) }
+    func green(_ text: String) -> String { applying(Self.green, to: text) }
+    func yellow(_ text: String) -> String { applying(Self.yellow, to: text) }
+    func red(_ text: String) -> String { applying(Self.red, to: text) }
 
-    private func applying(_ color: NamedColor, to text: String) -> String {
-        applying(codes: color.value + Style.bold.value, to: text)
+    /// All that it ever puts beside a text.
+    static let codes = [bold, green, yellow, red, end]
+
+    private static let bold = code(Style.bold.value)
+    private static let green = code(NamedColor.green.value + Style.bold.value)
+    private static let yellow = code(NamedColor.yellow.value + Style.bold.value)
+    private static let red = code(NamedColor.red.value + Style.bold.value)
+    private static let end = "\u{1B}[0m"
+
+    private static func code(_ numbers: [UInt8]) -> String {
+        "\u{1B}[\(numbers.map(String.init).joined(separator: ";"))m"
     }
 
-    private func applying(_ styles: [Style], to text: String) -> String {
-        applying(codes: styles.flatMap(\.value), to: text)
-    }
-
-    private func applying(codes: [UInt8], to text: String) -> String {
-        guard isOn else { return text }
-        return "\u{1B}[\(codes.map(String.init).joined(separator: ";"))m\(text)\u{1B}[0m"
-    }
+    private func applying(_ code: String, to text: String) -> String { isOn ? code + text + Self.end : text }
 }

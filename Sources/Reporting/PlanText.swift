@@ -20,9 +20,9 @@ package struct PlanText: Sendable {
         blocks += files.map(block)
         blocks += plan.collections.filter { !$0.remarks.isEmpty }.map { collection in
             let head = paint.bold("\(collection.namespace)".printable)
-            return ([head] + collection.remarks.flatMap(lines)).joined(separator: "\n")
+            return ([head] + collection.remarks.flatMap(lines)).asLines
         }
-        if !plan.remarks.isEmpty { blocks.append(plan.remarks.flatMap(lines).joined(separator: "\n")) }
+        if !plan.remarks.isEmpty { blocks.append(plan.remarks.flatMap(lines).asLines) }
         blocks += validators
         return blocks.joined(separator: "\n\n") + "\n"
     }
@@ -43,7 +43,7 @@ package struct PlanText: Sendable {
     private func block(_ file: PlanFile) -> String {
         let name = paint.bold((file.path ?? file.job.name).printable)
         let title = "\(name) (\("\(file.job.namespace)".printable), \(file.job.stage.words))"
-        return ([title] + file.job.entries.flatMap(lines)).joined(separator: "\n")
+        return ([title] + file.job.entries.flatMap(lines)).asLines
     }
 
     private func lines(_ entry: PlanEntry) -> [String] {
@@ -72,6 +72,6 @@ package struct PlanText: Sendable {
         }
         guard !commands.isEmpty else { return [] }
         let head = "In mongosh, for each collection the first command before its job, the second once nothing is left:"
-        return [([head] + commands.flatMap { $0.map { "  \($0.printable)" } }).joined(separator: "\n")]
+        return [([head] + commands.flatMap { $0.map { "  \($0)" } }).asLines]
     }
 }

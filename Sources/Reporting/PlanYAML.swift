@@ -26,7 +26,7 @@ package struct PlanYAML: Sendable {
 
     /// The file's text.
     package var text: String {
-        var lines = head.map { $0.isEmpty ? "#" : "# \($0)" }
+        var lines = head.map { Self.comment(line: $0) }
         lines.append("job: \(file.job.name)")
         lines.append("collection: \(Self.scalar("\(file.job.namespace)"))")
         if !schemas.isEmpty { lines.append("schema: {\(schemas.joined(separator: ", "))}") }
@@ -37,13 +37,11 @@ package struct PlanYAML: Sendable {
     }
 
     private func commands(_ validator: BSONDocument) -> [String] {
-        PlanWords.commands(validator, of: file.job.namespace).map { "# \($0)" }
+        PlanWords.commands(validator, of: file.job.namespace).map { Self.comment(line: $0) }
     }
 
-    /// After the deploy the newer schema is the one that is live.
     private var schemas: [String] {
-        let active = file.job.stage == .afterDeploy ? file.newPath : file.job.isKnownToOld ? file.oldPath : nil
-        return [("active", active), ("next", file.newPath)].compactMap { key, path in
+        [("active", file.schemas.active), ("next", file.schemas.next)].compactMap { key, path in
             path.map { "\(key): \(Self.scalar($0))" }
         }
     }
@@ -91,7 +89,7 @@ package struct PlanYAML: Sendable {
                 "",
                 "1. Set the new validator with validationAction \"warn\": the first command at the end of this file.",
                 "2. Run this job.",
-                "3. Look at what is left: shipshape check \(file.new) --collection \(job.namespace)",
+                "3. Look at what is left: shipshape check \(file.new.shellWord) --collection \("\(job.namespace)".shellWord)",
                 "4. Set validationAction \"error\": the second command.",
             ]
             if let follower = file.follower { lines.append("5. Run \(follower), once nobody reads the old fields.") }
@@ -111,7 +109,7 @@ package struct PlanYAML: Sendable {
 
     /// What follows the first run of a job before the deploy.
     private var deploy: [String] {
-        let look = "Look at what is left: shipshape check \(file.new) --active \(file.old)"
+        let look = "Look at what is left: shipshape check \(file.new.shellWord) --active \(file.old.shellWord)"
         if isBreaking {
             // Old clients write until sync is terminated, so that the second run comes then.
             let jobs = ["run this job again"] + (file.follower.map { [$0] } ?? [])
@@ -131,15 +129,17 @@ package struct PlanYAML: Sendable {
         var lines = entry.changes.isEmpty ? [] : [""]
         lines += entry.changes.flatMap { Self.comment("\($0.code): \($0.description)", indent: "  ") }
         lines += entry.remarks.flatMap { Self.comment($0, indent: "  ") }
-        lines += entry.suggestions.map { "  # - \($0.text)" }
+        lines += entry.suggestions.map { Self.comment(line: "- \($0.text)", indent: "  ") }
         guard let step = entry.step else { return lines }
         if entry.isActive { lines += finding(entry).flatMap { Self.comment($0, indent: "  ") } }
         guard entry.isActive else {
             return lines + Self.comment("nothing needs it (0 of \(ofDocuments)):", indent: "  ") + [
-                "  # - \(step.text)"
+                Self.comment(line: "- \(step.text)", indent: "  ")
             ]
         }
-        return lines + ["  - \(step.text)" + (entry.review.map { "  # review: \($0)" } ?? "")]
+        return lines + [
+            "  - \(step.text)" + (entry.review.map { Self.comment(line: "review: \($0)", indent: "  ") } ?? "")
+        ]
     }
 
     private var ofDocuments: String { (file.job.documents?.all ?? 0).documents }
@@ -171,20 +171,21 @@ package struct PlanYAML: Sendable {
             (0x30...0x39).contains(byte) || (0x41...0x5A).contains(byte) || (0x61...0x7A).contains(byte)
                 || "/._-".utf8.contains(byte)
         }
-        return isPlain && Double(text) == nil && text.first != "-" ? text : text.quotedAsJSON
+        return isPlain && Double(text) == nil && text.first != "-" ? text : text.quotedAsYAML
     }
 
     private static func comment(_ text: String, indent: String = "") -> [String] {
-        wrapped(text, width: 112).map { "\(indent)# \($0)" }
+        wrapped(text, width: 112).map { comment(line: $0, indent: indent) }
     }
 
-    /// Lines of whole words; nothing that ends a line is left in them.
+    /// One line of a comment, whatever names are in it: nothing ends it but its end.
+    private static func comment(line: String, indent: String = "") -> String {
+        indent + (line.isEmpty ? "#" : "# \(line.printable)")
+    }
+
+    /// Lines of whole words.
     private static func wrapped(_ text: String, width: Int) -> [String] {
-        let words = text.split { $0.isWhitespace || $0.isNewline }.map { word in
-            String(
-                String.UnicodeScalarView(
-                    word.unicodeScalars.map { $0.properties.generalCategory == .control ? "?" : $0 }))
-        }
+        let words = text.split { $0.isWhitespace || $0.isNewline }.map(String.init)
         return words.reduce(into: [""]) { lines, word in
             if lines[lines.count - 1].isEmpty {
                 lines[lines.count - 1] = word

@@ -44,7 +44,8 @@ enum ReportValue: Sendable {
     /// What has no form in extended JSON (an `_id` of a deprecated type, say) is named by its type.
     private static func extended(_ value: BSONValue) -> String {
         do throws(BSONError) {
-            return try value.extendedJSON(.relaxed)
+            // What libbson leaves as it is stands within a string.
+            return try value.extendedJSON(.relaxed).printable
         } catch {
             return "{ \"$type\" : \"\(value.type)\" }"
         }

@@ -36,7 +36,7 @@ package enum UndoText {
         }
         lines += report.notes.map { "  note: \($0)" }
         if let refusal = report.refusal { lines.append("  an undo would be refused: \(refusal)") }
-        return lines.joined(separator: "\n")
+        return lines.asLines
     }
 
     private static func headline(_ report: UndoReport) -> String {

@@ -24,15 +24,16 @@ public struct UnsyncedText: Sendable {
     /// The text, which ends with a line break.
     public var text: String {
         var blocks = [headline] + report.apps.map(app)
-        if !report.notes.isEmpty { blocks.append(report.notes.map { "Note: \($0)" }.joined(separator: "\n")) }
-        blocks.append("\(report.source) read in \(report.duration.seconds.inTenths) s.")
+        if !report.notes.isEmpty { blocks.append(report.notes.map { "Note: \($0)" }.asLines) }
+        blocks.append("\(report.source.printable) read in \(report.duration.seconds.inTenths) s.")
         return blocks.joined(separator: "\n\n") + "\n"
     }
 
     private var headline: String {
         let limit = report.limit.grouped
         guard !report.ledgers.isEmpty else {
-            return paint.green("No ledger.") + " There is no collection of unsynced documents in \(report.source)."
+            return paint.green("No ledger.")
+                + " There is no collection of unsynced documents in \(report.source.printable)."
         }
         guard let fullest = report.apps.first else { return paint.green("The ledger is empty.") + " (limit \(limit))" }
         let headroom = fullest.headroom(limit: report.limit)
@@ -58,7 +59,7 @@ public struct UnsyncedText: Sendable {
             "\(paint.bold(name)) in \(app.ledger): \(app.documentCount.documents), "
             + "\(app.entryCount == 1 ? "1 entry" : "\(app.entryCount.grouped) entries"), headroom \(headroom.grouped)"
         let blocks = [[heading] + table(app)] + app.collections.map(groups).filter { !$0.isEmpty }
-        return blocks.map { $0.joined(separator: "\n") }.joined(separator: "\n\n")
+        return blocks.map(\.asLines).joined(separator: "\n\n")
     }
 
     private func table(_ app: UnsyncedReport.App) -> [String] {
@@ -105,7 +106,7 @@ public struct UnsyncedText: Sendable {
         let found = CheckReport.Collection(
             namespace: namespace, counts: DocumentCounts(), groups: explanation.groups)
         return [
-            "\(namespace): why they fail",
+            "\(namespace): why they fail".printable,
             CheckReportGroups(collection: found, ids: ids, width: width, showsFilters: false).text,
         ]
     }

@@ -1,3 +1,4 @@
+import BSON
 public import SchemaChange
 
 /// The changes between two schemas in the forms that build servers and pull requests take.
@@ -20,9 +21,11 @@ public struct DiffForms: Sendable {
         let hints = report.hints.map { hint in
             Annotation(
                 .notice, at: hint.added.place, title: "looks like a rename",
-                message: "\(hint.removed.description): \(hint.reason). If it is a rename, say --rename \(hint.rename)")
+                message:
+                    "\(hint.removed.description): \(hint.reason). If it is a rename, say --rename \(hint.rename.shellWord)"
+                    .printable)
         }
-        let notes = report.notes.map { Annotation(.notice, title: "note", message: $0) }
+        let notes = report.notes.map { Annotation(.notice, title: "note", message: $0.printable) }
         return GitHubAnnotations(changes + hints + notes).text + report.headline.printable + "\n"
     }
 
@@ -42,13 +45,13 @@ public struct DiffForms: Sendable {
 
     private func message(_ change: SchemaChange) -> String {
         let place = change.namespace.map { "\($0): " } ?? ""
-        return "\(place)\(change.description) (server: \(change.server.word), clients: \(change.client.word))"
+        return "\(place)\(change.description) (server: \(change.server.word), clients: \(change.client.word))".printable
     }
 
     private func details(_ index: Int) -> [String] {
         let change = report.changes[index]
-        let hint = report.hint(for: change).map { "If it is a rename: --rename \($0.rename)" }
+        let hint = report.hint(for: change).map { "If it is a rename: --rename \($0.rename.shellWord)" }
         return [report.weight(index).map { "\($0)." }, change.kind.consequenceWords, change.kind.advice, hint]
-            .compactMap(\.self).filter { !$0.isEmpty }
+            .compactMap(\.self).filter { !$0.isEmpty }.map(\.printable)
     }
 }

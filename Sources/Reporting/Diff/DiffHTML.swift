@@ -9,15 +9,15 @@ public struct DiffHTML: Sendable {
 
     /// The text, which ends with a line break.
     public var text: String {
-        let title = Markup.text("Schema changes: \(report.old) → \(report.new)")
+        let title = Markup.line("Schema changes: \(report.old) → \(report.new)")
         let lines =
             [
                 "<!doctype html>", #"<html lang="en">"#, "<head>", #"<meta charset="utf-8">"#,
                 #"<meta name="viewport" content="width=device-width, initial-scale=1">"#, "<title>\(title)</title>",
                 "<style>\n\(Self.style)</style>", "</head>", "<body>", "<h1>\(title)</h1>",
-                #"<p class="headline \#(Self.name(report.verdict ?? .nonBreaking))">\#(Markup.text(report.headline))</p>"#,
+                #"<p class="headline \#(Self.name(report.verdict ?? .nonBreaking))">\#(Markup.line(report.headline))</p>"#,
             ] + report.groups.map { section($0.name, $0.changes) } + hints
-            + report.notes.map { "<p>Note: \(Markup.text($0))</p>" } + ["</body>", "</html>"]
+            + report.notes.map { "<p>Note: \(Markup.line($0))</p>" } + ["</body>", "</html>"]
         return lines.joined(separator: "\n") + "\n"
     }
 
@@ -26,7 +26,7 @@ public struct DiffHTML: Sendable {
         let titles = ["Server", "Clients", "Change"] + (hasWeights ? ["Documents"] : []) + ["What to do"]
         let head = titles.map { "<th scope=\"col\">\($0)</th>" }.joined()
         return
-            (["<section>", "<h2>\(Markup.text(name))</h2>", "<table>", "<thead><tr>\(head)</tr></thead>", "<tbody>"]
+            (["<section>", "<h2>\(Markup.line(name))</h2>", "<table>", "<thead><tr>\(head)</tr></thead>", "<tbody>"]
             + indices.map(row) + ["</tbody>", "</table>", "</section>"]).joined(separator: "\n")
     }
 
@@ -35,20 +35,20 @@ public struct DiffHTML: Sendable {
         let place = (change.new ?? change.old)?.location
         var cells = [
             Self.badge(change.server), Self.badge(change.client),
-            "\(Markup.text(change.description))<br><small><code>\(change.code)</code>"
-                + (place.map { " \(Markup.text("\($0)"))" } ?? "") + "</small>",
+            "\(Markup.line(change.description))<br><small><code>\(change.code)</code>"
+                + (place.map { " \(Markup.line("\($0)"))" } ?? "") + "</small>",
         ]
-        if report.weights != nil { cells.append(Markup.text(report.weight(index) ?? "")) }
+        if report.weights != nil { cells.append(Markup.line(report.weight(index) ?? "")) }
         cells.append(
-            "\(Markup.text(change.kind.advice))<br><small>\(Markup.text(change.kind.consequenceWords)) "
-                + "Source: \(Markup.text(change.kind.source.words)).</small>")
+            "\(Markup.line(change.kind.advice))<br><small>\(Markup.line(change.kind.consequenceWords)) "
+                + "Source: \(Markup.line(change.kind.source.words)).</small>")
         return "<tr>\(cells.map { "<td>\($0)</td>" }.joined())</tr>"
     }
 
     private var hints: [String] {
         guard !report.hints.isEmpty else { return [] }
         let items = report.hints.map {
-            "<li><code>--rename \(Markup.text($0.rename))</code> \(Markup.text($0.reason))</li>"
+            "<li><code>--rename \(Markup.line($0.rename.shellWord))</code> \(Markup.line($0.reason))</li>"
         }
         return ["<section>", "<h2>Looks like a rename; if it is one, say so</h2>", "<ul>"] + items + [
             "</ul>", "</section>",

@@ -1,3 +1,4 @@
+import BSON
 public import SchemaChange
 
 /// The changes between two schemas as Markdown, for a comment on a pull request.
@@ -12,7 +13,9 @@ public struct DiffMarkdown: Sendable {
         var blocks = ["### Schema changes", "**\(Self.cell(report.headline))**"]
         if !report.changes.isEmpty { blocks.append(table) }
         if !report.hints.isEmpty {
-            let lines = report.hints.map { "- \(Self.code("--rename \($0.rename)")): \(Self.cell($0.reason))" }
+            let lines = report.hints.map {
+                "- \(Self.code("--rename \($0.rename.shellWord)")): \(Self.cell($0.reason))"
+            }
             blocks.append((["Looks like a rename; if it is one, say so:", ""] + lines).joined(separator: "\n"))
         }
         if !report.notes.isEmpty { blocks.append(report.notes.map { "> \(Self.cell($0))" }.joined(separator: "\n")) }
@@ -46,21 +49,29 @@ public struct DiffMarkdown: Sendable {
         }
     }
 
-    /// Text in a table, in which nothing is read as markup.
+    /// Text in a table, in which nothing is read as markup, as a link or as the name of somebody to call.
     static func cell(_ text: String) -> String {
         var result = ""
         for character in text.printable {
+            // GitHub looks for these in the text that the markup leaves.
+            if character == "/", result.hasSuffix(":") || result.hasSuffix("/") { result += broken }
+            if character == ".", result.lowercased().hasSuffix("www") { result += broken }
             if "\\`*_{}[]<>|~&#".contains(character) { result.append("\\") }
             result.append(character)
+            if character == "@" || character == "#" { result += broken }
         }
         return result
     }
 
+    /// A space without a width: what stands on either side is no longer one word.
+    private static let broken = "&#8203;"
+
     /// Text as code in a table: a bar ends the cell even there.
     private static func code(_ text: String) -> String {
         let plain = text.printable
-        let fence = plain.contains("`") ? "``" : "`"
-        let gap = plain.contains("`") ? " " : ""
+        let longest = plain.split(whereSeparator: { $0 != "`" }).map(\.count).max() ?? 0
+        let fence = String(repeating: "`", count: longest + 1)
+        let gap = longest > 0 ? " " : ""
         return fence + gap + plain.replacing("|", with: "\\|") + gap + fence
     }
 }

@@ -25,7 +25,7 @@ public struct DiffText: Sendable {
         blocks += report.groups.map { group(name: $0.name, $0.changes) }
         if !report.hints.isEmpty { blocks.append(hints) }
         if !report.changes.isEmpty { blocks.append(advice) }
-        if !report.notes.isEmpty { blocks.append(report.notes.map { "Note: \($0)" }.joined(separator: "\n")) }
+        if !report.notes.isEmpty { blocks.append(report.notes.map { "Note: \($0)" }.asLines) }
         return blocks.joined(separator: "\n\n") + "\n"
     }
 
@@ -62,7 +62,7 @@ public struct DiffText: Sendable {
             return ["  \(sides)  \(line(Array(row[2...]), Array(widths[2...])))"]
         }
         let heading = line(isNarrow ? Array(titles[..<3]) : titles, widths)
-        return ([paint.bold(name), "  \(heading)"] + lines).joined(separator: "\n")
+        return ([paint.bold(name), "  \(heading)"] + lines).asLines
     }
 
     /// Cells at their columns, without blanks at the end.
@@ -72,9 +72,9 @@ public struct DiffText: Sendable {
 
     private var hints: String {
         let lines = report.hints.flatMap { hint in
-            ["  --rename \(hint.rename.asShellWord.printable)", "    \(subject(hint)): \(hint.reason.printable)"]
+            ["  --rename \(hint.rename.shellWord)", "    \(subject(hint)): \(hint.reason.printable)"]
         }
-        return ([paint.bold("Looks like a rename; if it is one, say so:")] + lines).joined(separator: "\n")
+        return ([paint.bold("Looks like a rename; if it is one, say so:")] + lines).asLines
     }
 
     private func subject(_ hint: RenameHint) -> String {
@@ -104,7 +104,7 @@ public struct DiffText: Sendable {
             let title = paint(kind.verdict, kind.code.rawValue) + (shown.isEmpty ? "" : ": \(shown)\(more)")
             return ["  \(title)"] + wrapped.map { "    \($0)" }
         }
-        return ([paint.bold("What to do")] + lines).joined(separator: "\n")
+        return ([paint.bold("What to do")] + lines).asLines
     }
 
     private var inner: Int? { width.map { max(30, $0 - 4) } }
@@ -118,13 +118,5 @@ extension SchemaChange.Verdict {
         case .versioned: "versioned"
         case .nonBreaking: "additive"
         }
-    }
-}
-
-extension String {
-    /// The text as a shell takes it for one word.
-    fileprivate var asShellWord: String {
-        let plain = allSatisfy { $0.isASCII && ($0.isLetter || $0.isNumber || "._-=".contains($0)) }
-        return plain ? self : "'" + replacing("'", with: #"'\''"#) + "'"
     }
 }

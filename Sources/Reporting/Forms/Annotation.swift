@@ -1,3 +1,4 @@
+import BSON
 public import ServerSchema
 
 /// One thing to say at a place of a file, as tools that show results beside the code take it.
@@ -56,7 +57,9 @@ public struct GitHubAnnotations: Sendable {
     private static func escaping(_ special: String, in text: String) -> String {
         var result = ""
         for scalar in text.unicodeScalars {
-            if special.unicodeScalars.contains(scalar) {
+            if scalar.misleads && scalar != "\n" && scalar != "\r" || scalar == "#" && result.last == "#" {
+                result += scalar.escapedAsJSON
+            } else if special.unicodeScalars.contains(scalar) {
                 let digits = String(scalar.value, radix: 16, uppercase: true)
                 result += "%" + (digits.count < 2 ? "0" : "") + digits
             } else {

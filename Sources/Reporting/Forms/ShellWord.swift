@@ -1,0 +1,28 @@
+import BSON
+
+extension String {
+    /// The text as a shell takes it for one word and nothing else, on one line.
+    package var shellWord: String {
+        let plain =
+            !isEmpty
+            && utf8.allSatisfy { byte in
+                switch byte {
+                case UInt8(ascii: "a")...UInt8(ascii: "z"), UInt8(ascii: "A")...UInt8(ascii: "Z"),
+                    UInt8(ascii: "0")...UInt8(ascii: "9"):
+                    true
+                default: "._-=/@:,+%".utf8.contains(byte)
+                }
+            }
+        if plain, !hasPrefix("-"), !hasPrefix("::") { return self }
+        guard unicodeScalars.contains(where: \.misleads) else { return "'" + replacing("'", with: #"'\''"#) + "'" }
+        // Bash, zsh and ksh read escapes so; \u would be read in the locale's way, bytes are the same everywhere.
+        let bytes = utf8.map { byte -> String in
+            guard (0x20..<0x7F).contains(byte), byte != UInt8(ascii: "'"), byte != UInt8(ascii: "\\") else {
+                let digits = String(byte, radix: 8)
+                return "\\" + String(repeating: "0", count: 3 - digits.count) + digits
+            }
+            return String(UnicodeScalar(byte))
+        }
+        return "$'" + bytes.joined() + "'"
+    }
+}
