@@ -1,4 +1,5 @@
 internal import ArgumentParser
+internal import Mongo
 
 /// The program: its commands, and nothing else.
 struct Shipshape: AsyncParsableCommand {
@@ -28,6 +29,8 @@ struct Shipshape: AsyncParsableCommand {
 @main
 enum Main {
     static func main() async {
+        Crash.printsNoMemory()
+        Driver.hideCounters()
         Console.secureStreams()
         do {
             var command = try Shipshape.parseAsRoot()
@@ -39,5 +42,6 @@ enum Main {
         } catch {
             ExitStatus.end(with: error)
         }
+        ExitStatus.leave(0)
     }
 }

@@ -1,6 +1,7 @@
 internal import ArgumentParser
 internal import Foundation
 internal import Mongo
+internal import Synchronization
 
 /// How to reach the deployment: flags beat environment variables.
 struct ConnectionFlags: ParsableArguments {
@@ -31,7 +32,10 @@ struct ConnectionFlags: ParsableArguments {
     @Option(help: ArgumentHelp("The authorities to believe, as a PEM file.", valueName: "file"))
     var tlsCaFile: String?
 
-    @Option(help: ArgumentHelp("The client's certificate and key, as a PEM file.", valueName: "file"))
+    @Option(
+        help: ArgumentHelp(
+            "The client's certificate and key, as a PEM file; the key's password comes from SHIPSHAPE_TLS_KEY_PASSWORD.",
+            valueName: "file"))
     var tlsCertificateKeyFile: String?
 
     @Option(help: ArgumentHelp("Compress the connection: zstd, zlib or snappy, comma-separated.", valueName: "names"))
@@ -58,7 +62,7 @@ struct ConnectionFlags: ParsableArguments {
         let preference = readPreference.flatMap { ReadPreference.Mode(rawValue: $0) }.map { ReadPreference($0) }
         options.readPreference = readsFromPrimary ? .primary : preference
         options.username = username
-        options.password = environment["SHIPSHAPE_PASSWORD"]
+        options.password = environment["SHIPSHAPE_PASSWORD"].flatMap { $0.isEmpty ? nil : $0 }
         options.authSource = authSource
         options.compressors = compressors?.split(separator: ",").map(String.init)
         if tls || tlsCaFile != nil || tlsCertificateKeyFile != nil {
@@ -67,6 +71,37 @@ struct ConnectionFlags: ParsableArguments {
             encryption.certificateKeyFile = tlsCertificateKeyFile
             options.tls = encryption
         }
-        return try ClientPool.open(options)
+        options.keyPassword = environment["SHIPSHAPE_TLS_KEY_PASSWORD"]
+        let pool = try Self.open(options)
+        for option in pool.weaknesses {
+            Console.error("shipshape: warning: the connection string says \(option): nobody knows whose server this is")
+        }
+        return pool
     }
+
+    /// What was typed at the terminal, so that a command that connects twice asks once.
+    private static let typed = Mutex<(password: String?, keyPassword: String?)>((nil, nil))
+
+    /// Opens the pool; asks at the terminal for a password that is not there.
+    private static func open(_ options: ConnectionOptions) throws -> ClientPool {
+        var options = options
+        typed.withLock { typed in
+            options.password = options.password ?? typed.password
+            options.keyPassword = options.keyPassword ?? typed.keyPassword
+        }
+        do throws(MongoError) {
+            return try ClientPool.open(options)
+        } catch {
+            guard error.code == .passwordMissing || error.code == .keyPasswordMissing,
+                let answer = try Console.secret("\(error.message); password: "), !answer.isEmpty
+            else { throw error }
+            typed.withLock { typed in
+                if error.code == .passwordMissing { typed.password = answer } else { typed.keyPassword = answer }
+            }
+        }
+        return try open(options)
+    }
+
+    /// The files that connecting reads.
+    var files: [String?] { [tlsCaFile, tlsCertificateKeyFile] }
 }

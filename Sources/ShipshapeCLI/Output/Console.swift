@@ -1,4 +1,6 @@
+internal import BSON
 internal import Foundation
+internal import Reporting
 internal import SystemPackage
 
 /// The process's own streams: results go to standard output, everything else to standard error.
@@ -36,7 +38,12 @@ enum Console {
         isTerminal && (ProcessInfo.processInfo.environment["NO_COLOR"] ?? "").isEmpty
     }
 
-    /// Writes a result, with a newline at its end.
+    /// Writes a result for a person, with a newline at its end.
+    static func show(_ text: String, isColored: Bool = false) throws {
+        try result(TerminalText.safe(text, isColored: isColored))
+    }
+
+    /// Writes a result in a form that escapes what others wrote by rules of its own, with a newline at its end.
     static func result(_ text: String) throws {
         do {
             _ = try FileDescriptor.standardOutput.writeAll((text.hasSuffix("\n") ? text : text + "\n").utf8)
@@ -45,11 +52,15 @@ enum Console {
         }
     }
 
-    /// Writes a line for the operator.
-    static func error(_ line: String) { write(line + "\n") }
+    /// Writes lines for the operator.
+    static func error(_ lines: String, isColored: Bool = false) { write(lines + "\n", isColored: isColored) }
 
-    /// Writes to standard error as it is; a closed stream is no reason to stop a job.
-    static func write(_ text: String) { _ = try? FileDescriptor.standardError.writeAll(text.utf8) }
+    /// Writes to standard error; a closed stream is no reason to stop a job.
+    /// - Parameter control: what moves the terminal's cursor before the text.
+    static func write(_ text: String, control: String = "", isColored: Bool = false) {
+        let text = control + TerminalText.safe(text, isColored: isColored)
+        _ = try? FileDescriptor.standardError.writeAll(text.utf8)
+    }
 
     /// Goes on only when somebody at the terminal says yes.
     /// - Parameters:
@@ -66,12 +77,33 @@ enum Console {
 
     /// Asks a question that is answered by `yes`; anything else is a no.
     private static func confirms(_ question: String) -> Bool {
-        write(question + " [yes/no] ")
+        write(question.printable + " [yes/no] ")
         guard let answer = readLine() else {
             // The end of the input leaves the line open.
             write("\n")
             return false
         }
         return ["yes", "y"].contains(answer.trimmingCharacters(in: .whitespaces).lowercased())
+    }
+
+    /// Asks at the terminal for what it does not show; `nil` where nobody can be asked.
+    /// - Throws: ``ExitStatus/stopped`` when there is no answer.
+    static func secret(_ question: String) throws -> String? {
+        var before = termios()
+        guard isInputTerminal, isInteractive, unsafe tcgetattr(0, &before) == 0 else { return nil }
+        var silent = before
+        // An interrupt ends the line instead of the process, which would leave the terminal silent.
+        let interrupt: UInt8 = 3
+        silent.c_lflag &= ~tcflag_t(ECHO | ISIG)
+        unsafe withUnsafeMutableBytes(of: &silent.c_cc) { unsafe $0[Int(VEOL)] = interrupt }
+        guard unsafe tcsetattr(0, TCSAFLUSH, &silent) == 0 else { return nil }
+        write(question.printable)
+        var line = [UInt8](repeating: 0, count: 4_096)
+        // The terminal gives one line at a time, whatever ends it.
+        let count = unsafe read(0, &line, line.count)
+        _ = unsafe tcsetattr(0, TCSAFLUSH, &before)
+        write("\n")
+        guard count > 0, line[count - 1] != interrupt else { throw ExitStatus.stopped }
+        return String(decoding: line[..<count].prefix { $0 != UInt8(ascii: "\n") }, as: UTF8.self)
     }
 }

@@ -2,6 +2,7 @@ internal import ArgumentParser
 internal import BSON
 internal import Backfill
 internal import Checking
+internal import Glibc
 internal import LocatedYAML
 internal import Mongo
 internal import Planning
@@ -47,7 +48,7 @@ enum ExitStatus: Int32, Error {
             self = .notPermitted
         } else if error.isFieldWithoutName {
             self = .badInput
-        } else if error.code == .invalidArgument, error.domain == .command || error.domain == .client {
+        } else if error.isConfiguration {
             self = .badConfiguration
         } else {
             self =
@@ -75,18 +76,28 @@ enum ExitStatus: Int32, Error {
 
     /// Says what is wrong and ends the process with the code for it.
     static func end(with error: any Error) -> Never {
-        if let status = error as? ExitStatus { Shipshape.exit(withError: ExitCode(status.rawValue)) }
+        if let status = error as? ExitStatus { leave(status.rawValue) }
         let parsed = Shipshape.exitCode(for: error)
         // Help, version and wrong usage are the parser's to tell; what it does not know it would call 1.
         if parsed == .validationFailure {
-            Console.error(ConnectionStringMask.mask(Shipshape.fullMessage(for: error)))
-            Shipshape.exit(withError: parsed)
+            let text = ConnectionStringMask.mask(Shipshape.fullMessage(for: error))
+            // The lines are the parser's, as long as no argument that it quotes has lines of its own.
+            let isPlain = CommandLine.arguments.allSatisfy { $0 == $0.printable }
+            Console.error(isPlain ? text : text.printable)
+            leave(parsed.rawValue)
         }
         if parsed == .success || error is ExitCode { Shipshape.exit(withError: error) }
         let status = ExitStatus(for: error)
         let text = "\(status == .bug ? "internal error: " : "")\(error)\(remedy(for: error))"
-        Console.error("shipshape: \(ConnectionStringMask.mask(text))")
-        Shipshape.exit(withError: ExitCode(status.rawValue))
+        Console.error("shipshape: \(ConnectionStringMask.mask(text).printable)")
+        leave(status.rawValue)
+    }
+
+    /// Ends the process without the work that libraries have registered for its end: what that frees, the threads that
+    /// watch servers and close connections still use.
+    static func leave(_ code: Int32) -> Never {
+        fflush(nil)
+        _exit(code)
     }
 }
 
@@ -94,8 +105,15 @@ extension ExitStatus {
     /// What the operator can do about an error of the deployment, which does not say so itself.
     private static func remedy(for error: any Error) -> String {
         guard let error = error as? MongoError else { return "" }
+        if error.code == .passwordMissing { return " (set SHIPSHAPE_PASSWORD, or run this at a terminal, which asks)" }
+        if error.code == .keyPasswordMissing {
+            return " (set SHIPSHAPE_TLS_KEY_PASSWORD, or run this at a terminal, which asks)"
+        }
         if error.isAuthentication { return " (check the user, SHIPSHAPE_PASSWORD and --auth-source)" }
-        if error.isAuthorization { return " (grant the user what is missing)" }
+        if error.isAuthorization {
+            guard let missing = error.missingPrivilege else { return " (grant the user what is missing)" }
+            return " (grant the user \(missing.actions.joined(separator: ", ")) on \(missing.resource))"
+        }
         if error.isFieldWithoutName {
             return " (an _id of the collection is a document with a field that has no name, which the driver does not "
                 + "take: find it by { _id: { $type: \"object\" } } and give that document another _id)"

@@ -1,3 +1,4 @@
+internal import BSON
 internal import Concurrency
 internal import Foundation
 internal import Reporting
@@ -18,7 +19,7 @@ final class ProgressLine: Sendable {
     /// Starts to draw.
     /// - Parameter total: how much there is; `nil` or 0 when it cannot be told.
     init(_ title: String, total: Int?, unit: String = "documents", isShown: Bool) {
-        self.title = title
+        self.title = title.printable
         self.total = total.flatMap { $0 > 0 ? $0 : nil }
         self.unit = unit
         self.isShown = isShown
@@ -35,7 +36,7 @@ final class ProgressLine: Sendable {
 
     /// Writes a line for the operator without breaking the bar.
     func note(_ line: String) {
-        Console.write((isShown && Console.isInteractive ? "\r\u{1B}[K" : "") + line + "\n")
+        Console.write(line.printable + "\n", control: isShown && Console.isInteractive ? Self.clear : "")
     }
 
     /// Stops drawing and clears the bar.
@@ -44,8 +45,11 @@ final class ProgressLine: Sendable {
             $0?.cancel()
             $0 = nil
         }
-        if isShown, Console.isInteractive { Console.write("\r\u{1B}[K") }
+        if isShown, Console.isInteractive { Console.write("", control: Self.clear) }
     }
+
+    /// Goes to the line's start, and clears it.
+    private static let clear = "\r\u{1B}[K"
 
     private func draw() {
         let state = ProgressState(
@@ -57,7 +61,7 @@ final class ProgressLine: Sendable {
                 // One column stays free: a full line would make some terminals go to the next.
                 let room = Console.width - 1
                 let bar = state.bar(unit, width: room - title.count - 1)
-                Console.write("\r\u{1B}[K" + String("\(title) \(bar)".prefix(room)))
+                Console.write(String("\(title) \(bar)".prefix(room)), control: Self.clear)
             } else {
                 Console.error("\(title): \(state.line(unit))")
             }

@@ -31,7 +31,7 @@ struct CleanupCommand: AsyncParsableCommand {
         let (stop, signals) = (interruption.stop, interruption.listen())
         defer { signals.cancel() }
         let plan = try await onOwnedThread(name: "state") { () throws in try book.planCleanup(of: name) }
-        guard !plan.isEmpty else { return try Console.result(CleanupText.nothing(plan)) }
+        guard !plan.isEmpty else { return try Console.show(CleanupText.nothing(plan)) }
         if !yes {
             Console.error(CleanupText.plan(plan))
             try Console.confirm(
@@ -40,6 +40,6 @@ struct CleanupCommand: AsyncParsableCommand {
         }
         interruption.beginWork()
         try await onOwnedThread(name: "state") { () throws in try book.cleanUp(plan, stop: stop) }
-        try Console.result(CleanupText.done(plan))
+        try Console.show(CleanupText.done(plan))
     }
 }

@@ -32,7 +32,7 @@ struct DeployedCommand: AsyncParsableCommand {
         let (name, file, book) = (try job.name, try job.file, try state.book(connection))
         guard !revoke else {
             let was = try await onOwnedThread(name: "state") { () throws in try book.revokeDeploy(name) }
-            return try Console.result(
+            return try Console.show(
                 was
                     ? "job \(name): harm is judged by the active schema of its file again"
                     : "job \(name) has no deploy on record: nothing changed")
@@ -43,7 +43,7 @@ struct DeployedCommand: AsyncParsableCommand {
         }
         try confirm(evidence)
         try await onOwnedThread(name: "state") { () throws in try book.deployed(name, by: evidence) }
-        try Console.result("job \(name): the next schema is recorded as the active one, \(Self.text(evidence))")
+        try Console.show("job \(name): the next schema is recorded as the active one, \(Self.text(evidence))")
     }
 
     private func confirm(_ evidence: DeployEvidence) throws {

@@ -25,7 +25,7 @@ struct PauseCommand: AsyncParsableCommand {
     func run() async throws {
         let (name, book) = (try job.name, try state.book(connection))
         try await onOwnedThread(name: "state") { [note] () throws in try book.pause(name, note: note) }
-        try Console.result("job \(name) is paused; go on with: shipshape resume \(name)")
+        try Console.show("job \(name) is paused; go on with: shipshape resume \(name)")
     }
 }
 
@@ -48,8 +48,8 @@ struct ResumeCommand: AsyncParsableCommand {
     func run() async throws {
         let (name, book) = (try job.name, try state.book(connection))
         let paused = try await onOwnedThread(name: "state") { () throws in try book.resume(name) }
-        guard let paused else { return try Console.result("job \(name) is not paused: nothing changed") }
+        guard let paused else { return try Console.show("job \(name) is not paused: nothing changed") }
         let since = paused.at.map { " since \($0)" } ?? ""
-        try Console.result("job \(name) may go on; it was paused by \(paused.by)\(since)")
+        try Console.show("job \(name) may go on; it was paused by \(paused.by)\(since)")
     }
 }

@@ -45,7 +45,7 @@ struct TuneCommand: AsyncParsableCommand {
                 throw JobBook.unknownLimit(unknown, among: known)
             }
             let shown = entries.filter { asked.isEmpty || asked.contains($0.name) }
-            try Console.result(shown.map(Self.line).joined(separator: "\n"))
+            try Console.show(shown.map(Self.line).joined(separator: "\n"))
         } catch let error as LocatedError {
             // What the job file's parser says of a value; the place is the command line.
             throw UsageError("nothing was changed: \(error.message)")

@@ -1,0 +1,105 @@
+import BSON
+import Foundation
+import Mongo
+import Subprocess
+import SystemPackage
+import TestSupport
+import Testing
+
+/// Logins and encryption: what is missing or can never work is told before anything is connected.
+@Suite struct LoginTests {
+    /// Nobody listens there: a program that connects ends with 69.
+    private static let nowhere = "127.0.0.1:1"
+
+    @Test(arguments: [
+        ["status"], ["unsynced"], ["check", "live", "--collection", "app.a"], ["undo", "job"], ["pause", "job"],
+        ["infer", "--collection", "app.a"], ["cleanup", "job", "--yes"],
+    ])
+    func aUserWithoutAPasswordIsRefusedBeforeConnecting(_ command: [String]) async throws {
+        for user in ["ada@", "ada:@"] {
+            let run = try await Program.run(command + ["--uri", "mongodb://\(user)\(Self.nowhere)/"])
+            #expect(run.exitCode == 78, "\(run.status) \(run.errors)")
+            #expect(
+                run.errors
+                    == "shipshape: the user \"ada\" has no password [\(Self.nowhere)] (set SHIPSHAPE_PASSWORD, or "
+                    + "run this at a terminal, which asks)\n")
+        }
+    }
+
+    /// The user's login is the one that the driver crashes on without a password.
+    private func withUser(_ body: (_ uri: String) async throws -> Void) async throws {
+        let mongod = try await Mongod.withAuthentication
+        let name = "login-\(UInt32.random(in: 0 ... .max))"
+        try await mongod.admin([
+            "createUser": .string(name), "pwd": "open sesame", "roles": ["root"], "mechanisms": ["SCRAM-SHA-256"],
+        ])
+        try await body("mongodb://\(name)@\(mongod.host)/?replicaSet=shipshape")
+    }
+
+    @Test func aKnownUserWithoutAPassword() async throws {
+        try await withUser { uri in
+            let run = try await Program.run(["status", "--state-database", "nothing", "--uri", uri])
+            #expect(run.exitCode == 78, "\(run.status) \(run.errors)")
+            let logged = try await Program.run(
+                ["status", "--state-database", "nothing", "--uri", uri],
+                environment: ["SHIPSHAPE_PASSWORD": "open sesame"])
+            #expect(logged.exitCode == 0, "\(logged.errors)")
+        }
+    }
+
+    @Test func atATerminalThePasswordIsAskedForAndNotShown() async throws {
+        try await withUser { uri in
+            let status = ["status", "--state-database", "nothing", "--uri", uri]
+            let run = try await Program.atTerminal(status, askedFor: "password: ", types: #"open sesame\n"#)
+            #expect(run.exitCode == 0, "\(run.output)")
+            #expect(run.output.contains("No job was begun."))
+            #expect(!run.output.contains("sesame"))
+            let stopped = try await Program.atTerminal(status, askedFor: "password: ", types: #"open\003"#)
+            #expect(stopped.exitCode == 75, "\(stopped.output)")
+            let none = try await Program.atTerminal(status, askedFor: "password: ", types: #"\n"#)
+            #expect(none.exitCode == 78, "\(none.output)")
+        }
+    }
+
+    @Test(arguments: ["tlsInsecure", "tlsAllowInvalidCertificates", "tlsAllowInvalidHostnames"])
+    func whatLeavesTheServerUnverifiedIsSaid(_ option: String) async throws {
+        let run = try await Program.run(
+            ["status", "--connect-timeout", "1s", "--uri", "mongodb://\(Self.nowhere)/?tls=true&\(option)=true"])
+        #expect(run.exitCode == 69)
+        #expect(run.errors.hasPrefix("shipshape: warning: the connection string says \(option): "), "\(run.errors)")
+    }
+
+    @Test func filesThatCanNeverWorkAreBadConfiguration() async throws {
+        let folder = try CommandLineFolder()
+        defer { folder.remove() }
+        let script = """
+            openssl req -x509 -newkey rsa:2048 -keyout "$1/key" -out "$1/cert" -days 2 -passout pass:sesame -subj /CN=a &&
+            openssl genrsa -out "$1/other" 2048 && cat "$1/cert" "$1/key" >"$1/locked.pem" &&
+            cat "$1/cert" "$1/other" >"$1/mixed.pem" && cp "$1/cert" "$1/cert.pem" && echo garbage >"$1/garbage.pem"
+            """
+        let made = try await Program.shell(script, [folder.path.string])
+        try #require(made.exitCode == 0, "\(made.errors)")
+        let cases = [
+            ("--tls-ca-file", "garbage", "it holds no certificate in PEM form"),
+            ("--tls-certificate-key-file", "garbage", "it holds no certificate in PEM form"),
+            ("--tls-certificate-key-file", "cert", "it holds no key in PEM form"),
+            ("--tls-certificate-key-file", "mixed", "the key is not that of the certificate"),
+            ("--tls-certificate-key-file", "locked", "the key is encrypted (set SHIPSHAPE_TLS_KEY_PASSWORD"),
+        ]
+        for (flag, file, reason) in cases {
+            let path = folder.path.appending("\(file).pem").string
+            let run = try await Program.run(["status", "--uri", "mongodb://\(Self.nowhere)/", flag, path])
+            #expect(run.exitCode == 78, "\(run.errors)")
+            #expect(run.errors.contains("\(path): \(reason)"), "\(run.errors)")
+        }
+        let locked = [
+            "status", "--uri", "mongodb://\(Self.nowhere)/", "--connect-timeout", "1s", "--tls-certificate-key-file",
+            folder.path.appending("locked.pem").string,
+        ]
+        for (password, code) in [("wrong", Int32(78)), ("sesame", 69)] {
+            let run = try await Program.run(locked, environment: ["SHIPSHAPE_TLS_KEY_PASSWORD": .some(password)])
+            #expect(run.exitCode == code, "\(run.errors)")
+            #expect(!run.errors.contains(password))
+        }
+    }
+}
