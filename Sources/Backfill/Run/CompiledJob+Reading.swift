@@ -17,7 +17,11 @@ extension Job {
     /// - Throws: what reading a schema throws.
     package func schema(at path: String?) throws -> ServerSchema? {
         guard let path else { return nil }
-        let resolved = FilePath(self.path).removingLastComponent().pushing(FilePath(path))
-        return try ServerSchema.read(at: resolved.string, namespace: namespace)
+        return try ServerSchema.read(at: resolved(path), namespace: namespace)
+    }
+
+    /// A path that the job names, as seen from here.
+    package func resolved(_ path: String) -> String {
+        FilePath(self.path).removingLastComponent().pushing(FilePath(path)).string
     }
 }

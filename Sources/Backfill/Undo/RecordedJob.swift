@@ -24,6 +24,8 @@ enum RecordedJob {
         }
         guard !files.isEmpty else { return nil }
         let folder = FilePath("/tmp/shipshape-schemas-\(UInt64.random(in: 0 ... .max))")
+        try FileManager.default.createDirectory(
+            atPath: folder.string, withIntermediateDirectories: false, attributes: [.posixPermissions: 0o700])
         defer { try? FileManager.default.removeItem(atPath: folder.string) }
         for file in files {
             guard let path = file["path"]?.text, let text = file["text"]?.text else { continue }

@@ -60,8 +60,9 @@ struct BackfillCommand: AsyncParsableCommand {
     }
 
     func run() async throws {
-        try output.prepare()
+        try output.prepare(reading: [job, ids] + connection.files)
         let file = try JobFile.read(at: job)
+        try output.prepare(reading: [file.activeSchema, file.nextSchema].map { $0.map(file.resolved) })
         let compiled = try CompiledJob(reading: file, assuming: app.assumptions)
         let pool = try connection.pool(readsFromPrimary: !dryRun)
         var options = runFlags.options(state: state, ledger: ledger)

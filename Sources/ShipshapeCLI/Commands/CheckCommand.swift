@@ -82,7 +82,9 @@ struct CheckCommand: AsyncParsableCommand {
     }
 
     func run() async throws {
-        try output.prepare()
+        try output.prepare(
+            reading: [schema.name, comparison.active?.name, source, exceptions.path] + connection.files,
+            writing: [evidence.failures])
         let serverSchema = try await schema.read(
             namespace: collection.flatMap { Namespace($0) }, connection: connection)
         let activeSchema = try await comparison.read(

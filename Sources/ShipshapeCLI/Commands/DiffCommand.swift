@@ -72,7 +72,7 @@ struct DiffCommand: AsyncParsableCommand {
     }
 
     func run() async throws {
-        try output.prepare()
+        try output.prepare(reading: [old.name, new.name, renames.config] + connection.files)
         let stated = try renames.read()
         let schemas = try await ComparedSchemas(old, new, collection: collection, connection: connection)
         let only = schemas.only

@@ -39,7 +39,7 @@ struct LintCommand: AsyncParsableCommand {
     }
 
     func run() async throws {
-        try output.prepare()
+        try output.prepare(reading: [schema.name] + connection.files)
         let only = collection.flatMap { Namespace($0) }
         let serverSchema = try await schema.readForLint(namespace: only, connection: connection)
         let facts = connection.uri == nil ? nil : try await facts(of: serverSchema)

@@ -39,7 +39,7 @@ struct UndoCommand: AsyncParsableCommand {
     }
 
     func run() async throws {
-        try output.prepare()
+        try output.prepare(reading: [job.path] + connection.files)
         let name = try job.name
         let pool = try connection.pool(readsFromPrimary: true)
         let options = runFlags.options(state: state, ledger: ledger)
@@ -49,7 +49,12 @@ struct UndoCommand: AsyncParsableCommand {
         let assumptions = app.assumptions
         let quiet = output.quiet
 
-        let planner = UndoRunner(name, options: options, assuming: assumptions, stop: stop, events: { _ in })
+        // Patience is for a job that has begun: a deployment that is not there at all is told at once.
+        _ = try await pool.withClient { client throws(MongoError) in try client.hello() }
+        let silent = ProgressLine(name, total: nil, isShown: false)
+        let planner = UndoRunner(
+            name, options: options, assuming: assumptions, stop: stop,
+            events: { if case .retrying = $0 { $0.show(on: silent, quiet: quiet) } })
         let plan = try await onOwnedThread(name: "plan") { () throws in try planner.dryRun(on: pool) }
         if dryRun || plan.outcome == .undoneBefore { return try show(plan) }
         if case .stopped = plan.outcome { return try show(plan) }

@@ -24,7 +24,8 @@ struct ExceptionFlags: ParsableArguments {
         return ExceptionList(file: path, exceptions, for: app, isPart: isPart, today: Self.today)
     }
 
-    private var path: String? {
+    /// The file; `nil` when there is none.
+    var path: String? {
         switch exceptions {
         case "none"?: nil
         case let named?: named

@@ -18,8 +18,12 @@ struct JobArgument: ExpressibleByArgument {
     /// The job's file; `nil` when only a name was given.
     var file: Job? {
         get throws {
-            let isPath = text.contains("/") || text.hasSuffix(".yml") || text.hasSuffix(".yaml")
-            return isPath ? try JobFile.read(at: text) : nil
+            try path.map { try JobFile.read(at: $0) }
         }
+    }
+
+    /// The file's path; `nil` when only a name was given.
+    var path: String? {
+        text.contains("/") || text.hasSuffix(".yml") || text.hasSuffix(".yaml") ? text : nil
     }
 }

@@ -1,5 +1,6 @@
 internal import ArgumentParser
 internal import Glibc
+internal import Reporting
 internal import SystemPackage
 
 /// What is shown, and in which form.
@@ -29,8 +30,13 @@ struct ReportFlags<Form: ReportForm>: ParsableArguments {
         if Set(report).count < report.count { throw ValidationError("--report names the same file twice") }
     }
 
-    /// Makes sure that the report files can be written: better before a long run than after it.
-    func prepare() throws {
+    /// Makes sure that the report files can be written, and are none of those that are read: better before a long run
+    /// than after it.
+    /// - Parameters:
+    ///   - inputs: the files and folders that the command reads.
+    ///   - others: what else it writes.
+    func prepare(reading inputs: [String?] = [], writing others: [String?] = []) throws {
+        try OutputPlaces.check(report + others.compactMap(\.self), reading: inputs.compactMap(\.self))
         for path in report {
             let file = FilePath(path)
             let folder = file.removingLastComponent()
@@ -53,7 +59,14 @@ struct ReportFlags<Form: ReportForm>: ParsableArguments {
     ///   where it is wanted.
     func show(_ render: (Form, _ width: Int?, _ color: Bool) throws -> String) throws {
         let hasColor = output == .text && Console.wantsColor(onTerminal: Console.isOutputTerminal)
-        try show(try render(output, Console.outputWidth, hasColor)) { try render($0, nil, false) }
+        try show(Self.safe(try render(output, Console.outputWidth, hasColor), as: output, isColored: hasColor)) {
+            try render($0, nil, false)
+        }
+    }
+
+    /// What is for a person escapes nothing by rules of its own.
+    private static func safe(_ text: String, as form: Form, isColored: Bool = false) -> String {
+        form == .text ? TerminalText.safe(text, isColored: isColored) : text
     }
 
     /// Shows a text on standard output and writes the files that were asked for, which hold something else.
@@ -61,7 +74,7 @@ struct ReportFlags<Form: ReportForm>: ParsableArguments {
         var failures: [any Error] = []
         for path in report {
             guard let form = Self.form(of: path) else { continue }
-            let text = try render(form)
+            let text = Self.safe(try render(form), as: form)
             do { try Self.write(text, to: path) } catch { failures.append(error) }
         }
         try Console.result(text)
@@ -72,12 +85,7 @@ struct ReportFlags<Form: ReportForm>: ParsableArguments {
 
     private static func write(_ text: String, to path: String) throws {
         do {
-            let file = try AtomicFile(path)
-            do { try file.write((text.hasSuffix("\n") ? text : text + "\n").utf8) } catch {
-                file.discard()
-                throw error
-            }
-            try file.commit()
+            try AtomicFile.write((text.hasSuffix("\n") ? text : text + "\n").utf8, to: path)
         } catch {
             throw OutputError(report: path, error)
         }

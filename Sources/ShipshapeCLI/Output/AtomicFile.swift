@@ -3,7 +3,8 @@ internal import SystemPackage
 
 /// A file that others see whole or not at all: it is written beside its place, and renamed at the end.
 ///
-/// A device or a pipe is written as it stands: a file in its place would replace it.
+/// Nobody can foresee the name that it has meanwhile, and only its owner may read it, unless the file that it replaces
+/// said otherwise. A device or a pipe is written as it stands: a file in its place would replace it.
 struct AtomicFile {
     /// Its place.
     let path: String
@@ -15,17 +16,33 @@ struct AtomicFile {
     /// - Throws: ``Errno``.
     init(_ path: String) throws {
         self.path = path
-        let type = try? FilePath(path).stat().type
-        guard type == nil || type == .regular else {
+        let place = FilePath(path)
+        let present = try? place.stat()
+        if let present, present.type != .regular {
             temporary = nil
-            descriptor = try FileDescriptor.open(FilePath(path), .writeOnly)
+            descriptor = try Self.open(place, isPipe: present.type == .fifo)
             return
         }
-        let temporary = FilePath(path + ".partial")
-        self.temporary = temporary
+        let name = String(UInt64.random(in: .min ... .max), radix: 36)
+        let temporary = place.removingLastComponent().appending(".shipshape-\(name).partial")
         descriptor = try FileDescriptor.open(
-            temporary, .writeOnly, options: [.create, .truncate],
-            permissions: [.ownerReadWrite, .groupRead, .otherRead])
+            temporary, .writeOnly, options: [.create, .exclusiveCreate, .noFollow, .closeOnExec],
+            permissions: .ownerReadWrite)
+        self.temporary = temporary
+        guard let present else { return }
+        // Narrower than asked for never harms, and a file of somebody else's may keep us from more.
+        _ = fchmod(descriptor.rawValue, present.permissions.rawValue & 0o777)
+    }
+
+    /// Writes a whole file at once.
+    /// - Throws: ``Errno``; what stood at its place stays then.
+    static func write(_ bytes: some Sequence<UInt8>, to path: String) throws {
+        let file = try AtomicFile(path)
+        do { try file.write(bytes) } catch {
+            file.discard()
+            throw error
+        }
+        try file.commit()
     }
 
     /// Adds to the file.
@@ -54,5 +71,25 @@ struct AtomicFile {
     func discard() {
         try? descriptor.close()
         if let temporary { _ = unsafe unlink(temporary.string) }
+    }
+
+    /// How long a pipe's reader may take to come.
+    private static let patience: Duration = .seconds(10)
+
+    /// Opens what is no file.
+    ///
+    /// A pipe without a reader would hold the program for ever, deaf to signals.
+    private static func open(_ place: FilePath, isPipe: Bool) throws -> FileDescriptor {
+        let deadline = ContinuousClock.now + patience
+        while true {
+            do {
+                let options: FileDescriptor.OpenOptions = isPipe ? [.nonBlocking, .closeOnExec] : .closeOnExec
+                let descriptor = try FileDescriptor.open(place, .writeOnly, options: options)
+                if isPipe { _ = fcntl(descriptor.rawValue, F_SETFL, O_WRONLY) }
+                return descriptor
+            } catch Errno.noSuchAddressOrDevice where isPipe && .now < deadline {
+                usleep(50_000)
+            }
+        }
     }
 }

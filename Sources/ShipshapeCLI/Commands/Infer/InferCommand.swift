@@ -110,7 +110,7 @@ struct InferCommand: AsyncParsableCommand {
     }
 
     func run() async throws {
-        try output.prepare()
+        try output.prepare(reading: [source] + connection.files)
         let stop = StopSignal()
         let signals = TerminationSignals { stop.raise() }
         defer { signals.cancel() }
@@ -145,7 +145,8 @@ struct InferCommand: AsyncParsableCommand {
             return try output.show(render)
         }
         if !output.quiet {
-            Console.write(render(.text(width: nil), Console.wantsColor(onTerminal: Console.isInteractive)))
+            let isColored = Console.wantsColor(onTerminal: Console.isInteractive)
+            Console.write(render(.text(width: nil), isColored), isColored: isColored)
         }
         try output.show(SchemaFileText(only.inference.schema).text) { form in
             render(form == .json ? .json : .text(width: nil), false)

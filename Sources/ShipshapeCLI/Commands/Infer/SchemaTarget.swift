@@ -17,7 +17,8 @@ struct SchemaTarget {
 
     /// Makes sure that the schemas can be written: better before a long run than after it.
     /// - Throws: ``UsageError``, ``InputError`` or ``OutputError``.
-    func prepare(for namespaces: [Namespace]) throws {
+    /// - Parameter source: the file or folder that the documents are read from, if any.
+    func prepare(for namespaces: [Namespace], reading source: String? = nil) throws {
         guard let path else {
             if namespaces.count > 1, !isInReport {
                 throw UsageError(
@@ -31,6 +32,7 @@ struct SchemaTarget {
         }
         for namespace in namespaces {
             let file = try file(of: namespace)
+            try OutputPlaces.check([file], reading: source.map { [$0] } ?? [])
             try checkFolder(of: file)
             guard let type = try? FilePath(file).stat().type else { continue }
             if type == .directory { throw OutputError(description: "cannot write the schema \(file): it is a folder") }
@@ -91,12 +93,7 @@ struct SchemaTarget {
                 try FileManager.default.createDirectory(
                     atPath: FilePath(file).removingLastComponent().string.isEmpty
                         ? "." : FilePath(file).removingLastComponent().string, withIntermediateDirectories: true)
-                let output = try AtomicFile(file)
-                do { try output.write(SchemaFileText(collection.inference.schema).text.utf8) } catch {
-                    output.discard()
-                    throw error
-                }
-                try output.commit()
+                try AtomicFile.write(SchemaFileText(collection.inference.schema).text.utf8, to: file)
             } catch {
                 throw OutputError(description: "cannot write the schema \(file): \(error)")
             }

@@ -51,7 +51,7 @@ struct MigrateCommand: AsyncParsableCommand {
     }
 
     func run() async throws {
-        try output.prepare()
+        try output.prepare(reading: [folder] + connection.files)
         let jobs = try JobFolder.read(at: folder, assuming: app.assumptions)
         let pool = try connection.pool(readsFromPrimary: !dryRun)
         let book = JobBook(state.stateDatabase, on: pool)

@@ -90,7 +90,7 @@ struct PlanCommand: AsyncParsableCommand {
     }
 
     func run() async throws {
-        try output.prepare()
+        try output.prepare(reading: [old.name, new.name, renames.config] + connection.files)
         let schemas = try await ComparedSchemas(old, new, collection: collection, connection: connection)
         var options = PlanOptions()
         options.defaults = defaults.compactMap { StatedDefault($0) }

@@ -49,8 +49,9 @@ struct PlanFiles {
             let text = PlanYAML(file, of: collection, ids: ids, showsValues: showsValues).text
             do {
                 let job = try JobFile.parse(text, path: file.path ?? file.job.name)
-                let planned = try JobFile.parse(file.job.bareText, path: file.job.name)
-                guard job.steps.map(\.step) == planned.steps.map(\.step), job.name == planned.name else {
+                var planned = try JobFile.parse(file.job.bareText, path: file.job.name)
+                (planned.activeSchema, planned.nextSchema) = file.schemas
+                guard job.saysTheSame(as: planned) else {
                     throw PlanDefect(description: "the file of job \(file.job.name) does not say what was planned")
                 }
                 try planner.check(file.job)
@@ -115,12 +116,7 @@ struct PlanFiles {
             do {
                 try FileManager.default.createDirectory(
                     atPath: FilePath(path).removingLastComponent().string, withIntermediateDirectories: true)
-                let file = try AtomicFile(path)
-                do { try file.write(text.utf8) } catch {
-                    file.discard()
-                    throw error
-                }
-                try file.commit()
+                try AtomicFile.write(text.utf8, to: path)
             } catch let error as CocoaError {
                 // Foundation's own words are not for people.
                 let reason = (error.underlying as? POSIXError).map { "\(Errno(rawValue: $0.code.rawValue))" }
@@ -133,6 +129,17 @@ struct PlanFiles {
 
     /// Several jobs as one stream of YAML documents.
     static func stream(_ texts: [String]) -> String { texts.joined(separator: "---\n") }
+}
+
+extension Job {
+    /// Whether another text comes to the same job.
+    fileprivate func saysTheSame(as other: Job) -> Bool {
+        (name, namespace, activeSchema, nextSchema) == (
+            other.name, other.namespace, other.activeSchema, other.nextSchema
+        )
+            && steps.map(\.step) == other.steps.map(\.step) && limits == other.limits
+            && keepsJournal == other.keepsJournal
+    }
 }
 
 /// A plan that is not what it should be: a bug.

@@ -42,7 +42,7 @@ struct StatusCommand: AsyncParsableCommand {
     }
 
     func run() async throws {
-        try output.prepare()
+        try output.prepare(reading: [job?.path] + connection.files)
         let (name, file, book) = (try job?.name, try job?.file, try state.book(connection))
         let patience = stalledAfter.duration
         let look = { @Sendable () throws -> [JobStatus] in
@@ -62,7 +62,13 @@ struct StatusCommand: AsyncParsableCommand {
         let screen = WatchScreen(isTerminal: Console.isOutputTerminal && output.output == .text)
         while true {
             let jobs = try await onOwnedThread(name: "state", look)
-            try screen.draw(text(jobs))
+            switch output.output {
+            case .text:
+                let isColored = Console.wantsColor(onTerminal: Console.isOutputTerminal)
+                let text = JobStatusText(jobs, isDetailed: job != nil, isColored: isColored).text
+                try screen.draw(TerminalText.safe(text, isColored: isColored))
+            case .json: try screen.draw(JobStatusJSON(jobs).line + "\n")
+            }
             guard jobs.contains(where: { $0.state != .done }) else {
                 if output.output == .json { try Console.result(JobStatusJSON(jobs).result) }
                 return
@@ -79,16 +85,6 @@ extension StatusCommand {
             case .text: JobStatusText(jobs, isDetailed: job != nil, isColored: color).text
             case .json: JobStatusJSON(jobs).text
             }
-        }
-    }
-
-    private func text(_ jobs: [JobStatus]) -> String {
-        switch output.output {
-        case .text:
-            JobStatusText(
-                jobs, isDetailed: job != nil, isColored: Console.wantsColor(onTerminal: Console.isOutputTerminal)
-            ).text
-        case .json: JobStatusJSON(jobs).line + "\n"
         }
     }
 }

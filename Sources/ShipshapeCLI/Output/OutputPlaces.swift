@@ -1,0 +1,78 @@
+internal import Foundation
+internal import SystemPackage
+
+/// Where results go, held against what is read: no result takes the place of an input, nor of another result.
+enum OutputPlaces {
+    /// Refuses outputs that would destroy something.
+    /// - Parameter inputs: the files and folders that are read; those that are not there do not matter.
+    /// - Throws: ``UsageError``.
+    static func check(_ outputs: [String], reading inputs: [String]) throws {
+        let read = inputs.compactMap { name in Place(name).map { (name: name, place: $0) } }
+        for output in outputs {
+            guard let place = Place(output), place.type == .regular else { continue }
+            for input in read where place.isSame(as: input.place) {
+                throw UsageError("\(output) is read, as \(input.name): write the result elsewhere")
+            }
+            for input in read where place.isInput(below: input.place) {
+                throw UsageError("\(output) is among what is read, in \(input.name): write the result elsewhere")
+            }
+        }
+        for (index, output) in outputs.enumerated() where isTwice(output, in: outputs[..<index]) {
+            throw UsageError("two results would go to one file: \(output)")
+        }
+    }
+
+    /// Whether one of the others names the same file in another spelling.
+    private static func isTwice(_ output: String, in others: ArraySlice<String>) -> Bool {
+        guard let file = file(output) else { return false }
+        return others.contains { Self.file($0) == file }
+    }
+
+    /// The file by its folder's real path; `nil` for what is no file, such as a pipe.
+    private static func file(_ path: String) -> FilePath? {
+        let path = FilePath(path)
+        if let type = try? path.stat().type, type != .regular { return nil }
+        let folder = path.removingLastComponent()
+        guard let name = path.lastComponent else { return nil }
+        return FilePath(Place.real(folder.isEmpty ? "." : folder) ?? folder.string).appending(name)
+    }
+
+    /// A file or a folder that is there.
+    private struct Place {
+        let path: String
+        let type: FileType
+        private let device: DeviceID
+        private let number: Inode
+
+        init?(_ path: String) {
+            guard let stat = try? FilePath(path).stat(), let real = Self.real(FilePath(path)) else { return nil }
+            (self.path, type) = (real, stat.type)
+            (device, number) = (stat.deviceID, stat.inode)
+        }
+
+        static func real(_ path: FilePath) -> String? {
+            guard let real = unsafe realpath(path.string, nil) else { return nil }
+            defer { unsafe free(real) }
+            return unsafe String(cString: real)
+        }
+
+        func isSame(as other: Place) -> Bool { (device, number) == (other.device, other.number) }
+
+        /// Whether it may be read when a folder is: a report of ours is not, so that the next one may take its place.
+        func isInput(below folder: Place) -> Bool {
+            guard folder.type == .directory, path.hasPrefix(folder.path == "/" ? "/" : folder.path + "/") else {
+                return false
+            }
+            let endings: Set = ["json", "bson", "gz", "yml", "yaml", "archive", "jsonl"]
+            return endings.contains(FilePath(path).extension ?? "") && !isReport
+        }
+
+        /// Whether the file begins as our machine forms do.
+        private var isReport: Bool {
+            guard let file = FileHandle(forReadingAtPath: path) else { return false }
+            defer { try? file.close() }
+            let head = ((try? file.read(upToCount: 64)) ?? nil) ?? Data()
+            return String(decoding: head, as: UTF8.self).contains("\"schema_version\":")
+        }
+    }
+}

@@ -1,0 +1,143 @@
+import BSON
+import DumpWriter
+import Foundation
+import SystemPackage
+import TestSupport
+import Testing
+
+/// Results go where the operator says, and nowhere else.
+@Suite struct OutputFileTests {
+    private func withFolder(_ body: (CommandLineFolder) async throws -> Void) async throws {
+        let folder = try CommandLineFolder()
+        defer { folder.remove() }
+        try folder.write(CommandLineFolder.person, to: "person.json")
+        try folder.write(CommandLineFolder.person, to: "schemas/app.person.json")
+        try folder.write(#"{"_id": 1}"# + "\n", to: "people.jsonl")
+        try folder.write(#"{"_id": 1}"# + "\n", to: "dump/app.person.json")
+        try folder.write("- {collection: app.person, path: x, rule: y, reason: z, owner: a}\n", to: "known.yml")
+        try folder.write("job: j\ncollection: app.person\nsteps:\n  - unset: {field: a}\n", to: "job.json")
+        try await body(folder)
+    }
+
+    private func permissions(_ folder: CommandLineFolder, _ name: String) throws -> UInt16 {
+        UInt16(try folder.path.appending(name).stat().permissions.rawValue & 0o777)
+    }
+
+    private func makePipe(_ folder: CommandLineFolder, _ name: String) throws {
+        try #require(unsafe mkfifo(folder.path.appending(name).string, 0o600) == 0)
+    }
+
+    private let lint = ["lint", "person.json", "--collection", "app.person", "--report", "report.json"]
+
+    @Test func aPlantedLinkIsNotFollowed() async throws {
+        try await withFolder { folder in
+            try folder.write("precious", to: "victim")
+            for place in ["report.json.partial", "report.json"] {
+                try FileManager.default.createSymbolicLink(
+                    atPath: folder.path.appending(place).string,
+                    withDestinationPath: folder.path.appending("victim").string)
+            }
+            let before = folder.names
+            let run = try await Program.run(lint, in: folder.path)
+            #expect([0, 1].contains(run.exitCode), "\(run.errors)")
+            #expect(folder.text(of: "victim") == "precious")
+            #expect(folder.text(of: "report.json")?.contains("schema_version") == true)
+            #expect(folder.names == before)
+        }
+    }
+
+    @Test(.timeLimit(.minutes(1))) func aPlantedPipeHoldsNothingUp() async throws {
+        try await withFolder { folder in
+            try makePipe(folder, "report.json.partial")
+            let run = try await Program.run(lint, in: folder.path)
+            #expect([0, 1].contains(run.exitCode), "\(run.errors)")
+            #expect(folder.text(of: "report.json")?.contains("schema_version") == true)
+        }
+    }
+
+    @Test(.timeLimit(.minutes(1))) func aPipeWithoutAReaderIsGivenUp() async throws {
+        try await withFolder { folder in
+            try makePipe(folder, "report.json")
+            let run = try await Program.run(lint, in: folder.path)
+            #expect(run.exitCode == 73, "\(run.errors)")
+            #expect(run.errors.contains("cannot write the report report.json"))
+        }
+    }
+
+    @Test func aReportIsItsOwnersAndKeepsTheModeThatTheFileHad() async throws {
+        try await withFolder { folder in
+            #expect([0, 1].contains(try await Program.run(lint, in: folder.path).exitCode))
+            #expect(try permissions(folder, "report.json") == 0o600)
+            for mode: UInt16 in [0o640, 0o644, 0o600] {
+                try FileManager.default.setAttributes(
+                    [.posixPermissions: Int(mode)], ofItemAtPath: folder.path.appending("report.json").string)
+                #expect([0, 1].contains(try await Program.run(lint, in: folder.path).exitCode))
+                #expect(try permissions(folder, "report.json") == mode)
+            }
+        }
+    }
+
+    @Test func everyOutputIsItsOwners() async throws {
+        try await withFolder { folder in
+            let check = ["check", "person.json", "--collection", "app.person", "--source", "people.jsonl"]
+            _ = try await Program.run(check + ["--failures", "failures.jsonl"], in: folder.path)
+            _ = try await Program.run(
+                ["infer", "--collection", "app.person", "--source", "people.jsonl", "--out", "schema.json"],
+                in: folder.path)
+            try folder.write(CommandLineFolder.person.replacing("\"age\"", with: "\"years\""), to: "next.json")
+            _ = try await Program.run(
+                ["plan", "person.json", "next.json", "--collection", "app.person", "--out", "jobs"], in: folder.path)
+            let jobs = try FileManager.default.contentsOfDirectory(atPath: folder.path.appending("jobs").string)
+            let job = try #require(jobs.first { $0.hasSuffix(".yml") })
+            for name in ["failures.jsonl", "schema.json", "jobs/\(job)"] {
+                #expect(try permissions(folder, name) == 0o600, "\(name)")
+            }
+        }
+    }
+
+    private static let check = ["check", "person.json", "--collection", "app.person", "--source", "people.jsonl"]
+
+    @Test(arguments: [
+        check + ["--failures", "people.jsonl"], check + ["--failures", "./dump/../people.jsonl"],
+        check + ["--report", "person.json"],
+        check + ["--active", "schemas/app.person.json", "--report", "schemas/app.person.json"],
+        check + ["--exceptions", "known.yml", "--failures", "known.yml"], check + ["--failures", "hard-link"],
+        check + ["--failures", "soft-link"],
+        ["check", "schemas", "--source", "dump", "--failures", "dump/app.person.json"],
+        ["check", "schemas", "--source", "dump", "--report", "schemas/app.person.json"],
+        ["lint", "schemas", "--report", "schemas/app.person.json"],
+        ["diff", "schemas", "person.json", "--report", "person.json"],
+        ["diff", "person.json", "schemas", "--report", "person.json"],
+        ["backfill", "job.json", "--dry-run", "--uri", "mongodb://127.0.0.1:1/", "--report", "job.json"],
+        [
+            "infer", "--source", "dump", "--collection", "app.person", "--dialect", "jsonschema", "--out", "dump",
+            "--force",
+        ],
+        check + ["--report", "a.json", "--failures", "./a.json"],
+    ])
+    func anOutputThatIsAnInputIsRefusedBeforeAnythingIsOpened(_ command: [String]) async throws {
+        try await withFolder { folder in
+            func place(_ name: String) -> String { folder.path.appending(name).string }
+            try FileManager.default.linkItem(atPath: place("people.jsonl"), toPath: place("hard-link"))
+            try FileManager.default.createSymbolicLink(
+                atPath: place("soft-link"), withDestinationPath: place("people.jsonl"))
+            let files = ["person.json", "people.jsonl", "schemas/app.person.json", "dump/app.person.json", "known.yml"]
+            let (before, names) = (files.map { folder.text(of: $0) }, folder.names)
+            let run = try await Program.run(command, in: folder.path)
+            #expect(run.exitCode == 64, "\(run.status) \(run.errors)")
+            #expect(files.map { folder.text(of: $0) } == before)
+            #expect(folder.names == names)
+        }
+    }
+
+    /// A report among the schemas, as every night's, may take the place of the one before.
+    @Test func aReportMayReplaceTheReportOfYesterday() async throws {
+        try await withFolder { folder in
+            for _ in 0..<2 {
+                let run = try await Program.run(
+                    ["lint", "schemas", "--report", "schemas/report.json"], in: folder.path)
+                #expect([0, 1].contains(run.exitCode), "\(run.errors)")
+            }
+        }
+    }
+}
