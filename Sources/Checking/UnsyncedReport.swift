@@ -71,7 +71,8 @@ public struct UnsyncedReport: Hashable, Sendable {
 
     /// A reason that entries give.
     public struct Reason: Hashable, Sendable {
-        /// The sync engine's text; `nil` stands for entries without one, or for the rest of too many.
+        /// The sync engine's text; `nil` stands for entries without one, for the rest of too many, and for a text that is
+        /// not to be shown.
         public var text: String?
         /// The entries that give it.
         public var entryCount: Int
@@ -95,6 +96,26 @@ public struct UnsyncedReport: Hashable, Sendable {
         self.apps = apps
         self.notes = notes
         self.duration = duration
+    }
+
+    /// Changes the texts of the reasons, and joins those that are the same then: they are the sync engine's words, and
+    /// may quote a document.
+    /// - Parameter mask: gives what is shown of a text, `nil` for nothing.
+    public mutating func maskReasons(_ mask: (String) -> String?) {
+        for app in apps.indices {
+            for collection in apps[app].collections.indices {
+                var masked: [Reason] = []
+                for reason in apps[app].collections[collection].reasons {
+                    let text = reason.text.flatMap(mask)
+                    if let known = masked.firstIndex(where: { $0.text == text }) {
+                        masked[known].entryCount += reason.entryCount
+                    } else {
+                        masked.append(Reason(text: text, entryCount: reason.entryCount))
+                    }
+                }
+                apps[app].collections[collection].reasons = masked.sorted { $0.entryCount > $1.entryCount }
+            }
+        }
     }
 
     /// The distinct documents of all apps.

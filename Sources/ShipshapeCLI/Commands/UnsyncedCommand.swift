@@ -49,7 +49,7 @@ struct UnsyncedCommand: AsyncParsableCommand {
     }
 
     func run() async throws {
-        try output.prepare()
+        try output.prepare(reading: [schema?.name] + connection.files)
         let only = collection.flatMap { Namespace($0) }
         let serverSchema = try await schema?.read(namespace: only, connection: connection)
         let stop = StopSignal()
@@ -61,12 +61,18 @@ struct UnsyncedCommand: AsyncParsableCommand {
         run.schemaPath = schema?.name
         run.isNarrowed = only != nil
         run.keepsValues = privacy.showValues
-        let report = try await run.run(on: try connection.pool())
+        var report = try await run.run(on: try connection.pool())
         let ids = privacy.display
+        if !privacy.showValues {
+            let showsReasons = privacy.ids == .show
+            report.maskReasons { showsReasons ? Redaction.valueMessage($0) : nil }
+            if !showsReasons { report.notes.append("the ledger's reasons are not shown: they may quote documents") }
+        }
+        let shown = report
         try output.show { form, color in
             switch form {
-            case .text(let width): UnsyncedText(report, isColored: color, width: width, ids: ids).text
-            case .json: UnsyncedJSON(report, ids: ids).text
+            case .text(let width): UnsyncedText(shown, isColored: color, width: width, ids: ids).text
+            case .json: UnsyncedJSON(shown, ids: ids).text
             }
         }
         if report.hasFindings { throw ExitStatus.findings }

@@ -151,3 +151,31 @@ import Testing
         }
     }
 }
+
+extension UnsyncedTests {
+    /// The sync engine's words may quote the document.
+    @Test func reasonsShowNoValues() async throws {
+        try await UnsyncedCase.with(try await Mongod.shared) { test in
+            let reasons = [
+                #"field "name" is "s3cret-value" (12345)"#, #"field "name" is "s3cret-other" (678)"#,
+                "mail s3cret@x.org",
+            ]
+            try await test.database.fill(
+                "ledger",
+                reasons.enumerated().map { test.entry($0.offset, of: "person", id: 1, reason: $0.element) })
+            for form in ["text", "json"] {
+                let ledger = ["--ledger", "DB.ledger", "--output", form]
+                for ids in ["none", "hash"] {
+                    let hidden = try await test.unsynced(ledger + ["--ids", ids])
+                    #expect(!hidden.output.contains("s3cret") && !hidden.output.contains("12345"), "\(hidden.output)")
+                    #expect(hidden.output.contains("the ledger's reasons are not shown"))
+                }
+                let shown = try await test.unsynced(ledger)
+                #expect(!shown.output.contains("s3cret-") && !shown.output.contains("12345"), "\(shown.output)")
+                #expect(shown.output.contains("field"))
+                let whole = try await test.unsynced(ledger + ["--show-values"])
+                #expect(whole.output.contains("s3cret-value"))
+            }
+        }
+    }
+}
