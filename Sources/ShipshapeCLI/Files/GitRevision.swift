@@ -57,7 +57,21 @@ struct GitRevision {
         for command in [entry, ["checkout-index", "--all", "--force"]] {
             try await git(bound + command, index: index, in: root) { "git cannot read it: \($0)" }
         }
+        try refuseLinks(out: folder, of: root)
         return try read(place.string)
+    }
+
+    /// Refuses links that lead out of what was checked out: whoever may commit is not to have other files read.
+    private func refuseLinks(out folder: FilePath, of root: FilePath) throws {
+        let home = URL(fileURLWithPath: folder.string).resolvingSymlinksInPath().path + "/"
+        let entries = FileManager.default.enumerator(atPath: root.string)
+        while let entry = entries?.nextObject() as? String {
+            let path = root.pushing(FilePath(entry))
+            guard (try? path.stat(followTargetSymlink: false).type) == .symbolicLink else { continue }
+            let target = URL(fileURLWithPath: path.string).resolvingSymlinksInPath().path
+            guard !(target + "/").hasPrefix(home) else { continue }
+            throw InputError("\(name): \(entry) is a link that leads out of it: name the folder that it leads to")
+        }
     }
 
     /// The id of what the name stands for.
@@ -81,11 +95,17 @@ struct GitRevision {
         _ arguments: [String], index: FilePath? = nil, in folder: FilePath? = nil,
         orElse failure: (String) -> String
     ) async throws -> String {
-        let environment = index.map { Environment.inherit.updating(["GIT_INDEX_FILE": $0.string]) } ?? .inherit
+        // Git runs programs of the repository's choice, such as hooks and filters: none of them is told a secret.
+        let secrets = ProcessInfo.processInfo.environment.keys.filter { $0.hasPrefix("SHIPSHAPE_") }
+        var changes = Dictionary(
+            uniqueKeysWithValues: secrets.map { (Environment.Key(stringLiteral: $0), String?.none) })
+        if let index { changes["GIT_INDEX_FILE"] = index.string }
         let result: ExecutionResult<Void, StringOutput<UTF8>, StringOutput<UTF8>>
         do {
             result = try await Subprocess.run(
-                .name("git"), arguments: Arguments(arguments), environment: environment, workingDirectory: folder,
+                .name("git"),
+                arguments: Arguments(["-c", "core.hooksPath=/dev/null", "-c", "core.fsmonitor=false"] + arguments),
+                environment: .inherit.updating(changes), workingDirectory: folder,
                 output: .string(limit: 1 << 16), error: .string(limit: 1 << 16))
         } catch {
             throw InputError("\(name): there is no such file or folder, and git cannot be run to look for a revision")

@@ -128,3 +128,54 @@ import Testing
         #expect(without.errors.contains("git cannot be run"))
     }
 }
+
+extension GitRevisionTests {
+    @Test func aLinkOutOfTheRevisionIsNotFollowed() async throws {
+        try await withRepository { folder in
+            try folder.write(DiffFolder.schema(#""secret": { "bsonType": "int" }"#), to: "elsewhere/app.Secret.json")
+            let place = folder.path.appending("app/schemas")
+            try FileManager.default.createSymbolicLink(
+                atPath: place.appending("app.Secret.json").string,
+                withDestinationPath: folder.path.appending("elsewhere/app.Secret.json").string)
+            try FileManager.default.createSymbolicLink(
+                atPath: place.appending("app.Inner.json").string, withDestinationPath: "app.Person.json")
+            try await git(folder, "add", "app")
+            try await git(folder, "commit", "--quiet", "--message", "link")
+            let run = try await Program.run(["diff", "HEAD:app/schemas", "app/schemas", "-o", "json"], in: folder.path)
+            #expect(run.exitCode == 65, "\(run.output)")
+            #expect(
+                run.errors
+                    == "shipshape: HEAD:app/schemas: app.Secret.json is a link that leads out of it: name the folder "
+                    + "that it leads to\n")
+            try FileManager.default.removeItem(atPath: place.appending("app.Secret.json").string)
+            try await git(folder, "add", "app")
+            try await git(folder, "commit", "--quiet", "--message", "inner link")
+            let inner = try await Program.run(["diff", "HEAD:app/schemas", "app/schemas"], in: folder.path)
+            #expect(inner.exitCode == 0, "\(inner.errors)")
+        }
+    }
+
+    @Test func whatGitRunsIsToldNoSecret() async throws {
+        try await withRepository { folder in
+            // A filter of the repository's choice, and a hook: both tell what they know.
+            try folder.write("* filter=spy\n", to: ".gitattributes")
+            let spy = "sh -c 'env >>\(folder.path.appending("filter.env")); cat'"
+            try await git(folder, "config", "filter.spy.smudge", spy)
+            let hook = try folder.write(
+                "#!/bin/sh\nenv >>\(folder.path.appending("hook.env"))\n", to: ".git/hooks/post-index-change")
+            try FileManager.default.setAttributes([.posixPermissions: 0o755], ofItemAtPath: hook)
+            try await git(folder, "add", ".gitattributes")
+            try await git(folder, "commit", "--quiet", "--message", "spy")
+            try? FileManager.default.removeItem(atPath: folder.path.appending("hook.env").string)
+            let info = try folder.write("* filter=spy\n", to: ".git/info/attributes")
+            #expect(FileManager.default.fileExists(atPath: info))
+            _ = try await Program.run(
+                ["diff", "HEAD~1:app/schemas", "app/schemas"],
+                environment: ["SHIPSHAPE_PASSWORD": "open sesame", "SHIPSHAPE_URI": "mongodb://a:sesame@b/"],
+                in: folder.path)
+            #expect(folder.text(of: "hook.env") == nil)
+            let seen = try #require(folder.text(of: "filter.env"))
+            #expect(seen.contains("PATH=") && !seen.contains("sesame"))
+        }
+    }
+}
