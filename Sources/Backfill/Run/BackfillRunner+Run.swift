@@ -58,8 +58,7 @@ extension BackfillRunner {
         do { stopped = try run.run() } catch {
             // The failure is what counts; a lease that cannot be given back ends by itself. After a failure of the
             // deployment a write may still be under way there: its successor has to wait for the lease's end.
-            let isInDoubt = error is MongoError || (error as? BackfillError)?.kind == .stopped
-            if !isInDoubt { _ = run.kernel.leave() }
+            if !error.leavesDoubt { _ = run.kernel.leave() }
             throw error
         }
         let note = run.kernel.leave()

@@ -135,8 +135,7 @@ package struct UndoRunner: Sendable {
                 try loop.kernel.renew(setting: ["state": "undone"])
             }
         } catch {
-            let isInDoubt = error is MongoError || (error as? BackfillError)?.kind == .stopped
-            if !isInDoubt { _ = loop.kernel.leave() }
+            if !error.leavesDoubt { _ = loop.kernel.leave() }
             throw error
         }
         if let note = loop.kernel.leave() { report.notes.append(note) }
