@@ -28,7 +28,10 @@ package struct UndoJSON {
             ("as_before", .integer(report.asBefore)),
             ("left_alone", .array(report.leftAlone.filter { $0.count > 0 }.map(left))),
             ("created", children),
-            ("written_without_journal", .array(report.unjournaled == 0 ? [] : [.object([("missing", .integer(report.unjournaled))])])),
+            (
+                "written_without_journal",
+                .array(report.unjournaled == 0 ? [] : [.object([("missing", .integer(report.unjournaled))])])
+            ),
             ("harm", report.harm.map { .integer($0) } ?? .null),
             ("headroom", report.headroom?.json ?? .null),
             ("refusal", report.refusal.map { .string($0) } ?? .null),

@@ -9,7 +9,9 @@ extension BackfillRun {
     /// Goes on after a chunk that ended at a document and does not say at which: each half of it is run by itself, and a
     /// document that ends it alone is skipped.
     mutating func narrow(_ chunk: Chunk, _ error: MongoError) throws -> Attempt {
-        guard chunk.ids.count == 1, let id = chunk.ids.first else { return .again(chunk.anew(in: (chunk.ids.count + 1) / 2)) }
+        guard chunk.ids.count == 1, let id = chunk.ids.first else {
+            return .again(chunk.anew(in: (chunk.ids.count + 1) / 2))
+        }
         let failure = Failure(id, error, phase: chunk.phase)
         if let stop = skipped.refusal(of: failure) { return .stopped(stop) }
         try kernel.retrying { try kernel.store.setAside(failure) }

@@ -172,7 +172,8 @@ extension BackfillRun {
         var readsIDs = job.phases.count > 1
         return try pass { run, amount in
             while true {
-                do { return try run.next(&reader, amount, readsIDs: readsIDs) } catch is DocumentFailure where !readsIDs {
+                do { return try run.next(&reader, amount, readsIDs: readsIDs) } catch is DocumentFailure where !readsIDs
+                {
                     (reader, readsIDs) = (nil, true)
                 }
             }

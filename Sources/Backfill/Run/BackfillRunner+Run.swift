@@ -51,7 +51,8 @@ extension BackfillRunner {
             throw error
         }
         let kernel = Kernel(
-            options: options, retry: retry, events: events, pool: pool, client: try pool.client(), store: store, brakes: brakes,
+            options: options, retry: retry, events: events, pool: pool, client: try pool.client(), store: store,
+            brakes: brakes,
             deadline: options.maxRuntime.map { started + $0 }, holding: holding)
         var run = BackfillRun(self, plan, ledger: ledger, kernel: kernel, progress: StateStore.Progress(range))
         let stopped: BackfillReport.Stop?
@@ -95,7 +96,8 @@ extension BackfillRunner {
             guard stopped != .signal else { throw StopAsked() }
             let known = stopped == nil && options.only == nil ? run.survey : nil
             report.after = try (known ?? counted(on: pool)).before
-            report.failures = BackfillReport.FailureGroup.all(of: try run.settleFailures(), unlisted: run.locks.unlisted)
+            report.failures = BackfillReport.FailureGroup.all(
+                of: try run.settleFailures(), unlisted: run.locks.unlisted)
             let copies = StaleCopies(job: job, collection: run.collection)
             report.notes += try retry.run { try copies.notes(report.after, journal: run.kernel.store) }
             if !run.job.isHarmless {

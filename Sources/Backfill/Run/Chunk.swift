@@ -54,7 +54,9 @@ struct Chunk: Sendable {
 
     /// The first so many documents, and the others.
     func cut(after count: Int) -> (Chunk, Chunk?) {
-        let parts = [ids.prefix(count), ids.dropFirst(count)].map { Chunk(Array($0), phase: phase, conflicts: conflicts) }
+        let parts = [ids.prefix(count), ids.dropFirst(count)].map {
+            Chunk(Array($0), phase: phase, conflicts: conflicts)
+        }
         return (parts[0], parts[1].ids.isEmpty ? nil : parts[1])
     }
 

@@ -25,7 +25,8 @@ struct Kernel: ~Copyable {
 
     init(
         options: RunOptions, retry: RetryPolicy, events: @Sendable @escaping (RunEvent) -> Void, pool: ClientPool,
-        client: consuming Client, store: consuming StateStore, brakes: Brakes?, deadline: ContinuousClock.Instant?, holding: Holding?
+        client: consuming Client, store: consuming StateStore, brakes: Brakes?, deadline: ContinuousClock.Instant?,
+        holding: Holding?
     ) {
         (self.options, self.retry, self.events) = (options, retry, events)
         (self.pool, self.brakes) = (pool, brakes)

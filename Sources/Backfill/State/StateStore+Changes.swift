@@ -24,7 +24,8 @@ extension StateStore {
     /// The changes that end a pass.
     static func ending(isDone: Bool) -> BSONDocument {
         [
-            "upper": "$$REMOVE", "last": "$$REMOVE", "walked": "$$REMOVE", "due": "$$REMOVE", "recent": "$$REMOVE", "active": "$$NOW",
+            "upper": "$$REMOVE", "last": "$$REMOVE", "walked": "$$REMOVE", "due": "$$REMOVE", "recent": "$$REMOVE",
+            "active": "$$NOW",
             "state": isDone ? "done" : "running",
         ]
     }

@@ -73,12 +73,15 @@ struct BackfillCommand: AsyncParsableCommand {
         defer { signals.cancel() }
 
         let planner = BackfillRunner(compiled, options: options, stop: stop, events: { _ in })
-        let plan = try await onOwnedThread(name: "plan") { [dryRun, yes] () throws in try planner.plan(on: pool, isDry: dryRun, isAsked: !yes) }
+        let plan = try await onOwnedThread(name: "plan") { [dryRun, yes] () throws in
+            try planner.plan(on: pool, isDry: dryRun, isAsked: !yes)
+        }
         if !dryRun { try confirm(plan, planner) }
         interruption.beginWork()
 
         let quiet = output.quiet
-        let progress = ProgressLine(file.name, total: dryRun ? plan.documents : plan.needing ?? plan.documents, isShown: output.showsProgress)
+        let progress = ProgressLine(
+            file.name, total: dryRun ? plan.documents : plan.needing ?? plan.documents, isShown: output.showsProgress)
         defer { progress.finish() }
         let lines = SetAsideLines(of: file.namespace)
         let setAside = try failures.map { path throws in try FailuresFile(path) }

@@ -8,7 +8,8 @@ import Testing
 @Suite struct UndoGapTests {
     /// Runs the job over fifty documents, while a user inserts more of them, and deletes some, just before the write.
     private func undoing(
-        _ step: String, over document: @escaping (Int) -> BSONDocument, meeting more: [BSONDocument], without gone: [Int]
+        _ step: String, over document: @escaping (Int) -> BSONDocument, meeting more: [BSONDocument],
+        without gone: [Int]
     ) async throws {
         try await Mongod.shared.withBackfill { test in
             try await test.database.fill("people", count: 50) { document($0) }
@@ -27,7 +28,8 @@ import Testing
             let undo = try await test.undo(flags: ["--output", "json"])
             let told = try test.report(undo)
             #expect(told["written_without_journal"]?.document?.values == [])
-            #expect(told["left_alone"]?.document?.values.compactMap { $0.document?["documents"] } == [.integer(gone.count)])
+            #expect(
+                told["left_alone"]?.document?.values.compactMap { $0.document?["documents"] } == [.integer(gone.count)])
             let original = (0..<50).filter { !gone.contains($0) }.map { document($0) } + more
             #expect(Set(try await test.database.documents("people")) == Set(original))
             #expect(Set(changed).intersection(original).count <= 2, "the job did its work on all that need it")

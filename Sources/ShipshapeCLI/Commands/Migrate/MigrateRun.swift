@@ -59,12 +59,16 @@ struct MigrateRun {
     {
         let (pool, book, isDryRun, quiet) = (pool, book, isDryRun, output.quiet)
         let planner = BackfillRunner(entry.job, options: options, stop: stop, events: { _ in })
-        let plan = try await onOwnedThread(name: "plan") { () throws in try planner.plan(on: pool, isDry: isDryRun, isAsked: false) }
+        let plan = try await onOwnedThread(name: "plan") { () throws in
+            try planner.plan(on: pool, isDry: isDryRun, isAsked: false)
+        }
         if !isDryRun {
             try planner.checkPause(of: plan)
             try planner.checkHarm(of: plan)
         }
-        let progress = ProgressLine(entry.name, total: isDryRun ? plan.documents : plan.needing ?? plan.documents, isShown: output.showsProgress)
+        let progress = ProgressLine(
+            entry.name, total: isDryRun ? plan.documents : plan.needing ?? plan.documents, isShown: output.showsProgress
+        )
         defer { progress.finish() }
         let runner = BackfillRunner(
             entry.job, options: options, stop: stop, events: { $0.show(on: progress, quiet: quiet) })
