@@ -39,7 +39,7 @@ extension BackfillRun {
             case .stopped(let stop): return .stopped(stop)
             case .admitted(let admitted):
                 let left = documents.dropFirst(admitted.count)
-                if !left.isEmpty { rest.insert(Chunk(Array(left), phase: chunk.phase), at: 0) }
+                if !left.isEmpty { rest.insert(Chunk(left.map(\.id), phase: chunk.phase), at: 0) }
                 documents = admitted
             }
         }
@@ -67,7 +67,9 @@ extension BackfillRun {
     /// for later, as it does not fit into memory with them.
     private func find(_ chunk: Chunk) throws -> ([DueDocument], Phase, rest: [Chunk]) {
         let phase = job.phases[chunk.phase]
-        if let documents = chunk.documents { return (documents, phase, []) }
+        let detail = phase.detail(keepsJournal: runner.keepsJournal)
+        // A deploy may have made a phase risky since they were read.
+        if let documents = chunk.documents, chunk.detail == detail { return (documents, phase, []) }
         let (now, later) = phase.earlierOfClient.isEmpty ? (chunk, nil) : chunk.cut(after: Self.mostCleared)
         let (runner, context, uuid, amount) = (
             runner, job.context(collection), checkedUUID, ReadAmount(documents: .max, bytes: pacing.bytes)
@@ -75,7 +77,7 @@ extension BackfillRun {
         return try kernel.retrying {
             let phase = try cleared(phase, for: now.ids)
             var cursor = DueCursor(
-                .ids(now.ids), of: phase, phase.detail(keepsJournal: runner.keepsJournal), in: context,
+                .ids(now.ids), of: phase, detail, in: context,
                 collectionUUID: uuid)
             let documents = try cursor.read(amount)
             let isCut = documents.reduce(0) { $0 + $1.size } >= amount.bytes

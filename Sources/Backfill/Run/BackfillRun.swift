@@ -239,11 +239,11 @@ extension BackfillRun {
                     throw error
                 }
             }
-            guard !found.isEmpty else { return [] }
-            reader?.ask(for: amount)
+            guard !found.isEmpty, let reader else { return [] }
+            reader.ask(for: amount)
             let documents = found.filter { !skipped.contains($0.id) }
             guard !documents.isEmpty else { continue }
-            if job.phases.count == 1, !readsIDs { return [Chunk(documents, phase: 0)] }
+            if !readsIDs { return [Chunk(documents, reader.detail, phase: 0)] }
             return job.phases.indices.map { Chunk(documents.map(\.id), phase: $0) }
         }
     }
@@ -252,7 +252,7 @@ extension BackfillRun {
         let (job, uuid) = (job, checkedUUID)
         let (phase, detail) =
             readsIDs ? (job.whole, .id) : (job.phases[0], job.phases[0].detail(keepsJournal: runner.keepsJournal))
-        return ChunkReader(on: kernel.pool) { client in
+        return ChunkReader(detail, on: kernel.pool) { client in
             DueCursor(
                 .collection, of: phase, detail, in: job.context(client.collection(job.job.namespace)),
                 collectionUUID: uuid)

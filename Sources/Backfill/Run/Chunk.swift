@@ -30,6 +30,8 @@ struct Chunk: Sendable {
     let ids: [BSONValue]
     /// The same as they were read; `nil` before they are.
     private(set) var documents: [DueDocument]?
+    /// What was read of them.
+    private(set) var detail = DueCursor.Detail.id
     /// How often some of them changed between reading and writing, and were met again.
     private(set) var conflicts = 0
 
@@ -39,8 +41,8 @@ struct Chunk: Sendable {
     }
 
     /// Documents as a reader found them.
-    init(_ documents: [DueDocument], phase: Int) {
-        (ids, self.documents, self.phase) = (documents.map(\.id), documents, phase)
+    init(_ documents: [DueDocument], _ detail: DueCursor.Detail, phase: Int) {
+        (ids, self.documents, self.detail, self.phase) = (documents.map(\.id), documents, detail, phase)
     }
 
     /// The chunk in parts of so many documents, as they are now.
@@ -48,7 +50,7 @@ struct Chunk: Sendable {
 
     /// The chunk in parts of so many documents, as they were read.
     func parts(of count: Int) -> [Chunk] {
-        if let documents { return documents.parts(of: count).map { Chunk($0, phase: phase) } }
+        if let documents { return documents.parts(of: count).map { Chunk($0, detail, phase: phase) } }
         return ids.parts(of: count).map { Chunk($0, phase: phase, conflicts: conflicts) }
     }
 

@@ -16,10 +16,13 @@ final class ChunkReader: Sendable {
         let isAnswered = Semaphore()
     }
 
+    /// What is read of each document.
+    let detail: DueCursor.Detail
     private let desk = Desk()
 
     /// Starts the thread; `open` makes its cursor.
-    init(on pool: ClientPool, _ open: @Sendable @escaping (borrowing Client) -> DueCursor) {
+    init(_ detail: DueCursor.Detail, on pool: ClientPool, _ open: @Sendable @escaping (borrowing Client) -> DueCursor) {
+        self.detail = detail
         PosixThread.start(name: "find") { [desk] in
             guard var amount = Self.next(desk) else { return }
             do {

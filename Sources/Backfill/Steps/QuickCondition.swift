@@ -8,13 +8,14 @@ package struct QuickCondition: Sendable {
     /// Holds of every document that the step needs or leaves alone for a reason; `nil` where nothing so simple does.
     var concern: BSONDocument?
 
-    /// Of a step that looks at the documents which have a field.
-    /// - Parameter others: further fields that it reads: what stands in the place of their parents is told of any document.
+    /// Of a step that looks at the documents which have a field: where the field has parents, what stands in their place, or
+    /// does not, is told of any document.
+    /// - Parameter others: further fields that it reads.
     static func present(_ path: FieldPath, besides others: [FieldPath] = []) -> QuickCondition {
         let exists = BSONValue.object(["$exists": true])
         return QuickCondition(
             need: [path.untilElements.description: exists],
-            concern: others.allSatisfy(\.parents.isEmpty) ? [path.topLevel: exists] : nil)
+            concern: ([path.untilElements] + others).allSatisfy(\.parents.isEmpty) ? [path.topLevel: exists] : nil)
     }
 
     /// Of a step that fills a field: where the field has parents, those may be why a document is left alone.

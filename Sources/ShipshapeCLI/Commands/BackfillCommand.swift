@@ -73,8 +73,8 @@ struct BackfillCommand: AsyncParsableCommand {
         defer { signals.cancel() }
 
         let planner = BackfillRunner(compiled, options: options, stop: stop, events: { _ in })
-        let plan = try await onOwnedThread(name: "plan") { [dryRun, yes] () throws in
-            try planner.plan(on: pool, isDry: dryRun, isAsked: !yes)
+        let plan = try await onOwnedThread(name: "plan") { [dryRun, yes, isKept = output.isKept] () throws in
+            try planner.plan(on: pool, isDry: dryRun, isAsked: !yes || isKept)
         }
         if !dryRun { try confirm(plan, planner) }
         interruption.beginWork()

@@ -20,6 +20,9 @@ struct ReportFlags<Form: ReportForm>: ParsableArguments {
     @Flag(name: .shortAndLong, help: "Show neither progress nor notices, only the result and errors.")
     var quiet = false
 
+    /// Whether a report is made that programs may read, or that stays: then its counts are not left out to save a look.
+    var isKept: Bool { output != .text || !report.isEmpty }
+
     /// Whether progress is drawn.
     var showsProgress: Bool { !noProgress && !quiet }
 

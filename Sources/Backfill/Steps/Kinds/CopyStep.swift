@@ -13,7 +13,7 @@ package struct CopyStep: StepKind {
 
     package var target: FieldPath { to }
     package var source: FieldPath? { from }
-    package var quick: QuickCondition { .present(from) }
+    package var quick: QuickCondition { .present(from, besides: [to]) }
     package var changesInPlace: Bool { whenPresent == .replace }
     package var looksInto: [FieldPath] { whenPresent == .replace ? [from, to] : [] }
 

@@ -23,7 +23,7 @@ package struct SplitStep: StepKind {
     let allowsLoss: Bool
 
     package var target: FieldPath { into[0] }
-    package var quick: QuickCondition { .present(field) }
+    package var quick: QuickCondition { .present(field, besides: into) }
     package var targets: [FieldPath] { into }
     package var source: FieldPath? { field }
     package var looksInto: [FieldPath] { into }

@@ -57,10 +57,10 @@ struct MigrateRun {
 
     private func run(_ entry: JobFolder.Entry, _ options: RunOptions, _ stop: StopSignal) async throws -> BackfillReport
     {
-        let (pool, book, isDryRun, quiet) = (pool, book, isDryRun, output.quiet)
+        let (pool, book, isDryRun, quiet, isKept) = (pool, book, isDryRun, output.quiet, output.isKept)
         let planner = BackfillRunner(entry.job, options: options, stop: stop, events: { _ in })
         let plan = try await onOwnedThread(name: "plan") { () throws in
-            try planner.plan(on: pool, isDry: isDryRun, isAsked: false)
+            try planner.plan(on: pool, isDry: isDryRun, isAsked: isKept)
         }
         if !isDryRun {
             try planner.checkPause(of: plan)
