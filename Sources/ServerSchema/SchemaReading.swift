@@ -100,17 +100,19 @@ struct SchemaReading {
         return true
     }
 
-    /// Refuses a name that no server takes: it would be written into jobs, commands and reports.
+    /// Refuses a name that no server takes: it would be written into jobs, commands and reports. Of a space `lint` tells.
     private func checkName(_ namespace: Namespace, at location: SourceLocation) throws(SchemaError) {
         let isPrintable = namespace.database.unicodeScalars.allSatisfy { $0.properties.generalCategory != .control }
-        guard Namespace("\(namespace)") != namespace || !isPrintable || namespace.collection.utf8.contains(0) else {
+        let unspaced = Namespace(
+            database: String(namespace.database.map { $0 == " " ? "_" : $0 }), collection: namespace.collection)
+        guard Namespace("\(unspaced)") != unspaced || !isPrintable || namespace.collection.utf8.contains(0) else {
             return
         }
         throw SchemaError(
             .namespaceUnknown, at: location,
             "\(namespace.description.quotedAsJSON) cannot be the name of a database and a collection",
             remedy:
-                "a database's name has no /, \\, dot, blank, quotation mark, $ or control character, and no name a NUL")
+                "a database's name has no /, \\, dot, quotation mark, $ or control character, and no name a NUL")
     }
 
     /// Says that a file holds a collection's schema; `false` when the collection is not asked for.

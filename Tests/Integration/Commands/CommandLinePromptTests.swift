@@ -15,9 +15,10 @@ import Testing
             let job = try folder.write(
                 "job: ask\ncollection: \(database.name).person\nsteps:\n  - default: {field: name, value: Ada}\n",
                 to: "job.yml")
-            // The state is kept where it goes with the test's database.
-            let state = ["--state-database", database.name, "--ledger", "none"]
-            try await body(database, ["backfill", job, "--uri", mongod.uri] + state)
+            try await mongod.withDatabase { state in
+                let flags = ["--state-database", state.name, "--ledger", "none"]
+                try await body(database, ["backfill", job, "--uri", mongod.uri] + flags)
+            }
         }
     }
 

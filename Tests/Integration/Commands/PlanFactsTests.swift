@@ -25,7 +25,7 @@ import Testing
 
     @Test(
         arguments: [
-            ("expression: {field: a, value: {$foo: 1}}", "$foo"),
+            ("expression: {field: a, value: {$mod: ['$b', 0]}}", "mod by zero"),
             ("expression: {field: a, value: {$divide: ['$b', 0]}}", "divide by zero"),
         ]) func whatTheServerCannotComputeIsToldWithItsLine(_ step: String, _ error: String) async throws
     {
