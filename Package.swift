@@ -45,25 +45,32 @@ let package = Package(
         .target(name: "Inferring", dependencies: ["Checking", "ServerSchema", "BSON"]),
         .target(name: "Scanning", dependencies: ["Checking", "ServerSchema", "Mongo", "Concurrency", "BSON"]),
         .target(
+            name: "Jobs",
+            dependencies: [
+                "CCrypto", "LocatedYAML", "Checking", "SchemaChange", "ServerSchema", "Concurrency", "BSON", .yams,
+            ]),
+        .target(
             name: "Backfill",
             dependencies: [
-                "CCrypto", "LocatedYAML", "Scanning", "Checking", "SchemaChange", "ServerSchema", "Mongo",
+                "Jobs", "LocatedYAML", "Scanning", "Checking", "SchemaChange", "ServerSchema", "Mongo",
                 "Concurrency", "BSON", .system, .yams,
             ]),
         .target(
             name: "Planning",
-            dependencies: ["Backfill", "LocatedYAML", "Checking", "SchemaChange", "ServerSchema", "Mongo", "BSON"]),
+            dependencies: [
+                "Backfill", "Jobs", "LocatedYAML", "Checking", "SchemaChange", "ServerSchema", "Mongo", "BSON",
+            ]),
         .target(
             name: "Reporting",
             dependencies: [
-                "CCrypto", "Planning", "Inferring", "Backfill", "SchemaChange", "Checking", "ServerSchema",
+                "CCrypto", "Planning", "Inferring", "Backfill", "Jobs", "SchemaChange", "Checking", "ServerSchema",
                 "Concurrency",
                 "BSON", .rainbow, .textTable,
             ]),
         .executableTarget(
             name: "ShipshapeCLI",
             dependencies: [
-                "Reporting", "Planning", "Inferring", "Backfill", "Scanning", "SchemaChange", "Checking",
+                "Reporting", "Planning", "Inferring", "Backfill", "Jobs", "Scanning", "SchemaChange", "Checking",
                 "LocatedYAML", "ServerSchema", "Mongo", "Concurrency", "BSON", .argumentParser, .subprocess, .system,
             ]),
 
@@ -101,31 +108,41 @@ let package = Package(
         .testTarget(name: "InferringTests", dependencies: ["Inferring", "Checking", "ServerSchema", "BSON"]),
         .testTarget(name: "ConcurrencyTests", dependencies: ["Concurrency"]),
         .testTarget(name: "MongoTests", dependencies: ["Mongo", "Concurrency", "BSON", "TestSupport"]),
+        .target(
+            name: "JobsSupport", dependencies: ["Jobs", "LocatedYAML", "Checking", "ServerSchema", "BSON", .yams],
+            path: "Tests/JobsSupport"),
+        .testTarget(
+            name: "JobsTests",
+            dependencies: [
+                "JobsSupport", "Jobs", "LocatedYAML", "Checking", "SchemaChange", "ServerSchema", "Concurrency", "BSON",
+            ]),
         .testTarget(
             name: "BackfillTests",
             dependencies: [
-                "Planning", "Reporting", "Backfill", "LocatedYAML", "Checking", "SchemaChange", "ServerSchema",
-                "Concurrency", "BSON", "DemoData", .yams,
+                "JobsSupport", "Backfill", "Jobs", "Checking", "SchemaChange", "ServerSchema", "Concurrency", "BSON",
+                "DemoData",
             ]),
         .testTarget(
             name: "PlanningTests",
             dependencies: [
-                "Planning", "Reporting", "Backfill", "SchemaChange", "Checking", "ServerSchema", "BSON",
+                "JobsSupport", "Planning", "Reporting", "Backfill", "Jobs", "SchemaChange", "Checking", "ServerSchema",
+                "BSON",
             ], exclude: ["Fixtures"]),
         .testTarget(
             name: "ReportingTests",
-            dependencies: ["Reporting", "Checking", "SchemaChange", "ServerSchema", "Backfill", "BSON"]),
+            dependencies: ["Reporting", "Checking", "SchemaChange", "ServerSchema", "Backfill", "Jobs", "BSON"]),
         .testTarget(
             name: "FuzzTests",
             dependencies: [
-                "ShipshapeCLI", "Planning", "Backfill", "Scanning", "SchemaChange", "Checking", "LocatedYAML",
+                "ShipshapeCLI", "Planning", "Backfill", "Jobs", "Scanning", "SchemaChange", "Checking", "LocatedYAML",
                 "ServerSchema",
                 "Patterns", "Mongo", "BSON", "DumpWriter", "Conformance",
             ], path: "Tests/Fuzz"),
         .testTarget(
             name: "Integration",
             dependencies: [
-                "ShipshapeCLI", "Reporting", "Backfill", "Scanning", "Checking", "ServerSchema", "Mongo", "Concurrency",
+                "ShipshapeCLI", "Reporting", "Backfill", "Jobs", "Scanning", "Checking", "ServerSchema", "Mongo",
+                "Concurrency",
                 "BSON", "TestSupport", "DemoData", "DumpWriter", "Conformance", "ConformanceOracle", .subprocess,
                 .system,
             ]),

@@ -52,3 +52,8 @@ extension BSONValue: Hashable {
 extension String {
     fileprivate func hasSameBytes(as other: String) -> Bool { utf8.elementsEqual(other.utf8) }
 }
+
+extension BSONValue {
+    /// Whether two values are the same in their bytes, as a NaN is to itself and 1 is not to 1.0.
+    public func hasSameBytes(as other: BSONValue) -> Bool { BSONDocument([("", self)]) == BSONDocument([("", other)]) }
+}

@@ -1,5 +1,5 @@
 import BSON
-import Backfill
+import Jobs
 import ServerSchema
 
 /// Fields that must be there.

@@ -1,5 +1,5 @@
 import BSON
-import Backfill
+import Jobs
 import SchemaChange
 import ServerSchema
 

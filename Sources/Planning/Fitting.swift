@@ -1,5 +1,4 @@
 import BSON
-import Backfill
 import Checking
 import ServerSchema
 

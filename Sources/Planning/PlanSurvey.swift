@@ -1,4 +1,5 @@
 package import Backfill
+package import Jobs
 package import Mongo
 import ServerSchema
 

@@ -1,5 +1,5 @@
 package import BSON
-import Backfill
+import Jobs
 
 extension PlannedJob {
     /// Whether a job, and the one that follows it, may have the name.

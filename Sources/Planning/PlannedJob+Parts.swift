@@ -1,4 +1,4 @@
-import Backfill
+import Jobs
 
 extension PlannedJob {
     /// The job, or several in their order where it has more steps than a job may.

@@ -1,5 +1,5 @@
 package import BSON
-import Backfill
+import Jobs
 import SchemaChange
 package import ServerSchema
 

@@ -1,6 +1,7 @@
 import BSON
 import Backfill
 import Checking
+import Jobs
 import LocatedYAML
 import ServerSchema
 

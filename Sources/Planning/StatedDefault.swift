@@ -1,6 +1,6 @@
 import BSON
-import Backfill
 import Checking
+import Jobs
 import ServerSchema
 
 /// A value that the operator states for a field: `Person.email=""`.

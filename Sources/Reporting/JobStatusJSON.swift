@@ -1,5 +1,6 @@
 import BSON
 package import Backfill
+import Jobs
 
 /// How jobs are, for machines; the keys always stand in the same order.
 package struct JobStatusJSON {

@@ -1,5 +1,6 @@
 import BSON
 package import Backfill
+import Jobs
 import TextTable
 
 /// How jobs are, for a person: a table of all, or everything about one.

@@ -118,19 +118,3 @@ extension LinkFollower {
         }
     }
 }
-
-/// An `_id` as the server compares them: whole numbers are equal across their types.
-///
-/// Compared here again, because a collection's collation may let the server find more than what was asked for.
-private struct IDKey: Hashable {
-    let value: BSONValue
-
-    init(_ value: BSONValue) {
-        self.value =
-            switch value {
-            case .int(let number): .long(Int64(number))
-            case .double(let number): Int64(exactly: number).map { .long($0) } ?? value
-            default: value
-            }
-    }
-}

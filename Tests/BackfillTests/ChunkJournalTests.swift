@@ -2,6 +2,7 @@ import BSON
 import Testing
 
 @testable import Backfill
+@testable import Jobs
 
 /// What the journal holds of a chunk.
 @Suite struct ChunkJournalTests {

@@ -1,9 +1,11 @@
 import BSON
+import JobsSupport
 import SchemaChange
 import ServerSchema
 import Testing
 
 @testable import Backfill
+@testable import Jobs
 
 @Suite struct CompiledJobTests {
     private func schema(_ text: String) throws -> ServerSchema {

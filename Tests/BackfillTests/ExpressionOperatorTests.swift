@@ -1,6 +1,8 @@
+import JobsSupport
 import Testing
 
 @testable import Backfill
+@testable import Jobs
 
 /// An expression says nothing but what is known to compute a value.
 @Suite struct ExpressionOperatorTests {

@@ -3,6 +3,7 @@ import DemoData
 import Testing
 
 @testable import Backfill
+@testable import Jobs
 
 /// What a job keeps of a collection of any size: `Benchmarks/growth.md` has the figures.
 @Suite struct GrowthTests {

@@ -1,7 +1,9 @@
 import BSON
+import JobsSupport
 import Testing
 
 @testable import Backfill
+@testable import Jobs
 
 /// What a job may name, and how much it may hold.
 @Suite struct JobBoundsTests {

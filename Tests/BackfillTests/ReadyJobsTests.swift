@@ -1,39 +1,11 @@
 import BSON
 import Foundation
+import JobsSupport
 import LocatedYAML
 import Testing
-import Yams
 
 @testable import Backfill
-
-/// The ready jobs below `jobs/`.
-enum ReadyJobs {
-    /// The folder `jobs`.
-    static let folder = "/" + #filePath.split(separator: "/").dropLast(3).joined(separator: "/") + "/jobs"
-
-    /// The paths of the examples, in their order.
-    static var examples: [String] {
-        get throws {
-            try FileManager.default.contentsOfDirectory(atPath: "\(folder)/examples").sorted()
-                .map { "\(folder)/examples/\($0)" }
-        }
-    }
-
-    /// A YAML file as a JSON Schema sees it: what YAML 1.2 takes for a number, a bool or null is one.
-    static func value(at path: String) throws -> BSONValue {
-        try value(YAMLFile.root(of: YAMLFile.text(at: path), path: path).node, path)
-    }
-
-    private static func value(_ node: Node, _ path: String) throws -> BSONValue {
-        switch node {
-        case .mapping(let mapping):
-            .object(
-                BSONDocument(try mapping.map { ($0.key.scalar?.string ?? "", try value($0.value, path)) }))
-        case .sequence(let sequence): .array(of: try sequence.map { try value($0, path) })
-        default: try JobLiteral.value(YAMLNode(node: node, file: path))
-        }
-    }
-}
+@testable import Jobs
 
 @Suite struct ReadyJobsTests {
     @Test func theExampleOfEveryKeyHoldsTheDefaultsThatItStates() throws {

@@ -3,6 +3,7 @@ import Foundation
 import Testing
 
 @testable import Backfill
+@testable import Jobs
 
 /// A runner is told dead only where that is certain.
 @Suite struct RunnerIdentityTests {

@@ -1,6 +1,8 @@
+import Backfill
 import Testing
 
 @testable import Backfill
+@testable import Jobs
 
 /// What is lost by a step is said before the start.
 @Suite struct StepLossTests {

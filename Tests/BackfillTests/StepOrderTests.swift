@@ -1,6 +1,8 @@
+import Backfill
 import Testing
 
 @testable import Backfill
+@testable import Jobs
 
 @Suite struct StepOrderTests {
     @Test func aCopyOfAFieldThatIsConvertedLaterIsRefused() throws {

@@ -2,6 +2,7 @@ import BSON
 import Testing
 
 @testable import Backfill
+@testable import Jobs
 
 /// What a dry run of undo keeps in mind of documents that it would have restored.
 @Suite struct UndoOverlayTests {

@@ -2,6 +2,7 @@ import BSON
 import Checking
 import DumpWriter
 import Foundation
+import Jobs
 import LocatedYAML
 import Mongo
 import Patterns

@@ -3,7 +3,7 @@ import Mongo
 import TestSupport
 import Testing
 
-@testable import Backfill
+@testable import Jobs
 
 /// The list of operators against a server: what is said to be known is, and what is said to come later is not.
 @Suite struct ExpressionServerTests {

@@ -1,6 +1,7 @@
 import BSON
 
 @testable import Backfill
+@testable import Jobs
 
 extension BackfillReport {
     /// A job of two steps: one that leaves documents alone, and one that is done.

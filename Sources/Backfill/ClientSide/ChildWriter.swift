@@ -1,5 +1,6 @@
 import BSON
 import Concurrency
+import Jobs
 import Mongo
 
 /// Writes the documents that a step makes in another collection, before anything links to them.

@@ -1,14 +1,16 @@
-package import BSON
-package import Checking
+import BSON
+import Checking
+import Jobs
 import Mongo
 
-/// What a step does that the server's operators cannot express: the client computes it, document by document.
+/// How the client computes what a step states.
 ///
 /// The step's body says which documents the server would hand over; of these the transform tells which are changed, and
 /// how. The same document has the same outcome in a dry run, in the run and in a rerun.
-package protocol ClientTransform: Sendable {
-    /// Why documents are left alone, as far as only the client can tell.
-    var reasons: [CompiledStep.Reason] { get }
+protocol ClientTransform: ClientComputation {
+    associatedtype Kind: ClientComputation
+    /// The step that states it.
+    var step: Kind { get }
 
     /// The transform with what it has to know of the whole collections before the first document.
     /// - Throws: ``BackfillError`` when a collection that it reads is not there; ``MongoError``.
@@ -18,9 +20,6 @@ package protocol ClientTransform: Sendable {
     /// before anything is written.
     var obstacles: [ClientObstacle] { get }
 
-    /// The collection that the step makes documents in; `nil` where it makes none.
-    var creates: Namespace? { get }
-
     /// The transform with what a job's schemas demand of that collection.
     func judging(by schemas: [CompiledSchema]) -> any ClientTransform
 
@@ -29,15 +28,15 @@ package protocol ClientTransform: Sendable {
 }
 
 extension ClientTransform {
-    package var reasons: [CompiledStep.Reason] { [] }
-    package func prepared(in context: ClientContext) throws -> any ClientTransform { self }
-    package var obstacles: [ClientObstacle] { [] }
-    package var creates: Namespace? { nil }
-    package func judging(by schemas: [CompiledSchema]) -> any ClientTransform { self }
+    package var reasons: [CompiledStep.Reason] { step.reasons }
+    func prepared(in context: ClientContext) throws -> any ClientTransform { self }
+    var obstacles: [ClientObstacle] { [] }
+    package var creates: Namespace? { step.creates }
+    func judging(by schemas: [CompiledSchema]) -> any ClientTransform { self }
 }
 
 /// What a transform makes of one document.
-package enum ClientOutcome: Hashable, Sendable {
+enum ClientOutcome: Hashable, Sendable {
     /// The target becomes this value; the documents of another collection have to be there first.
     case change(BSONValue, creating: [ClientCreation] = [])
     /// The step is about the document and cannot do it.
@@ -46,32 +45,40 @@ package enum ClientOutcome: Hashable, Sendable {
     case nothing
 }
 
-/// A document that a step makes in another collection.
-package struct ClientCreation: Hashable, Sendable {
-    /// The other collection.
-    package var namespace: Namespace
-    /// The document, with its `_id`.
-    package var document: BSONDocument
-}
-
 /// What keeps a step from running: a count of documents, and how an operator accepts it.
-package struct ClientObstacle: Hashable, Sendable {
+struct ClientObstacle: Hashable, Sendable {
     /// What is found of them.
-    package var text: String
+    var text: String
     /// How many.
-    package var count: Int
+    var count: Int
     /// The collection that they are of.
-    package var namespace: Namespace
+    var namespace: Namespace
     /// The `_id`s of a few.
-    package var samples: [BSONValue]
+    var samples: [BSONValue]
     /// What to do about it.
-    package var remedy: String
+    var remedy: String
 }
 
 /// Where a transform works.
-package struct ClientContext {
+struct ClientContext {
     /// The job's name, from which generated ids derive.
     let job: String
     /// The collection that the job writes; others are reached through it.
     let collection: MongoCollection
+}
+
+extension CompiledStep {
+    /// How the client computes the step; `nil` for a step that the server runs.
+    var transform: (any ClientTransform)? {
+        switch client {
+        case nil: nil
+        case let transform as any ClientTransform: transform
+        case let step as ConvertUUIDStep: UUIDConversion(step: step)
+        case let step as EmbedStep: Embedding(step: step)
+        case let step as ExtractStep: Extraction(step: step)
+        case let step as GenerateStep: GeneratedDefault(step: step)
+        case let step as LookupLinkStep: LinkLookup(step: step)
+        case let other?: preconditionFailure("nothing computes \(type(of: other))")
+        }
+    }
 }

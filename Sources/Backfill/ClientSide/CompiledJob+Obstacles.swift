@@ -1,4 +1,5 @@
 import BSON
+import Jobs
 import ServerSchema
 
 extension CompiledJob {
@@ -6,7 +7,7 @@ extension CompiledJob {
     /// does.
     func obstacles(found survey: Survey.Result) -> [String] {
         zip(steps, survey.before).flatMap { step, count in
-            count.needing == 0 ? [] : (step.client?.obstacles ?? []).map { $0.message(of: step) }
+            count.needing == 0 ? [] : (step.transform?.obstacles ?? []).map { $0.message(of: step) }
         }
     }
 }

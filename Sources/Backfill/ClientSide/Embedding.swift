@@ -1,19 +1,15 @@
 import BSON
+import Jobs
 import Mongo
 
 /// What ``EmbedStep`` makes of links.
 struct Embedding: ClientTransform {
     let step: EmbedStep
     /// Linked documents that several link to, where those are left alone.
-    private var shared: Set<LinkKey> = []
+    private var shared: Set<IDKey> = []
     private(set) var obstacles: [ClientObstacle] = []
 
     init(step: EmbedStep) { self.step = step }
-
-    var reasons: [CompiledStep.Reason] {
-        [.brokenLink] + (step.shared == .leave ? [.multipleBacklinks] : [])
-            + (step.into == nil ? [] : [.targetDiffers])
-    }
 
     func prepared(in context: ClientContext) throws -> any ClientTransform {
         let lookup = Lookup(namespace: step.from)
@@ -36,7 +32,7 @@ struct Embedding: ClientTransform {
                     remedy: "give each parent a document of its own, or accept with \"shared: copy\" that each gets a "
                         + "copy, or with \"shared: leave\" that their parents are left alone"))
         }
-        if step.shared == .leave { prepared.shared = Set(links.shared.map(LinkKey.init)) }
+        if step.shared == .leave { prepared.shared = Set(links.shared.map(IDKey.init)) }
         return prepared
     }
 
@@ -47,10 +43,10 @@ struct Embedding: ClientTransform {
         return try zip(documents, values).map { document, value in
             guard let value else { return .nothing }
             let links = Self.links(of: value)
-            if links.contains(where: { shared.contains(LinkKey($0)) }) { return .leave(.multipleBacklinks) }
-            guard links.allSatisfy({ linked[LinkKey($0)] != nil }) else { return .leave(.brokenLink) }
+            if links.contains(where: { shared.contains(IDKey($0)) }) { return .leave(.multipleBacklinks) }
+            guard links.allSatisfy({ linked[IDKey($0)] != nil }) else { return .leave(.brokenLink) }
             let embed = { (link: BSONValue) -> BSONValue in
-                guard link.isLink, let document = linked[LinkKey(link)]?.first else { return link }
+                guard link.isLink, let document = linked[IDKey(link)]?.first else { return link }
                 return .object(fields(of: document))
             }
             let embedded: BSONValue =

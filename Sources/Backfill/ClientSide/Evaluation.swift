@@ -1,4 +1,5 @@
 import BSON
+import Jobs
 import Mongo
 
 /// What steps of any mixture make of documents: the server's steps run on the server, the client's here, in their order,

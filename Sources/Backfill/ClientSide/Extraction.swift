@@ -1,5 +1,6 @@
 import BSON
 import Checking
+import Jobs
 import Mongo
 import ServerSchema
 
@@ -7,18 +8,11 @@ import ServerSchema
 struct Extraction: ClientTransform {
     let step: ExtractStep
     /// `_id`s that objects of different content would take: none of them gets it.
-    private var contested: Set<LinkKey> = []
+    private var contested: Set<IDKey> = []
     /// What the job's schemas demand of the collection that takes the objects.
     private var schemas: [CompiledSchema] = []
 
     init(step: ExtractStep) { self.step = step }
-
-    var reasons: [CompiledStep.Reason] {
-        [.otherDocument, .unfitChild] + (step.id == .field("_id") ? [] : [.ownID])
-            + (step.id.isGenerated ? [] : [.noID])
-    }
-
-    var creates: Namespace? { step.to }
 
     func judging(by schemas: [CompiledSchema]) -> any ClientTransform {
         var judging = self
@@ -42,8 +36,8 @@ struct Extraction: ClientTransform {
             var created: [ClientCreation] = []
             for child in made.documents {
                 let id = child["_id"] ?? .null
-                guard !contested.contains(LinkKey(id)) else { return .leave(.otherDocument) }
-                if let there = present[LinkKey(id)]?.first {
+                guard !contested.contains(IDKey(id)) else { return .leave(.otherDocument) }
+                if let there = present[IDKey(id)]?.first {
                     guard there == child else { return .leave(.otherDocument) }
                 } else {
                     // Never made: what is not there takes no room below the limit.
@@ -110,7 +104,7 @@ struct Extraction: ClientTransform {
     }
 
     /// The `_id`s that objects of different content name, found by the server in one pass.
-    private func contested(by name: String, in context: ClientContext) throws -> Set<LinkKey> {
+    private func contested(by name: String, in context: ClientContext) throws -> Set<IDKey> {
         let object = Expression(.string("$o"))
         let pipeline: [BSONDocument] = [
             ["$match": .object(step.field.isReachable.filter)],
@@ -122,7 +116,7 @@ struct Extraction: ClientTransform {
         var cursor = context.collection.aggregate(
             pipeline,
             options: ["allowDiskUse": true, "comment": "shipshape extract", "readConcern": ["level": "majority"]])
-        var contested: Set<LinkKey> = []
+        var contested: Set<IDKey> = []
         while let document = try cursor.nextDocument() {
             guard contested.count < Backlinks.most else {
                 throw BackfillError(
@@ -130,7 +124,7 @@ struct Extraction: ClientTransform {
                     "objects of \"\(step.field)\" that differ have the same \"\(name)\", more than \(Backlinks.most) times: "
                         + "let the _id be generated")
             }
-            if let id = document["_id"] { contested.insert(LinkKey(id)) }
+            if let id = document["_id"] { contested.insert(IDKey(id)) }
         }
         return contested
     }

@@ -1,11 +1,10 @@
 import BSON
+import Jobs
 import Mongo
 
 /// What ``LookupLinkStep`` makes of links.
 struct LinkLookup: ClientTransform {
     let step: LookupLinkStep
-
-    var reasons: [CompiledStep.Reason] { [.unknownKey, .ambiguousKey] }
 
     /// The most entries of a lookup that has no index for a direction.
     private static let most = 10_000
@@ -32,14 +31,14 @@ struct LinkLookup: ClientTransform {
         let byOld = try Lookup(namespace: step.lookup, field: step.old).documents(
             links, fields: [step.new], in: context)
         // What is no old value may be a new one: then nothing is left to do.
-        let others = links.filter { byOld[LinkKey($0)] == nil }
+        let others = links.filter { byOld[IDKey($0)] == nil }
         let byNew = try Lookup(namespace: step.lookup, field: step.new).documents(others, fields: [], in: context)
         return values.map { value in
             guard let value else { return .nothing }
             let links = Self.links(of: value)
-            var changes: [LinkKey: BSONValue] = [:]
+            var changes: [IDKey: BSONValue] = [:]
             for link in links {
-                let key = LinkKey(link)
+                let key = IDKey(link)
                 guard let entries = byOld[key] else {
                     if step.once != nil || byNew[key] == nil { return .leave(.unknownKey) }
                     continue
@@ -49,7 +48,7 @@ struct LinkLookup: ClientTransform {
                 guard target.isLink else { return .leave(.unknownKey) }
                 changes[key] = target
             }
-            let remap = { (link: BSONValue) in changes[LinkKey(link)] ?? link }
+            let remap = { (link: BSONValue) in changes[IDKey(link)] ?? link }
             let changed: BSONValue =
                 if case .array(let list) = value { .array(of: list.values.map(remap)) } else { remap(value) }
             return changed.hasSameBytes(as: value) ? .nothing : .change(changed)

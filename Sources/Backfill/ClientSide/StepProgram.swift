@@ -1,4 +1,5 @@
 import BSON
+import Jobs
 import Mongo
 
 /// Two rounds of steps, cut into what one aggregation runs: up to a step of the client, whose documents it finds.
@@ -40,7 +41,7 @@ struct StepProgram {
         var runs = [Run()]
         for (slot, step) in slots.enumerated() {
             runs[runs.count - 1].stages.append(["$set": ["\(Self.mark).f\(slot)": step.finding.bson]])
-            if let client = step.client {
+            if let client = step.transform {
                 runs[runs.count - 1].client = (step, client, slot)
                 runs.append(Run())
             } else {

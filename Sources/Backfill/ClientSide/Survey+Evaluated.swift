@@ -1,4 +1,5 @@
 import BSON
+import Jobs
 
 extension Survey {
     /// Adds the documents that need a step, as the server and the client together evaluate them.

@@ -1,4 +1,5 @@
 import Concurrency
+import Jobs
 
 /// Which brakes hold: stops at a limit and goes on well below it, so that a value near the limit does not flutter.
 struct BrakeArithmetic: Sendable {

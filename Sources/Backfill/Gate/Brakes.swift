@@ -1,5 +1,6 @@
 import BSON
 import Concurrency
+import Jobs
 import Mongo
 
 /// All that may make a run wait before a chunk: the deployment's state, an operator, the time of day.

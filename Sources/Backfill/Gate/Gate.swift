@@ -1,6 +1,7 @@
 import BSON
 import Checking
 import Concurrency
+import Jobs
 import Mongo
 import ServerSchema
 

@@ -1,5 +1,6 @@
 import BSON
 import Checking
+import Jobs
 
 /// What the gate found of one document that needs the job.
 enum Judgement: Hashable {

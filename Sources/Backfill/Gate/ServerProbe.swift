@@ -1,5 +1,6 @@
 import BSON
 import Concurrency
+import Jobs
 import Mongo
 
 /// Asks the primary for what the brakes measure.

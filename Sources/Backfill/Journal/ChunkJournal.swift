@@ -1,4 +1,5 @@
 import BSON
+import Jobs
 
 /// What a chunk is about to change, as the journal keeps it: per document the touched fields as they are, and a digest of
 /// them as they will be.

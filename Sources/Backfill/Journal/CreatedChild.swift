@@ -1,4 +1,5 @@
 import BSON
+import Jobs
 import Mongo
 
 /// A document that a chunk made in another collection, as the journal holds it.

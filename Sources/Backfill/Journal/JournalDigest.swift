@@ -1,4 +1,5 @@
 import BSON
+import Jobs
 
 /// What the touched fields of a document are, in 16 bytes: the beginning of the SHA-256 of a document of them.
 ///

@@ -1,6 +1,7 @@
 import BSON
 package import Checking
 import Foundation
+import Jobs
 import LocatedYAML
 import ServerSchema
 import SystemPackage

@@ -1,5 +1,6 @@
 import BSON
 import Concurrency
+import Jobs
 import Mongo
 
 /// One chunk's way: find → judge → reserve → journal → write → checkpoint → settle.
@@ -45,12 +46,12 @@ extension BackfillRun {
         }
         documents = try journal(documents, of: phase, at: chunk.phase)
         guard !documents.isEmpty else { return .done(0, rest: rest) }
-        if PlantedBug.checkpointFirst.isPlanted { _ = try checkpoint(documents) }
+        if FaultInjection.isPlanted(.checkpointFirst) { _ = try checkpoint(documents) }
         switch try write(documents, of: phase) {
         case .tooSlow: return .again(chunk.anew(in: pacing.documents))
         case .refused(let error): return try narrow(chunk, error)
         case .done(let conflicts):
-            FaultPoint.afterWrite.reached()
+            FaultInjection.reached(.afterWrite)
             let modified = tally.uncounted
             guard try checkpoint(documents) else { return .again(chunk.anew(in: chunk.ids.count)) }
             account.confirm(harming: documents.filter { $0.judgement == .harmful }.map(\.id))
@@ -168,7 +169,7 @@ extension BackfillRun {
         let (counted, namespace) = (decision.counted, job.job.namespace)
         guard !counted.isEmpty else { return true }
         try kernel.retrying { try kernel.store.record(harm: counted, stale: decision.stale, of: namespace) }
-        FaultPoint.afterHarm.reached()
+        FaultInjection.reached(.afterHarm)
         let now = try kernel.retrying { try gate.headroom(kernel.store) }
         account.headroom = now
         guard now.isExceeded else { return true }
@@ -204,7 +205,7 @@ extension BackfillRun {
                 chunk: found),
             touched: phase.touched)
         durability.add(journal, try send(journal, isFinal: durability.waitsEachTime))
-        FaultPoint.afterJournal.reached()
+        FaultInjection.reached(.afterJournal)
         return written
     }
 
@@ -280,7 +281,7 @@ extension BackfillRun {
                 }
             }
         }
-        FaultPoint.afterCreation.reached()
+        FaultInjection.reached(.afterCreation)
         return (documents.filter { missing.isDisjoint(with: $0.change?.created ?? []) }, nil)
     }
 
@@ -296,7 +297,7 @@ extension BackfillRun {
         while !kernel.stop.isRaised {
             try kernel.keepLease()
             let (lease, retry) = (kernel.lease, kernel.retry)
-            FaultPoint.beforeWrite.reached()
+            FaultInjection.reached(.beforeWrite)
             do {
                 let timeLimit = try retry.run { () throws -> MongoError? in
                     var failures: [MongoError] = []
@@ -378,7 +379,7 @@ extension BackfillRun {
             return false
         }
         durability.confirmed()
-        FaultPoint.afterCheckpoint.reached()
+        FaultInjection.reached(.afterCheckpoint)
         tally.checkpointed()
         return true
     }

@@ -1,6 +1,7 @@
 import BSON
 import Checking
 import Concurrency
+import Jobs
 package import Mongo
 
 extension BackfillRunner {

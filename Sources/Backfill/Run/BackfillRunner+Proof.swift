@@ -1,4 +1,5 @@
 import BSON
+import Jobs
 
 extension BackfillRunner {
     /// Refuses a job that would not end, by what the survey found, and one with a step that may leave nothing alone and

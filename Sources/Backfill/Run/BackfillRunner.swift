@@ -1,5 +1,6 @@
 import BSON
 package import Concurrency
+import Jobs
 package import Mongo
 import Scanning
 import ServerSchema

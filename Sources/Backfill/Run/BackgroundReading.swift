@@ -1,4 +1,5 @@
 import Concurrency
+import Jobs
 import Mongo
 
 extension BackgroundTask {

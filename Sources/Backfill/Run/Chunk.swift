@@ -1,4 +1,5 @@
 import BSON
+import Jobs
 
 /// A document that needs a phase, as a reader found it.
 struct DueDocument: Sendable {

@@ -1,3 +1,5 @@
+import Jobs
+
 /// How many documents the next chunk has: ``ChunkSize``, and small steps back up to it behind a chunk that took too long.
 struct ChunkPacing {
     private var size: ChunkSize

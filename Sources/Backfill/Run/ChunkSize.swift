@@ -1,3 +1,5 @@
+import Jobs
+
 /// How many documents the next chunk has: as many as the bytes and the time of a chunk allow.
 ///
 /// Bytes belong to the data and time to the load: by time alone a server under pressure would drive the size to the floor

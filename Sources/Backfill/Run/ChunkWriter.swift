@@ -1,5 +1,6 @@
 import BSON
 import Concurrency
+import Jobs
 import Mongo
 
 /// Writes the documents of a chunk, and no others: `update` commands that name their `_id`s.
@@ -170,7 +171,7 @@ extension ChunkWriter {
 
     /// Whether a document needs one of the steps, and no step of an earlier phase.
     private func need(of steps: [CompiledStep]) -> Expression {
-        PlantedBug.noNeeds.isPlanted
+        FaultInjection.isPlanted(.noNeeds)
             ? .constant(true) : .all([.any(steps.map(\.needs)), SyncLock.isFree] + phase.conditions)
     }
 

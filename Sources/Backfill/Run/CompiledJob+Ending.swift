@@ -1,4 +1,5 @@
 import BSON
+import Jobs
 
 extension CompiledJob {
     /// Whether nothing that is found in the documents could stand against a run: it ends, does no harm, and leaves alone

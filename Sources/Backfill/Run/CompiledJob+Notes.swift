@@ -1,4 +1,5 @@
 import BSON
+import Jobs
 import SchemaChange
 import ServerSchema
 

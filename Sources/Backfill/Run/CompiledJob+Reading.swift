@@ -1,4 +1,5 @@
 package import Checking
+package import Jobs
 package import ServerSchema
 import SystemPackage
 

@@ -1,4 +1,5 @@
 import BSON
+import Jobs
 
 extension CompiledJob {
     /// The first version of the wire protocol that has `$documents`: that of 5.1.

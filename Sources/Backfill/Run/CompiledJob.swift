@@ -1,5 +1,6 @@
 import BSON
 package import Checking
+package import Jobs
 import LocatedYAML
 import Mongo
 package import SchemaChange
@@ -103,7 +104,7 @@ package struct CompiledJob: Sendable {
         let all = parts.map { Step($0.0) }
         return parts.reduce(into: [[]]) { phases, located in
             let (part, location) = located
-            let isClientSide = part.clientTransform != nil || phases.last?.last?.client != nil
+            let isClientSide = part.clientComputation != nil || phases.last?.last?.client != nil
             if part.startsPhase || isClientSide, phases.last?.isEmpty == false { phases.append([]) }
             var step = CompiledStep(Step(part), among: all)
             step.location = location

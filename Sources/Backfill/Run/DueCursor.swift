@@ -1,4 +1,5 @@
 import BSON
+import Jobs
 import Mongo
 
 /// Reads the documents that need a phase, with what the steps of a chunk ask of them.

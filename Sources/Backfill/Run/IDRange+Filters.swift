@@ -1,4 +1,5 @@
 import BSON
+import Jobs
 import Scanning
 
 extension IDRange {

@@ -1,4 +1,5 @@
 import BSON
+import Jobs
 
 extension BSONValue {
     /// Whether two values are the same in their bytes, as a NaN is to itself and 1 is not to 1.0.

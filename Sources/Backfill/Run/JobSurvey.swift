@@ -1,4 +1,5 @@
 package import BSON
+package import Jobs
 package import Mongo
 import ServerSchema
 

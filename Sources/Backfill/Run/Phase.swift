@@ -1,5 +1,6 @@
 import BSON
 import Checking
+import Jobs
 import Mongo
 import ServerSchema
 
@@ -41,7 +42,7 @@ struct Phase: Sendable {
 
     /// The phase with what its client-side step has to know before the first document.
     func prepared(in context: ClientContext) throws -> Phase {
-        guard var step = steps.first, let client = step.client else { return self }
+        guard var step = steps.first, let client = step.transform else { return self }
         do {
             step.client = try client.prepared(in: context)
         } catch let error as BackfillError {
@@ -58,7 +59,7 @@ struct Phase: Sendable {
     /// The phase whose client-side step judges the documents that it makes in another collection by these schemas, as far
     /// as they cover that.
     func judgingChildren(by schemas: [ServerSchema?], assuming assumptions: CheckOptions) -> Phase {
-        guard var step = steps.first, let client = step.client, let namespace = client.creates else { return self }
+        guard var step = steps.first, let client = step.transform, let namespace = client.creates else { return self }
         let covering = schemas.compactMap { schema in
             (schema?[namespace] ?? schema?.neighbours.first { $0.namespace == namespace }).map {
                 CompiledSchema($0, of: schema, options: assumptions)

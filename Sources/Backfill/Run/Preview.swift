@@ -1,4 +1,5 @@
 import BSON
+import Jobs
 import Mongo
 
 /// Evaluates a phase: gives each document as it is and as it would be, and writes nothing.

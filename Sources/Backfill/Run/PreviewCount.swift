@@ -1,5 +1,6 @@
 import BSON
 import Checking
+import Jobs
 import Mongo
 
 /// What a dry run counts.

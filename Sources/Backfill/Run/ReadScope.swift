@@ -1,4 +1,5 @@
 import BSON
+import Jobs
 
 /// The documents of a collection that a read looks at.
 enum ReadScope: Sendable {

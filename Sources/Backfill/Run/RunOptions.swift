@@ -1,3 +1,4 @@
+package import Jobs
 package import Scanning
 
 /// How one run of a job goes about it; what the job does is in ``Job``.

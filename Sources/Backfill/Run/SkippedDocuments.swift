@@ -1,4 +1,5 @@
 import BSON
+import Jobs
 import Mongo
 
 /// Documents that cannot be written: each was found by itself, recorded, and is passed over.

@@ -1,4 +1,5 @@
 import BSON
+import Jobs
 import Mongo
 
 /// Copies whose source changed after they were made: the target is not overwritten, and differs from now on.

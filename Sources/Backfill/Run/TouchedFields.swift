@@ -1,4 +1,5 @@
 import BSON
+import Jobs
 import Mongo
 
 /// Reads what the journal has to hold: the touched fields of each document before and after, computed by the server, and

@@ -1,5 +1,6 @@
 import BSON
 import Concurrency
+import Jobs
 import Mongo
 
 /// The documents that jobs are about to make unsyncable, recorded before the write.

@@ -1,5 +1,6 @@
 import BSON
 import Concurrency
+import Jobs
 
 /// How long a runner owns a range, and how long a write of its may take.
 package struct LeaseTerms: Hashable, Sendable {
@@ -32,7 +33,7 @@ package struct Lease: Hashable, Sendable {
     /// It travels in the filter of every write, since a check before the write can come too late: the runner may be
     /// stopped between the two for any time. The constant is folded once per command, so it costs nothing per document.
     var fence: Expression {
-        if PlantedBug.noFence.isPlanted { return .constant(true) }
+        if FaultInjection.isPlanted(.noFence) { return .constant(true) }
         let latest = end - terms.writeLimit.milliseconds
         return .call("$lt", .variable("NOW"), .constant(.date(milliseconds: latest)))
     }

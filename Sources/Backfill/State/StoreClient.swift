@@ -1,4 +1,6 @@
 import BSON
+import Concurrency
+import Jobs
 import Mongo
 
 /// The few operations that the state database needs, each with majority concerns and a limit in time.
@@ -12,9 +14,9 @@ struct StoreClient: ~Copyable {
     /// Every write to the state database goes through here.
     @discardableResult
     private func write(_ command: BSONDocument, on database: String) throws(MongoError) -> BSONDocument {
-        FaultPoint.beforeStateWrite.reached()
+        FaultInjection.reached(.beforeStateWrite)
         let reply = try client.runWriteCommand(command, on: database)
-        FaultPoint.afterStateWrite.reached()
+        FaultInjection.reached(.afterStateWrite)
         return reply
     }
 

@@ -1,4 +1,5 @@
 package import BSON
+package import Jobs
 
 /// What operators asked of a job while it runs: read by its runner before each chunk, written from any machine.
 package struct Control: Hashable, Sendable {

@@ -1,5 +1,6 @@
 import BSON
 package import Concurrency
+import Jobs
 import Mongo
 
 /// Dropping what a job that is done leaves behind.

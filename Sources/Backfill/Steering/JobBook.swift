@@ -1,4 +1,5 @@
 import BSON
+package import Jobs
 import LocatedYAML
 package import Mongo
 import ServerSchema
@@ -129,6 +130,7 @@ extension JobBook {
             builder.append(
                 "control.limits.\(change.name)",
                 change.value.isEmpty ? "$$REMOVE" : ["$literal": .string(change.value)])
+            if let alias = Limit.named(change.name)?.alias { builder.append("control.limits.\(alias)", "$$REMOVE") }
         }
         let what = changes.map { "\($0.name)=\($0.value.isEmpty ? "(the file's)" : $0.value)" }
         try steer(job, builder.finish(), "set \(what.joined(separator: " "))")

@@ -1,5 +1,6 @@
 import BSON
 import Concurrency
+import Jobs
 import LocatedYAML
 import Mongo
 import Scanning
@@ -64,10 +65,7 @@ struct MarkerRemoval {
         }
     }
 
-    private var name: String { job.name + Self.suffix }
-
-    /// What is added to the name of a job for its clean-up.
-    static let suffix = ".cleanup"
+    private var name: String { job.name + Job.cleanupSuffix }
 
     /// The job's text is the same whichever markers are left, so that one that stopped is gone on with.
     private func runner(_ stop: StopSignal) throws -> BackfillRunner {

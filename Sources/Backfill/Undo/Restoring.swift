@@ -1,4 +1,5 @@
 import BSON
+import Jobs
 import Mongo
 
 /// A document whose change is to be taken back.

@@ -1,5 +1,6 @@
 import BSON
 import Concurrency
+import Jobs
 import Mongo
 
 /// Documents that the job made in other collections: they go once no document of its own collection links to them any
@@ -15,7 +16,7 @@ extension UndoLoop {
         let retry = kernel.retry
         var sequence = start
         if start == nil, !kernel.isDry { try retry.run { try kernel.store.dropLeftChildren() } }
-        var linked: Set<LinkKey>?
+        var linked: Set<IDKey>?
         while let part = try retry.run({ try kernel.store.createdChildren(before: sequence) }) {
             if linked == nil { linked = try linksOfLeftAlone().union(linksThatStayed()) }
             var rest = part.children[...]
@@ -26,7 +27,7 @@ extension UndoLoop {
             }
             sequence = part.sequence
             guard !kernel.isDry else { continue }
-            FaultPoint.afterRestore.reached()
+            FaultInjection.reached(.afterRestore)
             let removed = earlierRemoved + children.removed
             try kernel.renew(
                 setting: retried == nil ? StateStore.childrenRemoved(to: part.sequence, count: removed) : [:])
@@ -43,11 +44,11 @@ extension UndoLoop {
     }
 
     /// All that could be a link in the documents that are left alone: what they lead to has to stay.
-    private func linksOfLeftAlone() throws -> Set<LinkKey> {
+    private func linksOfLeftAlone() throws -> Set<IDKey> {
         let ids = Array(tally.leftIDs.union(leftBefore))
         let fields = BSONDocument([("_id", 0)] + subject.touched.map { ($0, 1) })
         return try kernel.retrying {
-            var links: Set<LinkKey> = []
+            var links: Set<IDKey> = []
             for slice in ids.commandSlices(count: 1_000) {
                 var cursor = collection.find(
                     ["_id": ["$in": .array(of: slice)]],
@@ -59,17 +60,17 @@ extension UndoLoop {
     }
 
     /// The links that stand where the job's objects stood, now that these are back; before, every one would be its own.
-    private func linksThatStayed() throws -> Set<LinkKey> {
+    private func linksThatStayed() throws -> Set<IDKey> {
         guard !kernel.isDry else { return [] }
         let fields = (subject.job?.steps ?? []).compactMap { ($0.step.kind as? ExtractStep)?.target }
-        var links: Set<LinkKey> = []
+        var links: Set<IDKey> = []
         for field in fields {
-            links.formUnion(try kernel.retrying { () throws -> Set<LinkKey> in try self.links(at: field) })
+            links.formUnion(try kernel.retrying { () throws -> Set<IDKey> in try self.links(at: field) })
         }
         return links
     }
 
-    private func links(at field: FieldPath) throws -> Set<LinkKey> {
+    private func links(at field: FieldPath) throws -> Set<IDKey> {
         let value = Expression.field(field)
         let holdsLink = Expression.all([!value.isMissingOrNull, !value.hasType("object")])
         let shown: [(String, BSONValue)] = [("_id", 0), (field.components[0], 1)]
@@ -79,17 +80,17 @@ extension UndoLoop {
         var cursor = collection.aggregate(
             pipeline,
             options: ["comment": "shipshape undo", "readConcern": ["level": "majority"]])
-        var links: Set<LinkKey> = []
+        var links: Set<IDKey> = []
         while let document = try cursor.nextDocument() {
             guard let value = try document.value(at: field) else { continue }
             var values = [value]
             if case .array(let list) = value { values = list.values }
-            for value in values where value.isLink { links.insert(LinkKey(value)) }
+            for value in values where value.isLink { links.insert(IDKey(value)) }
         }
         return links
     }
 
-    private mutating func remove(_ all: [CreatedChild], keeping linked: Set<LinkKey>) throws {
+    private mutating func remove(_ all: [CreatedChild], keeping linked: Set<IDKey>) throws {
         for namespace in Set(all.map(\.namespace)) {
             let made = Dictionary(all.filter { $0.namespace == namespace }.map { ($0.id, $0) }) { $1 }
             if try isShared(namespace) {
@@ -121,7 +122,7 @@ extension UndoLoop {
 
     /// The documents that are as they were made and may go; the others are recorded.
     private mutating func look(
-        _ made: [BSONValue: CreatedChild], in namespace: Namespace, keeping linked: Set<LinkKey>, isFirst: Bool
+        _ made: [BSONValue: CreatedChild], in namespace: Namespace, keeping linked: Set<IDKey>, isFirst: Bool
     ) throws -> [BSONDocument] {
         let (retry, collection) = (kernel.retry, kernel.client.collection(namespace))
         let found = try retry.run {
@@ -142,7 +143,7 @@ extension UndoLoop {
             guard let id = document["_id"] else { continue }
             if JournalDigest(of: document) != made[id]?.digest {
                 changed.append(id)
-            } else if linked.contains(LinkKey(id)) {
+            } else if linked.contains(IDKey(id)) {
                 kept.append(id)
             } else {
                 due.append(document)
@@ -180,7 +181,7 @@ extension UndoLoop {
         ]
         let (retry, collection) = (kernel.retry, kernel.client.collection(namespace))
         for slice in statements.commandSlices() {
-            FaultPoint.beforeWrite.reached()
+            FaultInjection.reached(.beforeWrite)
             let deletes = slice.compactMap(\.document).filter(\.fitsIntoCommand).map { filter in
                 DeleteStatement(
                     filter, hint: ["_id": 1],
@@ -207,11 +208,11 @@ extension BSONDocument {
     fileprivate var fitsIntoCommand: Bool { bytes.count < (16 << 20) - (16 << 10) }
 
     /// Adds every value at any depth that can be a link.
-    fileprivate func collectLinks(into links: inout Set<LinkKey>) {
+    fileprivate func collectLinks(into links: inout Set<IDKey>) {
         for value in values {
             switch value {
             case .object(let inner), .array(let inner): inner.collectLinks(into: &links)
-            default: if value.isLink { links.insert(LinkKey(value)) }
+            default: if value.isLink { links.insert(IDKey(value)) }
             }
         }
     }

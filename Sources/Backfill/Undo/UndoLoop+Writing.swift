@@ -1,6 +1,7 @@
 import BSON
 import Checking
 import Concurrency
+import Jobs
 import Mongo
 
 extension UpdateStatement {
@@ -45,7 +46,7 @@ extension UndoLoop {
         let sizes = statements.map { BSONValue.array(of: [.object($0.filter), $0.update]) }
         for slice in sizes.commandSlices(count: 1_000) {
             let part = Array(statements[sent..<sent + slice.count])
-            FaultPoint.beforeWrite.reached()
+            FaultInjection.reached(.beforeWrite)
             let reply: WriteReply
             do {
                 reply = try send(part, under: lease)
@@ -142,7 +143,7 @@ extension UndoLoop {
         let shown = try retry.run { try gate.ledger.holding(new, of: namespace) }
         let stale = new.filter(shown.contains)
         try retry.run { try kernel.store.record(harm: new, stale: stale, of: namespace) }
-        FaultPoint.afterHarm.reached()
+        FaultInjection.reached(.afterHarm)
         let now = try retry.run { try gate.headroom(kernel.store) }
         guard now.isExceeded else { return cut }
         // Another job recorded its own meanwhile.

@@ -1,4 +1,6 @@
 import BSON
+import Concurrency
+import Jobs
 import Mongo
 
 /// The loop over the journal: a batch of entries at a time, newest first, each checkpointed.
@@ -68,7 +70,7 @@ struct UndoLoop: ~Copyable {
 
     private mutating func checkpoint(_ position: JournalPosition) throws {
         guard !kernel.isDry else { return }
-        FaultPoint.afterRestore.reached()
+        FaultInjection.reached(.afterRestore)
         // A further walk over what is left has no place to go on from.
         let changes = retried == nil ? StateStore.undone(to: position, restored: earlier + tally.restored) : [:]
         try kernel.renew(setting: changes)

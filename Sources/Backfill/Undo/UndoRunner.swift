@@ -1,6 +1,7 @@
 import BSON
 package import Checking
 package import Concurrency
+import Jobs
 package import Mongo
 
 /// Takes back what a job changed, from its journal.

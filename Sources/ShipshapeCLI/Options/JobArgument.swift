@@ -1,5 +1,5 @@
 internal import ArgumentParser
-internal import Backfill
+internal import Jobs
 
 /// A job as the operator names it to steer it: its name, or the path of its file.
 ///

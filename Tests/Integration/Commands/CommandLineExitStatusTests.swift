@@ -1,5 +1,6 @@
 import BSON
 import Backfill
+import Jobs
 import LocatedYAML
 import Mongo
 import Scanning

@@ -1,5 +1,6 @@
 import BSON
 import Foundation
+import Jobs
 import Mongo
 import Scanning
 import ServerSchema

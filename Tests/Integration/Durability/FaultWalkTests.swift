@@ -1,8 +1,10 @@
 import BSON
+import Concurrency
 import TestSupport
 import Testing
 
 @testable import Backfill
+@testable import Jobs
 
 /// Killed at any fault point and run again, a command leaves what an uninterrupted run leaves.
 ///
@@ -84,7 +86,7 @@ import Testing
         let back = try await Self.undo.undisturbed(on: mongod)
         try await withThrowingTaskGroup(of: Void.self) { group in
             // A job that makes documents in another collection has a test of its own.
-            let points = FaultPoint.allCases.filter { $0 != .afterCreation }
+            let points = FaultInjection.Point.allCases.filter { $0 != .afterCreation }
             for (index, point) in points.enumerated() {
                 if index >= FaultWalk.atOnce { try await group.next() }
                 group.addTask {

@@ -1,7 +1,7 @@
 internal import ArgumentParser
 internal import BSON
-internal import Backfill
 internal import Concurrency
+internal import Jobs
 internal import Mongo
 internal import Planning
 internal import Reporting

@@ -1,6 +1,6 @@
 internal import BSON
-internal import Backfill
 internal import Foundation
+internal import Jobs
 internal import Planning
 internal import Reporting
 internal import ServerSchema

@@ -1,6 +1,7 @@
 internal import ArgumentParser
 internal import Backfill
 internal import Concurrency
+internal import Jobs
 internal import LocatedYAML
 internal import Mongo
 
@@ -34,7 +35,7 @@ struct TuneCommand: AsyncParsableCommand {
     func run() async throws {
         let (name, book) = (try job.name, try state.book(connection))
         let changes = limits.filter { !$0.isQuestion }.map { LimitOverride(name: $0.name, value: $0.value) }
-        let asked = limits.map(\.name)
+        let asked = limits.map { Limit.named($0.name)?.name ?? $0.name }
         do {
             let entries = try await onOwnedThread(name: "state") { () throws in
                 if !changes.isEmpty { try book.tune(name, changes) }

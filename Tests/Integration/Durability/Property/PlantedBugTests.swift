@@ -1,13 +1,15 @@
+import Concurrency
 import Mongo
 import TestSupport
 import Testing
 
 @testable import Backfill
+@testable import Jobs
 
 /// The property test is worth what it catches: three mistakes that a debug build makes on purpose.
 @Suite struct PlantedBugTests {
     /// What each mistake breaks.
-    private static func violation(by bug: PlantedBug) -> PropertyViolation.Kind {
+    private static func violation(by bug: FaultInjection.Bug) -> PropertyViolation.Kind {
         switch bug {
         case .noFence: .lateWrite
         case .noNeeds: .document
@@ -16,7 +18,7 @@ import Testing
     }
 
     /// What brings each mistake to light, besides a random job over random documents.
-    private static func disturbances(showing bug: PlantedBug) -> [PropertyDisturbance] {
+    private static func disturbances(showing bug: FaultInjection.Bug) -> [PropertyDisturbance] {
         switch bug {
         case .noFence: [.staleRunner]
         case .noNeeds: []
@@ -25,7 +27,7 @@ import Testing
     }
 
     /// A job that has shown each mistake, tried before all others: the first of them that shows it may come late.
-    private static func seed(showing bug: PlantedBug) -> UInt64 {
+    private static func seed(showing bug: FaultInjection.Bug) -> UInt64 {
         switch bug {
         case .noFence: 3_080_617_010
         case .noNeeds: 3_080_617_001
@@ -33,18 +35,18 @@ import Testing
         }
     }
 
-    @Test(arguments: PlantedBug.allCases) func aPlantedBugIsCaught(_ bug: PlantedBug) async throws {
+    @Test(arguments: FaultInjection.Bug.allCases) func aPlantedBugIsCaught(_ bug: FaultInjection.Bug) async throws {
         try await expectCaught(bug, by: Self.disturbances(showing: bug), first: [Self.seed(showing: bug)])
     }
 
     /// The same with whatever may happen, as the property test itself runs; some take more than a hundred jobs.
-    @Test(.enabled(if: TestScale.current == .torture), arguments: PlantedBug.allCases)
-    func aPlantedBugIsCaughtWithoutAHint(_ bug: PlantedBug) async throws {
+    @Test(.enabled(if: TestScale.current == .torture), arguments: FaultInjection.Bug.allCases)
+    func aPlantedBugIsCaughtWithoutAHint(_ bug: FaultInjection.Bug) async throws {
         try await expectCaught(bug, by: nil, first: [])
     }
 
     private func expectCaught(
-        _ bug: PlantedBug, by disturbances: [PropertyDisturbance]?, first known: [UInt64]
+        _ bug: FaultInjection.Bug, by disturbances: [PropertyDisturbance]?, first known: [UInt64]
     ) async throws {
         let run = PropertyRun(mongod: try await .shared, plant: bug.rawValue, disturbances: disturbances)
         let first = PropertySettings.first

@@ -3,6 +3,7 @@ import Mongo
 import TestSupport
 
 @testable import Backfill
+@testable import Jobs
 
 /// What the job has to make of documents.
 extension PropertyCase {

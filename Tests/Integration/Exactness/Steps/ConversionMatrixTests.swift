@@ -1,5 +1,6 @@
 import BSON
 import Backfill
+import Jobs
 import ServerSchema
 import TestSupport
 import Testing

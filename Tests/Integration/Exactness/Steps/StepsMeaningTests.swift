@@ -1,5 +1,6 @@
 import BSON
 import Backfill
+import Jobs
 import TestSupport
 import Testing
 

@@ -1,5 +1,6 @@
 import BSON
 import Backfill
+import Jobs
 import Mongo
 import TestSupport
 import Testing

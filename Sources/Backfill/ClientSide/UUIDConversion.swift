@@ -1,0 +1,35 @@
+import BSON
+import Jobs
+import ServerSchema
+
+/// What ``ConvertUUIDStep`` makes of values.
+struct UUIDConversion: ClientTransform {
+    let step: ConvertUUIDStep
+
+    func outcomes(of documents: [BSONDocument], in context: ClientContext) throws -> [ClientOutcome] {
+        try documents.map { document in
+            guard let value = try document.value(at: step.field) else { return .nothing }
+            guard let converted = converted(value) else { return .leave(.notConvertible) }
+            guard let into = step.into, let present = try document.value(at: into) else { return .change(converted) }
+            return present.hasSameBytes(as: converted) ? .nothing : .leave(.targetDiffers)
+        }
+    }
+
+    private func converted(_ value: BSONValue) -> BSONValue? {
+        switch (value, step.type) {
+        case (.string(let text), .uuid):
+            guard let bytes = UUIDText.bytes(of: text), step.allowsLoss || UUIDText.canonical(bytes) == text else {
+                return .none
+            }
+            return .binary(subtype: 4, bytes: bytes)
+        case (.string, _): return value
+        case (.binary(4, let bytes), _) where bytes.count == 16: return written(bytes)
+        case (.binary(3, let bytes), _) where bytes.count == 16: return step.legacy.map { written($0.standard(bytes)) }
+        default: return .none
+        }
+    }
+
+    private func written(_ bytes: [UInt8]) -> BSONValue {
+        step.type == .uuid ? .binary(subtype: 4, bytes: bytes) : .string(UUIDText.canonical(bytes))
+    }
+}

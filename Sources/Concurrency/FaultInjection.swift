@@ -1,0 +1,92 @@
+internal import Glibc
+internal import Synchronization
+
+/// What tests make a debug build do on purpose: die or fall asleep at a named place, or make a named mistake.
+///
+/// In a release build none of it exists.
+package enum FaultInjection {
+    /// A place where a test can make the process die or fall asleep, to prove that it loses and breaks nothing there.
+    ///
+    /// Debug builds read `SHIPSHAPE_FAULT=NAME:N` and signal the process at the N-th time that the place is reached; the
+    /// name `any` counts all places together, and a third part, `:stop` or `:kill`, says which signal.
+    package enum Point: String, CaseIterable, Sendable {
+        /// The chunk's lease was looked at and its command is not sent yet: the process is stopped until a `SIGCONT`,
+        /// unless the test says `kill`.
+        case beforeWrite = "before-write"
+        /// The server acknowledged a chunk's write; the checkpoint is not written yet.
+        case afterWrite = "after-write"
+        /// The documents of other collections that a batch needs are there; nothing links to them yet.
+        case afterCreation = "after-creation"
+        /// The chunk's harm is recorded; the chunk is not written yet.
+        case afterHarm = "after-harm"
+        /// The chunk's journal is written; the chunk is not.
+        case afterJournal = "after-journal"
+        /// An undo's documents are restored; its checkpoint is not written yet.
+        case afterRestore = "after-restore"
+        /// The checkpoint is acknowledged.
+        case afterCheckpoint = "after-checkpoint"
+        /// A write to the state database is not sent yet: a job's record, a lease, its renewal, a checkpoint, a change of
+        /// state.
+        case beforeStateWrite = "before-state-write"
+        /// A write to the state database is acknowledged.
+        case afterStateWrite = "after-state-write"
+    }
+
+    /// A mistake that a test makes the program do, to show that the tests would find it.
+    ///
+    /// Debug builds read `SHIPSHAPE_PLANT=NAME`.
+    package enum Bug: String, CaseIterable, Sendable {
+        /// Writes are sent without the lease's end in their filter.
+        case noFence = "no-fence"
+        /// Writes concern every document of their chunk, and not only those that need the job.
+        case noNeeds = "no-needs"
+        /// A chunk is recorded as done before it is written.
+        case checkpointFirst = "checkpoint-first"
+    }
+
+    #if DEBUG
+    private struct Armed {
+        var name: String
+        var count: Int
+        var signal: Int32?
+    }
+
+    private static let armed: Armed? = {
+        guard let value = unsafe getenv("SHIPSHAPE_FAULT") else { return nil }
+        let parts = unsafe String(cString: value).split(separator: ":").map(String.init)
+        guard (2...3).contains(parts.count), let count = Int(parts[1]) else { return nil }
+        return Armed(
+            name: parts[0], count: count, signal: parts.count == 3 ? (parts[2] == "stop" ? SIGSTOP : SIGKILL) : nil)
+    }()
+    private static let visits = Mutex(0)
+    private static let planted = unsafe getenv("SHIPSHAPE_PLANT").flatMap {
+        Bug(rawValue: unsafe String(cString: $0))
+    }
+    #endif
+
+    /// Dies or stops at this place when a test asked for it; the first time is visit 1.
+    package static func reached(_ point: Point) {
+        #if DEBUG
+        guard let armed, [point.rawValue, "any"].contains(armed.name) else { return }
+        let visit = visits.withLock { visits in
+            visits += 1
+            return visits
+        }
+        guard visit == armed.count else { return }
+        // Which of `any` it was: unbuffered, as the process may be gone with the next instruction.
+        let line = "fault: \(point.rawValue)\n"
+        _ = unsafe write(STDERR_FILENO, line, line.utf8.count)
+        // To this thread: a signal to the process may reach another first, and this one would go on.
+        raise(armed.signal ?? (point == .beforeWrite ? SIGSTOP : SIGKILL))
+        #endif
+    }
+
+    /// Whether a test wants this mistake.
+    package static func isPlanted(_ bug: Bug) -> Bool {
+        #if DEBUG
+        planted == bug
+        #else
+        false
+        #endif
+    }
+}

@@ -1,0 +1,151 @@
+import BSON
+import LocatedYAML
+import Yams
+
+/// Reads a raw aggregation expression of a job file.
+///
+/// A key with a `$` in front is an operator, unless the mapping is a value in extended JSON, such as `{$date: …}`. A text
+/// with a `$` in front is a path. Operators are those of ``ExpressionOperator``; what another run would compute otherwise
+/// is refused, and so is code.
+enum ExpressionLiteral {
+    /// - Parameter isOfElement: whether it is evaluated for each element of a list or dictionary, which `$$CURRENT` then is.
+    static func expression(_ node: YAMLNode, isOfElement: Bool) throws(JobError) -> Expression {
+        let expression = Expression(try value(node))
+        if !isOfElement, let place = current(node) {
+            throw place.error(
+                "an expression may not use $$CURRENT as a whole: it is the document; name a field of it, like $$CURRENT.total"
+            )
+        }
+        return expression
+    }
+
+    /// The place of a `$$CURRENT` that stands alone.
+    private static func current(_ node: YAMLNode) -> YAMLNode? {
+        switch node.node {
+        case .scalar(let scalar): return scalar.string == "$$CURRENT" ? node : nil
+        case .sequence(let sequence):
+            return sequence.lazy.compactMap { current(YAMLNode(node: $0, file: node.file)) }.first
+        case .mapping(let mapping):
+            return mapping.lazy.filter { $0.key.scalar?.string != "$literal" }.compactMap {
+                current(YAMLNode(node: $0.value, file: node.file))
+            }.first
+        case .alias: return nil
+        }
+    }
+
+    private static func value(_ node: YAMLNode) throws(JobError) -> BSONValue {
+        switch node.node {
+        case .scalar(let scalar):
+            let value = try JobLiteral.value(node)
+            if case .string(let text) = value { try check(variable: text, scalar, node) }
+            return value
+        case .sequence(let sequence):
+            var values: [BSONValue] = []
+            for element in sequence { values.append(try value(YAMLNode(node: element, file: node.file))) }
+            return .array(of: values)
+        case .mapping(let mapping): return try object(mapping, node)
+        case .alias: throw node.error("aliases are not read in an expression")
+        }
+    }
+
+    private static func object(_ mapping: Node.Mapping, _ node: YAMLNode) throws(JobError) -> BSONValue {
+        let names = mapping.keys.compactMap { $0.scalar?.string }
+        if names.first.map(isWrapper) == true { return try JobLiteral.value(node) }
+        var members: [(String, BSONValue)] = []
+        for (key, member) in mapping {
+            let place = YAMLNode(node: key, file: node.file)
+            guard let name = key.scalar?.string, !name.utf8.contains(0) else {
+                throw place.error("a name must be a text without a NUL")
+            }
+            if name.hasPrefix("$") {
+                try check(operator: name, place)
+                guard names.count == 1 else {
+                    throw place.error("\(name) must stand alone: an operator is the only key of its mapping")
+                }
+            }
+            let inner = YAMLNode(node: member, file: node.file)
+            members.append((name, name == "$literal" ? try JobLiteral.value(inner) : try value(inner)))
+        }
+        return .object(BSONDocument(members))
+    }
+
+    private static func check(variable text: String, _ scalar: Node.Scalar, _ node: YAMLNode) throws(JobError) {
+        guard text.hasPrefix("$$") else { return }
+        let name = text.dropFirst(2).prefix { $0 != "." }
+        guard text != "$$ROOT" else {
+            throw node.error("an expression may not use $$ROOT as a whole: name a field of it, like $$ROOT.total")
+        }
+        // Variables that the expression itself binds begin with a small letter, as the server has it.
+        guard name.first?.isUppercase == true, !variables.contains(String(name)) else { return }
+        let reason = refused["$$\(name)"] ?? "of the server's variables it may use $$NOW, $$ROOT and $$CURRENT"
+        throw node.error("an expression may not use $$\(name): \(reason)")
+    }
+
+    private static func check(operator name: String, _ place: YAMLNode) throws(JobError) {
+        guard ExpressionOperator(name) == nil else { return }
+        let reason =
+            refused[name]
+            ?? "it is none of the operators that are known to compute a value and to do nothing else"
+            + (ExpressionOperator.hint(for: name).map { " (\($0))" } ?? "")
+        throw place.error("an expression may not use \(name): \(reason)")
+    }
+
+    private static func isWrapper(_ name: String) -> Bool { wrappers.contains(name) }
+
+    /// The keys of extended JSON; the operators of those names are `$toDate` and the like.
+    private static let wrappers: Set = [
+        "$oid", "$numberInt", "$numberLong", "$numberDouble", "$numberDecimal", "$date", "$binary", "$uuid",
+        "$timestamp",
+        "$regularExpression", "$minKey", "$maxKey", "$symbol", "$code", "$undefined", "$dbPointer",
+    ]
+
+    private static let isCode = "it runs code, which no rerun is certain to repeat"
+    private static let isRandom = "another run would compute another value"
+    private static let isCommand = "it is no operator of expressions"
+
+    /// The server's variables that do not change between two runs, but for `$$NOW`, which the start of the job settles.
+    private static let variables: Set = ["NOW", "ROOT", "CURRENT"]
+
+    /// Why some that are not let in are not.
+    private static let refused: [String: String] = [
+        "$function": isCode, "$accumulator": isCode, "$where": isCode, "$rand": isRandom, "$sampleRate": isRandom,
+        "$createObjectId": isRandom, "$createUUID": isRandom, "$currentDate": "write $$NOW", "$$CLUSTER_TIME": isRandom,
+        "$$USER_ROLES": isRandom, "$$JS_SCOPE": isCode, "$$IS_MR": isCode, "$$SEARCH_META": isCommand,
+        "$$REMOVE": "a step \"unset\" takes a field away", "$lookup": isCommand, "$merge": isCommand, "$out": isCommand,
+        "$expr": isCommand, "$meta": isCommand,
+    ]
+}
+
+extension Expression {
+    /// The fields that the paths of the expression begin with.
+    package var fields: [String] { Self.fields(bson) }
+
+    private static func fields(_ value: BSONValue) -> [String] {
+        switch value {
+        case .string(let text) where text.hasPrefix("$"):
+            let names = text.drop { $0 == "$" }.split(separator: ".").map(String.init)
+            let isVariable = text.hasPrefix("$$")
+            return Array(
+                (isVariable && ["ROOT", "CURRENT"].contains(names.first) ? names.dropFirst() : names[...]).prefix(1))
+        case .object(let document):
+            return ((try? document.elements()) ?? []).flatMap { $0.name == "$literal" ? [] : fields($0.value) }
+        case .array(let document): return ((try? document.elements()) ?? []).flatMap { fields($0.value) }
+        default: return []
+        }
+    }
+
+    /// The expression with `$$NOW` as a constant.
+    func settled(at now: Int64) -> Expression { Expression(Self.settled(bson, at: now)) }
+
+    private static func settled(_ value: BSONValue, at now: Int64) -> BSONValue {
+        switch value {
+        case .string("$$NOW"): return .date(milliseconds: now)
+        case .object(let document):
+            let elements = (try? document.elements()) ?? []
+            return .object(BSONDocument(elements.map { ($0, $0 == "$literal" ? $1 : settled($1, at: now)) }))
+        case .array(let document):
+            return .array(of: ((try? document.elements()) ?? []).map { settled($0.1, at: now) })
+        default: return value
+        }
+    }
+}

@@ -1,0 +1,72 @@
+import BSON
+import ServerSchema
+
+/// An operator that a raw expression may use: one that computes the same of the same document, and does nothing else.
+///
+/// What is not listed is refused: the server has operators of its own that no client should send (`$_internalJsEmit` ended
+/// a mongod 6.0), and each version brings more.
+package struct ExpressionOperator {
+    /// The version of the server from which it is known.
+    package let since: ServerVersion
+
+    /// A version of the server, by its name and by that of its wire protocol.
+    package struct ServerVersion: Sendable {
+        package let name: String
+        package let wireVersion: Int
+    }
+
+    /// The operator of that name; `nil` for one that is not known, or not let in.
+    package init?(_ name: String) {
+        guard let version = Self.all[name] else { return nil }
+        since = version
+    }
+
+    /// What to write in the place of a name that is not known; `nil` where nothing comes close.
+    static func hint(for name: String) -> String? { Spelling.hint(for: name, among: all.keys.sorted()) }
+
+    /// Every operator that is let in, by name.
+    static let all = Dictionary(
+        uniqueKeysWithValues: known.flatMap { version, names in names.split(separator: " ").map { ("$\($0)", version) }
+        })
+
+    private static let known: [(ServerVersion, String)] = [
+        (
+            ServerVersion(name: "4.4", wireVersion: 9),
+            """
+            abs acos acosh add allElementsTrue and anyElementTrue arrayElemAt arrayToObject asin asinh atan atan2 atanh avg \
+            binarySize bsonSize ceil cmp concat concatArrays cond convert cos cosh dateFromParts dateFromString dateToParts \
+            dateToString dayOfMonth dayOfWeek dayOfYear degreesToRadians divide eq exp filter first floor gt gte hour ifNull in \
+            indexOfArray indexOfBytes indexOfCP isArray isNumber isoDayOfWeek isoWeek isoWeekYear last let literal ln log log10 \
+            lt lte ltrim map max mergeObjects millisecond min minute mod month multiply ne not objectToArray or pow \
+            radiansToDegrees range reduce regexFind regexFindAll regexMatch replaceAll replaceOne reverseArray round rtrim \
+            second setDifference setEquals setIntersection setIsSubset setUnion sin sinh size slice split sqrt stdDevPop \
+            stdDevSamp strLenBytes strLenCP strcasecmp substr substrBytes substrCP subtract sum switch tan tanh toBool toDate \
+            toDecimal toDouble toInt toLong toLower toObjectId toString toUpper trim trunc type week year zip
+            """
+        ),
+        (
+            ServerVersion(name: "5.0", wireVersion: 13),
+            "dateAdd dateDiff dateSubtract dateTrunc getField setField unsetField"
+        ),
+        (ServerVersion(name: "5.1", wireVersion: 14), "tsIncrement tsSecond"),
+        (ServerVersion(name: "5.2", wireVersion: 15), "firstN lastN maxN minN sortArray"),
+        (ServerVersion(name: "6.3", wireVersion: 20), "bitAnd bitNot bitOr bitXor"),
+        (ServerVersion(name: "7.0", wireVersion: 21), "median percentile"),
+        (ServerVersion(name: "8.0", wireVersion: 25), "toUUID"),
+    ]
+}
+
+extension Expression {
+    /// The names of its operators; what stands in a `$literal` is data.
+    var operators: Set<String> { Self.operators(bson) }
+
+    private static func operators(_ value: BSONValue) -> Set<String> {
+        guard let document = value.document else { return [] }
+        var names: Set<String> = []
+        for (name, inner) in (try? document.elements()) ?? [] {
+            if name.hasPrefix("$") { names.insert(name) }
+            if name != "$literal" { names.formUnion(operators(inner)) }
+        }
+        return names
+    }
+}

@@ -1,0 +1,75 @@
+import BSON
+import LocatedYAML
+import ServerSchema
+import Yams
+
+/// Reads job files.
+package enum JobFile {
+    /// The most steps of a job: the server takes a thousand stages in a pipeline; the survey has four for each step.
+    package static var maximumSteps: Int { 100 }
+
+    /// The most bytes of a job file: 1 MiB.
+    package static let largestSize = 1 << 20
+
+    /// Reads the job file at `path`.
+    /// - Throws: ``JobError`` with line and column for whatever is not as the format says.
+    package static func read(at path: String) throws(JobError) -> Job {
+        try parse(try YAMLFile.text(at: path, limit: largestSize), path: path)
+    }
+
+    /// Reads a job file's text; `path` is for messages, and what its schema paths are relative to.
+    package static func parse(_ text: String, path: String) throws(JobError) -> Job {
+        let root = try YAMLFile.root(of: text, path: path)
+        let top = try root.members(
+            of: "a job", allowed: ["version", "job", "collection", "schema", "steps", "limits", "journal"])
+        try checkVersion(top["version"])
+        let nameNode = try top.required("job")
+        let name = try nameNode.text(of: "\"job\"")
+        guard name.utf8.allSatisfy(isNameByte), name.utf8.count <= 100 else {
+            throw nameNode.error("a job's name consists of at most 100 letters, digits, '-', '_' and '.'")
+        }
+        guard !name.hasSuffix(Job.cleanupSuffix) else {
+            throw nameNode.error(
+                "a job's name cannot end in \(Job.cleanupSuffix): the clean-up of a job is called so")
+        }
+        let collectionNode = try top.required("collection")
+        let namespace = try collectionNode.namespace("collection")
+        var steps: [Job.LocatedStep] = []
+        for node in try top.required("steps").elements(of: "\"steps\"") {
+            guard steps.count < maximumSteps else {
+                throw node.error("a job has at most \(maximumSteps) steps: make a second job")
+            }
+            steps.append(try JobSteps.step(node))
+        }
+        let keepsJournal = try top["journal"].map { node throws(JobError) in
+            guard let keeps = JobLiteral.bool(node) else {
+                throw node.error("\"journal\" must be true or false: without a journal the job cannot be undone")
+            }
+            return keeps
+        }
+        let schema = try top["schema"]?.members(of: "\"schema\"", allowed: ["active", "next"])
+        return Job(
+            name: name, namespace: namespace,
+            activeSchema: try schema?["active"]?.text(of: "\"active\""),
+            nextSchema: try schema?["next"]?.text(of: "\"next\""),
+            steps: steps, limits: try Job.Limits.read(top["limits"]), keepsJournal: keepsJournal ?? true, path: path,
+            text: text, collectionLocation: collectionNode.location)
+    }
+
+    /// The version of the format that this program reads; a file that states none is of version 1.
+    package static let version = 1
+
+    private static func checkVersion(_ node: YAMLNode?) throws(JobError) {
+        guard let node, node.node.scalar?.string != "\(version)" else { return }
+        throw node.error("\"version\" must be \(version): this program knows no other version of the job file's format")
+    }
+
+    private static func isNameByte(_ byte: UInt8) -> Bool {
+        switch byte {
+        case UInt8(ascii: "a")...UInt8(ascii: "z"), UInt8(ascii: "A")...UInt8(ascii: "Z"),
+            UInt8(ascii: "0")...UInt8(ascii: "9"), UInt8(ascii: "-"), UInt8(ascii: "_"), UInt8(ascii: "."):
+            true
+        default: false
+        }
+    }
+}

@@ -1,0 +1,172 @@
+package import BSON
+package import LocatedYAML
+import ServerSchema
+import Yams
+
+/// Reads a constant of a job file: YAML's scalars, lists and mappings, or extended JSON for the other BSON types.
+package enum JobLiteral {
+    /// The value of a node.
+    /// - Throws: ``JobError`` with line and column.
+    package static func value(_ node: YAMLNode) throws(JobError) -> BSONValue {
+        switch node.node {
+        case .scalar(let scalar): return try self.scalar(scalar, node)
+        case .sequence(let sequence):
+            var values: [BSONValue] = []
+            for element in sequence { values.append(try value(YAMLNode(node: element, file: node.file))) }
+            return .array(of: values)
+        case .mapping(let mapping):
+            if mapping.keys.contains(where: { $0.scalar?.string.hasPrefix("$") == true }) {
+                return try extendedJSON(node)
+            }
+            var members: [(String, BSONValue)] = []
+            for (key, member) in mapping {
+                guard let name = key.scalar?.string, !name.utf8.contains(0) else {
+                    throw YAMLNode(node: key, file: node.file).error("a field's name must be a text without a NUL")
+                }
+                members.append((name, try value(YAMLNode(node: member, file: node.file))))
+            }
+            return .object(BSONDocument(members))
+        case .alias: throw node.error("aliases are not read in a value")
+        }
+    }
+
+    /// The bool that a plain scalar is; `nil` for anything else.
+    static func bool(_ node: YAMLNode) -> Bool? { (try? value(node))?.isTrue }
+
+    /// Only what YAML 1.2 calls a bool, a null or a decimal number is one; `no`, `on` and the like stay texts.
+    private static func scalar(_ scalar: Node.Scalar, _ node: YAMLNode) throws(JobError) -> BSONValue {
+        let text = scalar.string
+        if let value = try tagged(scalar, node) { return value }
+        guard scalar.style == .any || scalar.style == .plain else { return .string(text) }
+        switch text {
+        case "true", "True", "TRUE": return .bool(true)
+        case "false", "False", "FALSE": return .bool(false)
+        case "null", "Null", "NULL", "~", "": return .null
+        default: break
+        }
+        // A node of its own: asking for a tag sets it.
+        let tag = Node(text, .implicit, .plain).tag.description
+        if isInteger(text) {
+            guard let number = Int(text) else { throw node.error("\(text) is beyond the range of a long: quote it") }
+            return .integer(number)
+        }
+        if isFloat(text), !isInteger(text), let number = Double(text), number.isFinite { return .double(number) }
+        guard !tag.hasSuffix(":float"), !tag.hasSuffix(":int") else {
+            throw node.error(
+                "\"\(text)\" is not a plain number: quote it, or use extended JSON like {$numberLong: \"1\"}")
+        }
+        return .string(text)
+    }
+
+    /// The value of a scalar that names its type, such as `!!str 1.50`; `nil` for one that does not.
+    private static func tagged(_ scalar: Node.Scalar, _ node: YAMLNode) throws(JobError) -> BSONValue? {
+        let (text, tag) = (scalar.string, scalar.tag.description)
+        let value: BSONValue?
+        switch tag.isEmpty ? nil : tag.split(separator: ":").last.map(String.init) ?? tag {
+        case nil: return .none
+        case "str", "!": return .string(text)
+        case "int": value = isInteger(text) ? Int(text).map { .integer($0) } : .none
+        case "float":
+            let number = isFloat(text) || isInteger(text) ? Double(text) : nil
+            value = number.map { .double($0) }
+        case "bool":
+            let words = ["true": true, "True": true, "TRUE": true, "false": false, "False": false, "FALSE": false]
+            value = words[text].map { .bool($0) }
+        case "null": value = ["null", "Null", "NULL", "~", ""].contains(text) ? .some(.null) : .none
+        default:
+            throw node.error(
+                "the tag \(tag) is not read in a job file: use str, int, float, bool, null, or extended JSON")
+        }
+        guard let value else { throw node.error("\"\(text)\" is not what its tag says") }
+        return value
+    }
+
+    /// `[-+]?(0|[1-9][0-9]*)`: with a 0 in front, YAML 1.1 reads it as octal, YAML 1.2 as decimal, people as a text.
+    private static func isInteger(_ text: String) -> Bool {
+        let digits =
+            text.utf8.first.map { $0 == UInt8(ascii: "-") || $0 == UInt8(ascii: "+") } == true
+            ? text.utf8.dropFirst() : text.utf8[...]
+        guard let first = digits.first, digits.allSatisfy({ (0x30...0x39).contains($0) }) else { return false }
+        return first != 0x30 || digits.count == 1
+    }
+
+    /// Digits with a point or an exponent; `0x1F`, `inf` and `nan`, which `Double` reads too, are none.
+    private static func isFloat(_ text: String) -> Bool {
+        let isDecimal = text.utf8.allSatisfy { (0x30...0x39).contains($0) || "+-.eE".utf8.contains($0) }
+        return isDecimal && text.utf8.contains { (0x30...0x39).contains($0) } && text.contains { ".eE".contains($0) }
+    }
+
+    private static func extendedJSON(_ node: YAMLNode) throws(JobError) -> BSONValue {
+        do {
+            let value = try BSONValue(extendedJSON: try json(node.node, node))
+            if let name = value.document?.firstOperatorName {
+                throw node.error("extended JSON has no type \"\(name)\"")
+            }
+            return value
+        } catch let error as JobError {
+            throw error
+        } catch {
+            throw node.error("\(error)")
+        }
+    }
+
+    private static func json(_ node: Node, _ place: YAMLNode) throws(JobError) -> String {
+        switch node {
+        case .scalar(let scalar):
+            let isText = scalar.style != .plain && scalar.style != .any
+            let isBare = !isText && (Double(scalar.string) != nil || ["true", "false", "null"].contains(scalar.string))
+            return isBare ? scalar.string : quoted(scalar.string)
+        case .sequence(let sequence):
+            var parts: [String] = []
+            for element in sequence { parts.append(try json(element, place)) }
+            return "[" + parts.joined(separator: ",") + "]"
+        case .mapping(let mapping):
+            var parts: [String] = []
+            for (key, value) in mapping {
+                let name = key.scalar?.string ?? ""
+                if name == "$numberDecimal", let text = value.scalar?.string, Decimal128(text) == nil {
+                    throw YAMLNode(node: value, file: place.file).error(
+                        "\"\(text)\" is no decimal of at most 34 digits")
+                }
+                let text = textMembers.contains(name) ? value.scalar?.string : nil
+                parts.append(quoted(name) + ":" + (text == nil ? try json(value, place) : quoted(text ?? "")))
+            }
+            return "{" + parts.joined(separator: ",") + "}"
+        case .alias: throw place.error("aliases are not read in a value")
+        }
+    }
+
+    /// The wrappers' members that are texts, whether or not the file quotes them: `{$numberDecimal: 1.50}`.
+    private static let textMembers: Set = [
+        "$oid", "$numberInt", "$numberLong", "$numberDouble", "$numberDecimal", "$uuid", "$symbol", "$code", "base64",
+        "subType", "pattern", "options",
+    ]
+
+    private static func quoted(_ text: String) -> String {
+        var result = "\""
+        for scalar in text.unicodeScalars {
+            switch scalar {
+            case "\"": result += "\\\""
+            case "\\": result += "\\\\"
+            case _ where scalar.value < 0x20:
+                let hex = String(scalar.value, radix: 16)
+                result += "\\u" + String(repeating: "0", count: 4 - hex.count) + hex
+            default: result.unicodeScalars.append(scalar)
+            }
+        }
+        return result + "\""
+    }
+}
+
+extension BSONDocument {
+    /// A name with a leading `$`, at any level: what was no wrapper of extended JSON.
+    ///
+    /// A reference, `{$ref, $id}`, is an object of these names.
+    fileprivate var firstOperatorName: String? {
+        for (name, value) in (try? elements()) ?? [] {
+            if name.hasPrefix("$"), !["$ref", "$id", "$db"].contains(name) { return name }
+            if let inner = value.document?.firstOperatorName { return inner }
+        }
+        return nil
+    }
+}

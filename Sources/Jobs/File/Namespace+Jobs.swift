@@ -1,0 +1,29 @@
+import BSON
+import LocatedYAML
+import ServerSchema
+
+extension YAMLNode {
+    /// The name of a collection that a job may read or write.
+    func namespace(_ key: String) throws(JobError) -> Namespace {
+        guard let namespace = Namespace(try text(of: "\"\(key)\"")) else {
+            throw error("\"\(key)\" must be DATABASE.COLLECTION")
+        }
+        if let reason = namespace.refusal { throw error("\"\(key)\" cannot be \(namespace): \(reason)") }
+        return namespace
+    }
+}
+
+extension Namespace {
+    /// Why no job may read or write there, wherever it runs; `nil` where one may.
+    fileprivate var refusal: String? {
+        switch database {
+        case "admin", "config", "local": return "the database is the server's own"
+        case _ where database == "__realm_sync" || database.hasPrefix("__realm_sync_"):
+            return "the database is the sync service's own"
+        default: break
+        }
+        if collection.hasPrefix("system.") { return "the collection is the server's own" }
+        if collection.utf8.contains(0) { return "a name cannot hold a NUL" }
+        return database.utf8.count > 63 || description.utf8.count > 255 ? "no server has such a long name" : nil
+    }
+}

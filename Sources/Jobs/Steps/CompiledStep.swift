@@ -1,0 +1,149 @@
+package import BSON
+import Concurrency
+package import ServerSchema
+
+/// A step as the server runs it: which documents need it, what it writes, and what it must leave alone.
+package struct CompiledStep: Sendable {
+    /// What the step does.
+    package let step: Step
+    /// Whether a document still lacks the step, and the step can do it.
+    package let needs: Expression
+    /// The update stage: writes where ``needs`` holds, and else leaves each value as it is.
+    package let stage: BSONDocument
+    /// The update stage of a write whose filter holds ``needs`` of this step or of one beside it: that no name stands twice
+    /// is not asked again, which costs as much as the update itself.
+    package let writeStage: BSONDocument
+    /// The update stage of a write whose filter holds ``needs`` of this step alone: nothing is asked again.
+    package let soleStage: BSONDocument
+    /// Whether a document is left alone, per reason.
+    ///
+    /// For a field that is reached through objects alone no two hold for one document, nor one beside ``needs``. Of the
+    /// elements of a list each may have its own, beside others that need the step.
+    package let leftAlone: [(reason: Reason, when: Expression)]
+    /// What the client computes of the documents that ``needs`` holds for; `nil` for a step that ``stage`` runs.
+    package var client: (any ClientComputation)?
+    /// Where the job file says so; `nil` for a step that no file states.
+    package var location: SourceLocation?
+
+    /// Compiles a step.
+    /// - Parameter others: the steps of the job. Each stage gives back what it does not change, and mongod 6.0 does not
+    ///   give back an object truly in which a name stands twice, once something has looked into it.
+    package init(_ step: Step, among others: [Step] = []) {
+        self.step = step
+        let (targets, sources) = (step.targets, step.sources)
+        let containers = step.target.containers
+        let body = step.kind.body()
+        client = step.kind.clientComputation
+        let isReachable = Expression.every(targets.map(\.isReachable))
+        let repeated = Self.repeatedName(in: [step] + others)
+        let wanted = isReachable && body.wanted
+        let unmarked = step.kind.marker.map { Expression.field($0).isMissing }
+        let inElement = { Expression.inSomeElement(of: containers, $0) }
+        let needed = Expression.all((unmarked.map { [$0] } ?? []) + [inElement(wanted)])
+        needs = .all([needed, !repeated])
+        let (written, inElements) =
+            FaultInjection.isPlanted(.noNeeds)
+            ? (Expression.all([inElement(isReachable), !repeated]), isReachable) : (needs, wanted)
+        var writes = Self.lifted(body.writes(to: step.target), if: inElements, through: containers)
+        if let marker = step.kind.marker { writes.append((marker, .constant(true))) }
+        let fields = Assignment(writes: writes).fields
+        func stage(if condition: Expression?) -> BSONDocument {
+            let values = fields.map { name, value in
+                let kept = Expression.field(FieldPath(trusted: [name]))
+                // An object that stands here unwrapped would be set field by field, in each element of a list that is there.
+                let condition = condition ?? (value.isOperator ? nil : .constant(true))
+                return (name, (condition.map { .choose(if: $0, then: value, else: kept) } ?? value).bson)
+            }
+            return ["$set": .object(BSONDocument(values))]
+        }
+        self.stage = stage(if: written)
+        let isPlanted = FaultInjection.isPlanted(.noNeeds)
+        writeStage = stage(if: isPlanted ? written : needed)
+        soleStage = stage(if: isPlanted ? written : nil)
+        let unreachable = Self.unreachable(targets: targets, sources: sources, isConcerned: body.isConcerned)
+        leftAlone =
+            (body.conflicts.map { ($0.reason, isReachable && $0.when) } + unreachable)
+            .map { ($0.reason, Expression.all((unmarked.map { [$0] } ?? []) + [inElement($0.when)])) }
+            + [(.repeatedName, .all([needed, repeated]))] + Self.noContainer(containers)
+    }
+
+    /// The writes as the document sees them: where they are to elements, each list or dictionary is written as a whole.
+    private static func lifted(
+        _ writes: [(path: FieldPath, value: Expression)], if wanted: Expression, through containers: [FieldPath]
+    ) -> [(path: FieldPath, value: Expression)] {
+        func element(_ writes: [(path: FieldPath, value: Expression)], if condition: Expression) -> Expression {
+            let fields = Assignment(writes: writes).fields
+            precondition(fields.count == 1, "an element is one value")
+            return .choose(if: condition, then: fields[0].value, else: .field(FieldPath(trusted: [fields[0].name])))
+        }
+        var writes = writes.map { ($0.path.local, $0.value) }
+        var condition = wanted
+        for container in containers.reversed() {
+            writes = [(container, .rewriting(.field(container), each: element(writes, if: condition)))]
+            condition = container.isContainer
+        }
+        return writes
+    }
+
+    /// Where a parent is no object.
+    ///
+    /// A source that has a parent of another type is told too, as what stands below it is not read; a source whose
+    /// parent is missing is no source.
+    private static func unreachable(
+        targets: [FieldPath], sources: [FieldPath], isConcerned: Expression
+    ) -> [(reason: Reason, when: Expression)] {
+        let other =
+            sources.compactMap { $0.blocked { !$0.isMissingOrNull && !$0.hasType("object") } }
+            + targets.compactMap { $0.blocked { !$0.isMissingOrNull && !$0.hasType("object") } }
+            .map { isConcerned && $0 }
+        let missing = targets.compactMap { $0.blocked { $0.isMissingOrNull } }
+        guard !other.isEmpty else { return [] }
+        let isOther = Expression.any(other)
+        // Several targets can be blocked each in its own way: what is of another type is told first.
+        let isMissing = Expression.all(
+            (targets.count > 1 || sources.count > 1 ? [!isOther] : [])
+                + [isConcerned, .any(missing)])
+        return [(.parentNotObject, isOther)] + (missing.isEmpty ? [] : [(.parentMissing, isMissing)])
+    }
+
+    /// Where something else stands in the place of a list or a dictionary, or above it.
+    private static func noContainer(_ containers: [FieldPath]) -> [(reason: Reason, when: Expression)] {
+        let found = containers.indices.flatMap { index in
+            let container = containers[index]
+            let value = Expression.field(container)
+            let isOther = container.isReachable && !value.isMissingOrNull && !value.hasType("array", "object")
+            return [isOther, container.blocked { !$0.isMissingOrNull && !$0.hasType("object") }].compactMap(\.self).map
+            {
+                Expression.inSomeElement(of: Array(containers[..<index]), $0)
+            }
+        }
+        return found.isEmpty ? [] : [(.notContainer, .any(found))]
+    }
+}
+
+extension Expression {
+    /// Whether all hold; what is always true is left out.
+    fileprivate static func every(_ operands: [Expression]) -> Expression {
+        let real = operands.filter { $0 != .constant(true) }
+        return real.isEmpty ? .constant(true) : .all(real)
+    }
+}
+
+extension FieldPath {
+    /// Whether every parent is an object; evaluated from the root, or the element, down, so that a path never leads
+    /// through an array.
+    package var isReachable: Expression {
+        let parents = local.parents
+        return parents.isEmpty ? .constant(true) : .all(parents.map { Expression.field($0).hasType("object") })
+    }
+
+    /// Whether the outermost parent that is no object is `such`; `nil` for a field of the document or element itself.
+    func blocked(_ such: (Expression) -> Expression) -> Expression? {
+        let parents = local.parents
+        guard !parents.isEmpty else { return nil }
+        return .any(
+            parents.indices.map { index in
+                .all(parents[..<index].map { Expression.field($0).hasType("object") } + [such(.field(parents[index]))])
+            })
+    }
+}

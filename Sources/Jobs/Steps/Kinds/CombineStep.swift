@@ -1,0 +1,80 @@
+package import BSON
+package import Checking
+package import LocatedYAML
+package import ServerSchema
+
+/// Makes one text of several fields.
+///
+/// A part is a text, or a value that `convert` makes a text of without loss: a number, a bool, a date, an ObjectId.
+package struct CombineStep: StepKind {
+    package static let key = "combine"
+
+    package let into: FieldPath
+    let template: TextTemplate
+    /// The fields that the template names.
+    let parts: [String: FieldPath]
+
+    package var target: FieldPath { into }
+    package var sources: [FieldPath] {
+        var seen: Set<FieldPath> = []
+        return template.holes.compactMap { parts[$0] }.filter { seen.insert($0).inserted }
+    }
+
+    package var description: String {
+        "combine \(sources.map(\.description).joined(separator: ", ")) into \(into)"
+    }
+
+    package func fitted(to type: SchemaType, at location: SourceLocation) throws(JobError) -> Self {
+        guard type == .string || type == .mixed else {
+            throw JobError(
+                "\"\(into)\" becomes a text, and the next schema declares \(type.rawValue)", at: location)
+        }
+        return self
+    }
+
+    package func body() -> StepBody {
+        func value(_ path: FieldPath) -> Expression { .field(path) }
+        func isThere(_ path: FieldPath) -> Expression { path.isReachable && !value(path).isMissingOrNull }
+        func text(_ path: FieldPath) -> Expression {
+            .choose(
+                if: value(path).hasType("string"), then: value(path),
+                else: Conversion(target: .string).believed(value(path)))
+        }
+        let sources = sources
+        let areThere = Expression.all(sources.map(isThere))
+        let areTexts = Expression.all(sources.map { !text($0).isMissingOrNull })
+        let target = Expression.field(into)
+        let combined = template.filled { name in parts[name].map(text) ?? .constant("") }
+        let isFree = target.isMissing
+        // A part below what is no object is told as that.
+        let blocked = sources.compactMap { $0.blocked { !$0.isMissingOrNull && !$0.hasType("object") } }
+        return StepBody(
+            wanted: .all([isFree, areThere, areTexts]), value: combined,
+            isConcerned: .any(sources.map(isThere)),
+            conflicts: [
+                (.partMissing, .all([isFree, !areThere] + blocked.map { !$0 })),
+                (.notConvertible, .all([isFree, areThere, !areTexts])),
+                (.targetDiffers, .all([!isFree, areThere, areTexts, !.same(target, combined)])),
+            ])
+    }
+
+    package func leavesSyncing(
+        under schema: SchemaNode, declaring target: SchemaNode, assuming: CheckOptions
+    ) -> Bool { target.types.contains { $0 == .string || $0 == .mixed } }
+}
+
+extension CombineStep {
+    package init(_ node: YAMLNode) throws(JobError) {
+        let members = try node.members(of: "\"combine\"", allowed: ["into", "template"])
+        into = try members.required("into").fieldPathBelowNoList("into")
+        let place = try members.required("template")
+        template = try TextTemplate(place, key: "template")
+        var parts: [String: FieldPath] = [:]
+        for name in template.holes {
+            let path = try place.fieldPath(name, in: "template")
+            try place.checkApart(path, into)
+            parts[name] = path
+        }
+        self.parts = parts
+    }
+}

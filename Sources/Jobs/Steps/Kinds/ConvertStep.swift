@@ -1,0 +1,171 @@
+package import BSON
+package import Checking
+package import LocatedYAML
+package import ServerSchema
+
+/// Changes a field's type, in place or into a second field.
+package struct ConvertStep: StepKind {
+    package static let key = "convert"
+
+    /// What becomes of a value that has no counterpart in the new type.
+    package enum OnError: Hashable, Sendable {
+        /// It is reported and left alone.
+        case report
+        /// A constant takes its place.
+        case replace(BSONValue)
+        /// With one such value the job does not start.
+        case fail
+    }
+
+    package let field: FieldPath
+    let conversion: Conversion
+    /// The field that takes the converted value; `nil` converts in place.
+    package let into: FieldPath?
+    var onError = OnError.report
+
+    package var type: SchemaType { conversion.target }
+    package var target: FieldPath { into ?? field }
+    package var source: FieldPath? { into == nil ? nil : field }
+    package var changesInPlace: Bool { into == nil }
+    package var quick: QuickCondition { .present(field, besides: [target]) }
+    package var refuses: Set<CompiledStep.Reason> { onError == .fail ? [.notConvertible] : [] }
+
+    package var description: String {
+        var text = "convert \(field) to \(type.rawValue)" + (into.map { " into \($0)" } ?? "")
+        if conversion.allowsLoss { text += ", with loss" }
+        if case .replace(let value) = onError { text += ", else \(value == .null ? "null" : "a default")" }
+        return text
+    }
+
+    package var loss: String? {
+        guard into == nil else { return nil }
+        var lost = ["which type each value of \"\(field)\" had, as it is converted in place"]
+        if conversion.allowsLoss { lost.append("what a \(type.rawValue) cannot hold of it (onLoss: allow)") }
+        if case .replace = onError { lost.append("the values that are no \(type.rawValue) (onError)") }
+        return lost.joined(separator: ", ")
+    }
+
+    /// The way back gives the value; only its type is not told.
+    package var tellsWhatWas: Bool {
+        if case .replace = onError { return false }
+        return !conversion.allowsLoss
+    }
+
+    package func fitted(to declared: SchemaType, at location: SourceLocation) throws(JobError) -> Self {
+        try StepFitting.check(target, convertedTo: type, declared, at: location)
+        return self
+    }
+
+    package func body() -> StepBody {
+        let source = Expression.field(field)
+        let present = field.isReachable && !source.isMissingOrNull
+        let isDone = conversion.isDone(source)
+        let result = conversion.result(source)
+        let isError = conversion.attempted(source).isMissingOrNull
+        let (value, isPossible): (Expression, Expression) =
+            switch onError {
+            case .report, .fail: (result, conversion.converts(source, to: result))
+            case .replace(let other):
+                (
+                    .choose(if: isError, then: .constant(other), else: result),
+                    .any([isError, !result.isMissingOrNull])
+                )
+            }
+        guard let into else {
+            let due = present && !isDone
+            return StepBody(
+                wanted: due && isPossible, value: value, conflicts: [(.notConvertible, due && !isPossible)])
+        }
+        // A value that has the type already is carried over as it is.
+        let carried = Expression.choose(if: isDone, then: source, else: value)
+        let convertible =
+            onError == .report || onError == .fail ? !carried.isMissingOrNull : .any([isDone, isPossible])
+        let target = Expression.field(into)
+        return StepBody(
+            wanted: present && target.isMissing && convertible, value: carried, isConcerned: present,
+            conflicts: [
+                (.notConvertible, present && !convertible),
+                (.targetDiffers, present && convertible && !target.isMissing && !.same(target, carried)),
+            ])
+    }
+
+    package func leavesSyncing(
+        under schema: SchemaNode, declaring target: SchemaNode, assuming: CheckOptions
+    ) -> Bool {
+        if case .replace(.null) = onError { return false }
+        // Whatever was there, what is written has that type.
+        return target.types.contains { $0 == type || $0 == .mixed || ($0 == .number && type.isNumeric) }
+    }
+}
+
+extension ConvertStep {
+    /// The keys of all ways to convert.
+    static let members = ["field", "to", "from", "into", "legacy", "unit", "onError", "default", "onLoss"]
+
+    package static func read(_ node: YAMLNode) throws(JobError) -> any StepKind {
+        ConvertUUIDStep.reads(node) ? try ConvertUUIDStep(node) : try ConvertStep(node)
+    }
+
+    package init(_ node: YAMLNode) throws(JobError) {
+        let members = try node.members(of: "\"convert\"", allowed: Self.members)
+        for name in ["from", "legacy"] {
+            if let node = members[name] { throw node.error("\"\(name)\" goes with a uuid alone") }
+        }
+        let field = try members.required("field").fieldPath("field")
+        let type = try Self.type(try members.required("to"))
+        var into: FieldPath?
+        if let node = members["into"] {
+            let target = try node.fieldPathBelowNoList("into")
+            try node.checkApart(field, target)
+            into = target
+        }
+        let onLoss: OnLoss = try members["onLoss"]?.choice("onLoss") ?? .report
+        let unit: Conversion.Unit = try members["unit"]?.choice("unit") ?? .milliseconds
+        let isAboutTime = type == .date || type.isNumeric
+        if let node = members["unit"], !isAboutTime {
+            throw node.error("\"unit\" is for dates: \(type.rawValue) has none")
+        }
+        self.init(
+            field: field, conversion: Conversion(target: type, unit: unit, allowsLoss: onLoss == .allow), into: into,
+            onError: try Self.onError(members, type: type))
+    }
+
+    private enum OnErrorWord: String, CaseIterable { case report, null, `default`, fail }
+
+    private static func type(_ node: YAMLNode) throws(JobError) -> SchemaType {
+        let name = try node.text(of: "\"to\"")
+        let names = Conversion.targets.map(\.rawValue)
+        guard let type = SchemaType(rawValue: name), Conversion.targets.contains(type) else {
+            let hint = Spelling.hint(for: name, among: names).map { " (\($0))" } ?? ""
+            throw node.error("cannot convert to type \"\(name)\"\(hint); types: \(names.joined(separator: ", "))")
+        }
+        return type
+    }
+
+    private static func onError(_ members: YAMLMembers, type: SchemaType) throws(JobError) -> OnError {
+        let word: OnErrorWord = try members["onError"]?.choice("onError") ?? .report
+        if let node = members["default"], word != .default {
+            throw node.error("\"default\" is written only with \"onError: default\"")
+        }
+        switch word {
+        case .report: return .report
+        case .fail: return .fail
+        case .null: return .replace(.null)
+        case .default:
+            let node = try members.required("default")
+            let value = try JobLiteral.value(node)
+            guard let fitted = StepFitting.fit(value, to: type) else {
+                throw node.error("\"default\" has type \(value.type), and the field is converted to \(type.rawValue)")
+            }
+            return .replace(fitted)
+        }
+    }
+}
+
+/// What becomes of a value that the new form holds only in part.
+enum OnLoss: String, CaseIterable {
+    /// It is reported and left alone.
+    case report
+    /// It is written all the same.
+    case allow
+}

@@ -1,0 +1,120 @@
+package import BSON
+package import Checking
+package import LocatedYAML
+package import ServerSchema
+
+/// Converts a field from or to a UUID, which the server's operators cannot: `convert` with `to: uuid` or `from: uuid`.
+package struct ConvertUUIDStep: StepKind {
+    package static let key = "convert"
+
+    package let field: FieldPath
+    /// `uuid` or `string`.
+    package let type: SchemaType
+    /// The byte order of UUIDs of subtype 3; `nil` leaves those alone, as their order is nowhere to be seen.
+    package let legacy: LegacyUUID?
+    /// Whether a text that is not in the canonical form is converted, though its spelling is lost.
+    package let allowsLoss: Bool
+    /// The field that takes the converted value; `nil` converts in place.
+    package let into: FieldPath?
+
+    package var changesInPlace: Bool { into == nil }
+    package var target: FieldPath { into ?? field }
+    package var source: FieldPath? { into == nil ? nil : field }
+
+    package var description: String {
+        "convert \(field) \(type == .string ? "from uuid " : "")to \(type.rawValue)"
+            + (into.map { " into \($0)" } ?? "") + (legacy.map { ", legacy of \($0.rawValue)" } ?? "")
+    }
+
+    package var loss: String? {
+        guard into == nil else { return nil }
+        let types =
+            type == .uuid
+            ? "which values of \"\(field)\" were texts, and which UUIDs" : "which values of \"\(field)\" were UUIDs"
+        return types + (legacy == nil ? "" : ", and which of them of subtype 3")
+            + (type == .uuid && allowsLoss ? ", and how the texts were spelled" : "")
+    }
+
+    package func fitted(to declared: SchemaType, at location: SourceLocation) throws(JobError) -> Self {
+        try StepFitting.check(target, convertedTo: type, declared, at: location)
+        return self
+    }
+
+    package func body() -> StepBody {
+        let source = Expression.field(field)
+        let present = field.isReachable && !source.isMissingOrNull
+        let due = into == nil ? present && !isDone(source) : present
+        let eligible = source.hasType("string", "binData")
+        return StepBody(
+            wanted: due && eligible, value: .null, isConcerned: present,
+            conflicts: [(.notConvertible, due && !eligible)])
+    }
+
+    /// Whether the value is what the step makes.
+    ///
+    /// Binary values are ordered by length, subtype and bytes.
+    private func isDone(_ value: Expression) -> Expression {
+        guard type == .uuid else { return value.hasType("string") }
+        let bound = { (byte: UInt8) in
+            Expression.constant(.binary(subtype: 4, bytes: Array(repeating: byte, count: 16)))
+        }
+        return .all([
+            value.hasType("binData"), .call("$gte", value, bound(0x00)), .call("$lte", value, bound(0xFF)),
+        ])
+    }
+
+    package var clientComputation: (any ClientComputation)? { self }
+
+    package func leavesSyncing(
+        under schema: SchemaNode, declaring target: SchemaNode, assuming: CheckOptions
+    ) -> Bool {
+        target.types.contains { $0 == type || $0 == .mixed }
+    }
+}
+
+extension ConvertUUIDStep {
+    /// Whether a `convert` of a job file is one of these.
+    static func reads(_ node: YAMLNode) -> Bool {
+        ["to", "from"].contains { node.hasMember($0, SchemaType.uuid.rawValue) }
+    }
+
+    package init(_ node: YAMLNode) throws(JobError) {
+        let members = try node.members(of: "\"convert\"", allowed: ConvertStep.members)
+        let field = try members.required("field").fieldPathThroughObjects("field")
+        let toNode = try members.required("to")
+        guard let type = SchemaType(rawValue: try toNode.text(of: "\"to\"")), [.uuid, .string].contains(type) else {
+            throw toNode.error("a uuid is converted to string alone")
+        }
+        if let from = members["from"], try from.text(of: "\"from\"") != (type == .uuid ? "string" : "uuid"),
+            try from.text(of: "\"from\"") != "uuid"
+        {
+            throw from.error("\"from\" must be \(type == .uuid ? "string or uuid" : "uuid")")
+        }
+        var into: FieldPath?
+        if let node = members["into"] {
+            let target = try node.fieldPathThroughObjects("into")
+            try node.checkApart(field, target)
+            into = target
+        }
+        self.init(
+            field: field, type: type,
+            legacy: try members["legacy"].map { (node) throws(JobError) in
+                try node.choice("legacy") as LegacyUUID
+            },
+            allowsLoss: try members["onLoss"].map { (node) throws(JobError) in
+                try node.choice("onLoss") as OnLoss
+            } == .allow, into: into)
+        for name in ["unit", "default"] {
+            if let node = members[name] { throw node.error("\"\(name)\" does not go with a uuid") }
+        }
+        if let node = members["onError"], try node.text(of: "\"onError\"") != "report" {
+            throw node.error("\"onError\" must be report: what cannot be converted is listed and left alone")
+        }
+    }
+
+    private enum OnLoss: String, CaseIterable { case report, allow }
+}
+
+extension ConvertUUIDStep: ClientComputation {
+    package var reasons: [CompiledStep.Reason] { [.notConvertible] + (into == nil ? [] : [.targetDiffers]) }
+}

@@ -1,0 +1,74 @@
+package import BSON
+package import LocatedYAML
+
+/// Gives a field the value of a raw aggregation expression.
+///
+/// Below a `[]` a path begins at the element, `$$CURRENT` is the element, and `$$ROOT` the document.
+package struct ExpressionStep: StepKind {
+    package static let key = "expression"
+
+    let field: FieldPath
+    package let value: Expression
+    /// Which documents, or elements, it is for.
+    let when: Expression
+    /// The field that says that the step is done; `nil` where the value itself does.
+    package let once: FieldPath?
+
+    package var target: FieldPath { field }
+    /// Whatever the expressions name, and all that stands beside the element.
+    package var looksInto: [FieldPath] {
+        [FieldPath(trusted: [field.topLevel])] + (value.fields + when.fields).map { FieldPath(trusted: [$0]) }
+    }
+    package var changesInPlace: Bool { true }
+    package var marker: FieldPath? { once }
+    package var isFreeForm: Bool { true }
+    package var operators: Set<String> { value.operators.union(when.operators) }
+
+    package var description: String { "expression for \(field)" + (once.map { ", once by \($0)" } ?? "") }
+
+    package var loss: String? {
+        "of the values of \"\(field)\" whatever the expression drops"
+    }
+
+    package func settled(at now: Int64) -> Self {
+        ExpressionStep(field: field, value: value.settled(at: now), when: when.settled(at: now), once: once)
+    }
+
+    package func body() -> StepBody {
+        let result = inElement(value)
+        // A value that is missing would leave a field of an object as it is, and the need for it with it.
+        let isValue = !result.isMissing
+        let isDue = [inElement(when), isValue]
+        return StepBody(
+            wanted: .all(isDue + (once == nil ? [!.same(.field(field), result)] : [])), value: result)
+    }
+
+    /// The expression with the element as its root.
+    private func inElement(_ expression: Expression) -> Expression {
+        field.leadsIntoElements ? .let(["CURRENT": Expression("$v")], in: expression) : expression
+    }
+}
+
+extension ExpressionStep {
+    package init(_ node: YAMLNode) throws(JobError) {
+        let members = try node.members(of: "\"expression\"", allowed: ["field", "value", "when", "once"])
+        field = try members.required("field").fieldPath("field")
+        let isOfElement = field.leadsIntoElements
+        value = try ExpressionLiteral.expression(try members.required("value"), isOfElement: isOfElement)
+        var when = Expression.constant(true)
+        if let node = members["when"] { when = try ExpressionLiteral.expression(node, isOfElement: isOfElement) }
+        self.when = when
+        once = try members["once"]?.marker(apartFrom: field)
+    }
+}
+
+extension YAMLNode {
+    /// The field of the document that says that a step is done.
+    func marker(apartFrom target: FieldPath) throws(JobError) -> FieldPath {
+        let marker = try topLevelField("once")
+        guard marker.topLevel != target.topLevel else {
+            throw error("\"once\" must be a field of its own, and the step writes \"\(target)\"")
+        }
+        return marker
+    }
+}

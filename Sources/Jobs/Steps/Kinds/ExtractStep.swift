@@ -1,0 +1,90 @@
+package import BSON
+package import LocatedYAML
+package import ServerSchema
+
+/// Makes an embedded object a document of another collection, and puts a link to it in its place: `extract`.
+package struct ExtractStep: StepKind {
+    package static let key = "extract"
+
+    package let field: FieldPath
+    /// The collection that takes the objects.
+    package let to: Namespace
+    package let id: Identity
+
+    /// Where the new documents' `_id`s come from.
+    package enum Identity: Hashable {
+        /// Derived from the job, the document and the object: `objectId` or `uuid`.
+        case generated(SchemaType)
+        /// A field of the object.
+        case field(String)
+
+        var isGenerated: Bool { if case .generated = self { true } else { false } }
+    }
+
+    package var namespaces: [Namespace] { [to] }
+    package var changesInPlace: Bool { true }
+    package var target: FieldPath { field }
+
+    package var description: String { "extract \(field) to \(to)" }
+
+    package var loss: String? {
+        "that the objects of \"\(field)\" belonged to their documents alone: others may link to what they become in \(to)"
+            + (id.isGenerated ? "" : ", and equal ones with one key become one document")
+    }
+
+    package func fitted(to declared: SchemaType, at location: SourceLocation) throws(JobError) -> Self {
+        guard case .generated(let type) = id, declared != .array, declared != .mixed, declared != type else {
+            return self
+        }
+        throw JobError(
+            "\"\(field)\" becomes a link of type \(type.rawValue), and the next schema declares \(declared.rawValue)",
+            at: location)
+    }
+
+    package func body() -> StepBody {
+        let value = Expression.field(field)
+        return StepBody(wanted: value.hasType("object") || value.isList { $0.hasType("object") }, value: .null)
+    }
+
+    package var looksAtBeforehand: FieldPath? { id.isGenerated ? nil : field }
+    package var clientComputation: (any ClientComputation)? { self }
+}
+
+extension ExtractStep {
+    package init(_ node: YAMLNode) throws(JobError) {
+        let members = try node.members(of: "\"extract\"", allowed: ["field", "to", "generate", "idFrom"])
+        let id: Identity
+        if let kind = members["generate"] {
+            if let other = members["idFrom"] { throw other.error("give either \"generate\" or \"idFrom\"") }
+            id = .generated(try kind.generatedType())
+        } else {
+            let name = try members.required("idFrom").text(of: "\"idFrom\"")
+            guard !name.contains("."), !name.hasPrefix("$") else {
+                throw try members.required("idFrom").error("\"idFrom\" must be a field of the object itself")
+            }
+            id = .field(name)
+        }
+        self.init(
+            field: try members.required("field").fieldPathThroughObjects("field"),
+            to: try members.required("to").namespace("to"), id: id)
+    }
+}
+
+extension YAMLNode {
+    /// The type of an id that is generated.
+    func generatedType() throws(JobError) -> SchemaType {
+        guard let type = SchemaType(rawValue: try text(of: "\"generate\"")), [.objectId, .uuid].contains(type) else {
+            throw error("\"generate\" must be objectId or uuid")
+        }
+        return type
+    }
+}
+
+extension ExtractStep: ClientComputation {
+    package var reasons: [CompiledStep.Reason] {
+        [.otherDocument, .unfitChild] + (id == .field("_id") ? [] : [.ownID])
+            + (id.isGenerated ? [] : [.noID])
+    }
+
+    package var creates: Namespace? { to }
+}

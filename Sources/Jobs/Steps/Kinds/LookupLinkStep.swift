@@ -1,0 +1,72 @@
+package import BSON
+package import LocatedYAML
+import ServerSchema
+
+/// Gives links new values, which another collection knows: `remap-link` with `lookup`.
+package struct LookupLinkStep: StepKind {
+    package static let key = "remap-link"
+    package let field: FieldPath
+    /// The collection that knows the values.
+    package let lookup: Namespace
+    /// Its field with the old value.
+    package let old: String
+    /// Its field with the new value.
+    package let new: String
+
+    package var namespaces: [Namespace] { [lookup] }
+    package var changesInPlace: Bool { true }
+    /// The field that says that the step is done; `nil` where the new values themselves do.
+    package let once: FieldPath?
+
+    package var marker: FieldPath? { once }
+    package var target: FieldPath { field }
+
+    package var description: String { "remap-link \(field) by \(lookup)" }
+
+    package var loss: String? {
+        "which old value a link of \"\(field)\" had, where \(lookup) gives several the same new one, and which links had the "
+            + "new values already"
+    }
+
+    package func body() -> StepBody {
+        let value = Expression.field(field)
+        return StepBody(wanted: value.isLink || value.isList { $0.isLink }, value: .null)
+    }
+
+    package var clientComputation: (any ClientComputation)? { self }
+}
+
+extension LookupLinkStep {
+    package init(_ node: YAMLNode) throws(JobError) {
+        let members = try node.members(of: "\"remap-link\"", allowed: RemapLinkStep.members)
+        for name in ["map", "unmapped"] {
+            if let node = members[name] { throw node.error("give either \"lookup\" or \"\(name)\"") }
+        }
+        func name(_ key: String, default name: String) throws(JobError) -> String {
+            guard let node = members[key] else { return name }
+            return try FieldPath.read(node, key)
+        }
+        let field = try members.required("field").fieldPathThroughObjects("field")
+        self.init(
+            field: field,
+            lookup: try members.required("lookup").namespace("lookup"), old: try name("key", default: "_id"),
+            new: try name("value", default: "to"),
+            once: try members["once"]?.marker(apartFrom: field))
+        guard old != new else { throw node.error("\"key\" and \"value\" must be two fields") }
+    }
+}
+
+extension FieldPath {
+    /// The name of a field of another collection's documents, `_id` among them.
+    fileprivate static func read(_ node: YAMLNode, _ key: String) throws(JobError) -> String {
+        let name = try node.text(of: "\"\(key)\"")
+        guard !name.contains("."), !name.hasPrefix("$") else {
+            throw node.error("\"\(key)\" must be a field of the document itself")
+        }
+        return name
+    }
+}
+
+extension LookupLinkStep: ClientComputation {
+    package var reasons: [CompiledStep.Reason] { [.unknownKey, .ambiguousKey] }
+}

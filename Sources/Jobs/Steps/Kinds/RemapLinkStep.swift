@@ -1,0 +1,76 @@
+package import BSON
+package import LocatedYAML
+
+/// Gives links other targets, by a map that the job file holds.
+package struct RemapLinkStep: StepKind {
+    package static let key = "remap-link"
+
+    /// What becomes of a link that the map says nothing about.
+    enum Unmapped: String, CaseIterable {
+        /// It stays, and the document is reported.
+        case report
+        /// It stays.
+        case keep
+    }
+
+    let field: FieldPath
+    let map: LinkMap
+    var unmapped = Unmapped.report
+    /// The field that says that the step is done; `nil` where the new links themselves do.
+    package let once: FieldPath?
+
+    package var target: FieldPath { field }
+    package var quick: QuickCondition { .present(field) }
+    package var looksInto: [FieldPath] { [field] }
+    package var changesInPlace: Bool { true }
+    package var marker: FieldPath? { once }
+
+    package var description: String {
+        "remap links of \(field) by a map of \(map.entries.count)" + (once.map { ", once by \($0)" } ?? "")
+    }
+
+    package var loss: String? {
+        map.isOneToOne
+            ? "which links of \"\(field)\" pointed to the new targets already"
+            : "which of several old targets that become one a link of \"\(field)\" had"
+    }
+
+    package var tellsWhatWas: Bool { map.isOneToOne }
+
+    package func body() -> StepBody {
+        let link = Expression.field(field)
+        let present = !link.isMissingOrNull
+        let entry = map.entry(for: link)
+        let isMapped = !entry.isMissingOrNull
+        let isKnown = once != nil ? Expression.constant(false) : map.hasTarget(link)
+        return StepBody(
+            wanted: present && isMapped, value: .let(["entry": entry], in: .variable("entry.to")),
+            conflicts: unmapped == .keep ? [] : [(.notInMap, .all([present, !isMapped, !isKnown]))])
+    }
+}
+
+extension RemapLinkStep {
+    /// The keys of all ways to remap links.
+    static let members = ["field", "map", "unmapped", "lookup", "key", "value", "once"]
+
+    package static func read(_ node: YAMLNode) throws(JobError) -> any StepKind {
+        node.hasMember("lookup") ? try LookupLinkStep(node) : try RemapLinkStep(node)
+    }
+
+    package init(_ node: YAMLNode) throws(JobError) {
+        let members = try node.members(of: "\"remap-link\"", allowed: Self.members)
+        for name in ["key", "value"] {
+            if let node = members[name] { throw node.error("\"\(name)\" goes with \"lookup\"") }
+        }
+        field = try members.required("field").fieldPath("field")
+        let place = try members.required("map")
+        map = try LinkMap(place)
+        unmapped = try members["unmapped"]?.choice("unmapped") ?? .report
+        once = try members["once"]?.marker(apartFrom: field)
+        guard once != nil || !map.isChained else {
+            throw place.error(
+                "an entry leads to what another entry begins with: a second run would go on from there; name a field "
+                    + "that says that the step is done, like \"once: _remapped\"")
+        }
+    }
+}

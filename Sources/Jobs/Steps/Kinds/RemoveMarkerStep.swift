@@ -1,0 +1,30 @@
+package import BSON
+package import LocatedYAML
+
+/// Takes the field away that says that a step is done, where it holds what the step wrote: part of a clean-up, which no
+/// job names.
+package struct RemoveMarkerStep: StepKind {
+    package static let key = "removeMarker"
+
+    let field: FieldPath
+
+    /// Names the field.
+    package init(field: FieldPath) { self.field = field }
+
+    package var target: FieldPath { field }
+    package var quick: QuickCondition { .present(field) }
+    package var removed: [FieldPath] { [field] }
+
+    package var description: String { "remove the marker \(field)" }
+
+    /// Whether a document carries the marker.
+    package var isMarked: Expression {
+        .all([Expression.field(field).hasType("bool"), .field(field) == .constant(true)])
+    }
+
+    package func body() -> StepBody { StepBody(wanted: isMarked, value: .removed) }
+}
+
+extension RemoveMarkerStep {
+    package init(_ node: YAMLNode) throws(JobError) { throw node.error("no step of a job is called \"\(Self.key)\"") }
+}

@@ -1,0 +1,154 @@
+package import BSON
+package import Checking
+package import LocatedYAML
+package import ServerSchema
+
+/// Makes several fields of the parts of one text, which stays.
+package struct SplitStep: StepKind {
+    package static let key = "split"
+
+    /// Where the parts end.
+    enum Way: Hashable, Sendable {
+        /// Between them stands this text, and nowhere else.
+        case separator(String)
+        /// A regular expression has a named group for each; the template says how they make the text again.
+        case pattern(String, groups: [Int], join: TextTemplate?, names: [String])
+    }
+
+    let field: FieldPath
+    let way: Way
+    /// The fields that take the parts, in the parts' order.
+    package let into: [FieldPath]
+    /// Whether the parts are written too where they do not make the text again.
+    let allowsLoss: Bool
+
+    package var target: FieldPath { into[0] }
+    package var quick: QuickCondition { .present(field, besides: into) }
+    package var targets: [FieldPath] { into }
+    package var source: FieldPath? { field }
+    package var looksInto: [FieldPath] { into }
+
+    package var description: String {
+        "split \(field) into \(into.map(\.description).joined(separator: ", "))" + (allowsLoss ? ", with loss" : "")
+    }
+
+    package func fitted(to type: SchemaType, at location: SourceLocation) throws(JobError) -> Self {
+        guard type == .string || type == .mixed else {
+            throw JobError("\"\(into[0])\" becomes a text, and the next schema declares \(type.rawValue)", at: location)
+        }
+        return self
+    }
+
+    package func body() -> StepBody {
+        let source = Expression.field(field)
+        let present = field.isReachable && !source.isMissingOrNull
+        let isText = source.hasType("string")
+        let parts = Expression.choose(if: isText, then: parts(of: source), else: .null)
+        let isSplit = parts.hasType("array")
+        func part(_ index: Int) -> Expression { .call("$arrayElemAt", parts, .constant(.integer(index))) }
+        let targets = into.map { Expression.field($0) }
+        let differs = Expression.any(
+            targets.enumerated().map { index, target in !target.isMissing && !.same(target, part(index)) })
+        return StepBody(
+            wanted: .all([present, isText, .any(targets.map(\.isMissing)), isSplit, !differs]), value: part(0),
+            also: into.enumerated().dropFirst().map { ($0.element, part($0.offset)) }, isConcerned: present,
+            conflicts: [
+                (.wrongType, present && !isText), (.notSplittable, .all([present, isText, !isSplit])),
+                (.targetDiffers, .all([present, isText, isSplit, differs])),
+            ])
+    }
+
+    /// The parts of a text, one for each field; `null` where there are more or fewer, or they do not make it again.
+    private func parts(of text: Expression) -> Expression {
+        switch way {
+        case .separator(let separator):
+            let parts = Expression.call("$split", text, .constant(.string(separator)))
+            return .let(
+                ["parts": parts],
+                in: .choose(
+                    if: Expression(["$size": "$$parts"]) == .constant(.integer(into.count)),
+                    then: .variable("parts"), else: .null))
+        case .pattern(let pattern, let groups, let join, let names):
+            let match = Expression([
+                "$regexFind": ["input": text.bson, "regex": ["$literal": .string(pattern)]]
+            ])
+            let captures = Expression(
+                .array(of: groups.map { ["$arrayElemAt": ["$$match.captures", .integer($0)]] }))
+            let isWhole = Expression(["$allElementsTrue": ["$$parts"]])
+            let isAgain: Expression =
+                if let join, !allowsLoss {
+                    .sameText(
+                        join.filled { name in
+                            .call(
+                                "$arrayElemAt", .variable("parts"), .constant(.integer(names.firstIndex(of: name) ?? 0))
+                            )
+                        }, text)
+                } else { .constant(true) }
+            return .let(
+                ["match": match],
+                in: .choose(
+                    if: .variable("match").hasType("object"),
+                    then: .let(
+                        ["parts": captures],
+                        in: .choose(if: isWhole && isAgain, then: .variable("parts"), else: .null)), else: .null))
+        }
+    }
+
+    package func leavesSyncing(
+        under schema: SchemaNode, declaring target: SchemaNode, assuming: CheckOptions
+    ) -> Bool {
+        into.allSatisfy { path in
+            schema.leadsThroughObjects(to: path)
+                && schema.property(at: path)?.types.contains { $0 == .string || $0 == .mixed } == true
+        }
+    }
+}
+
+extension SplitStep {
+    package init(_ node: YAMLNode) throws(JobError) {
+        let members = try node.members(
+            of: "\"split\"", allowed: ["field", "by", "regex", "into", "join", "onLoss"])
+        field = try members.required("field").fieldPath("field")
+        allowsLoss = try (members["onLoss"]?.choice("onLoss") ?? OnLoss.report) == .allow
+        let place = try members.required("into")
+        switch (members["by"], members["regex"]) {
+        case (let by?, nil):
+            if let join = members["join"] { throw join.error("\"join\" goes with \"regex\": \"by\" joins by itself") }
+            way = .separator(try by.text(of: "\"by\""))
+            var into: [FieldPath] = []
+            for node in try place.elements(of: "\"into\"") { into.append(try node.fieldPathBelowNoList("into")) }
+            self.into = into
+        case (nil, let regex?):
+            let pattern = try regex.text(of: "\"regex\"")
+            let groups = NamedGroups(in: pattern).groups
+            let names = groups.map(\.name)
+            guard !names.isEmpty, Set(names).count == names.count else {
+                throw regex.error(
+                    "\"regex\" must have a named group for each field, like (?<first>[^ ]+), each name once")
+            }
+            let fields = try place.members(of: "\"into\"", allowed: names)
+            var into: [FieldPath] = []
+            for name in names { into.append(try fields.required(name).fieldPathBelowNoList(name)) }
+            self.into = into
+            var join: TextTemplate?
+            if let node = members["join"] {
+                let template = try TextTemplate(node, key: "join")
+                guard Set(template.holes) == Set(names) else {
+                    throw node.error("\"join\" must name each group once or more: \(names.joined(separator: ", "))")
+                }
+                join = template
+            }
+            guard join != nil || allowsLoss else {
+                throw node.error(
+                    "\"split\" by a regex needs \"join\", the template that makes the text again, or \"onLoss: allow\"")
+            }
+            way = .pattern(pattern, groups: groups.map(\.index), join: join, names: names)
+        default: throw node.error("\"split\" needs either \"by\", a separator, or \"regex\"")
+        }
+        guard into.count > 1 else { throw place.error("\"into\" must name at least two fields") }
+        for (index, path) in into.enumerated() {
+            try place.checkApart(field, path)
+            for other in into[..<index] { try place.checkApart(other, path) }
+        }
+    }
+}

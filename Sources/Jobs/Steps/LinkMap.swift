@@ -1,0 +1,101 @@
+import BSON
+import LocatedYAML
+import ServerSchema
+import Yams
+
+/// Old and new targets of links.
+struct LinkMap: Hashable, Sendable {
+    struct Entry: Hashable, Sendable {
+        let from: BSONValue
+        let to: BSONValue
+    }
+
+    let entries: [Entry]
+
+    /// The most entries: each is compared with each link that may be one of them.
+    static let maximum = 1_000
+
+    /// A mapping of old to new, or a list of `{from: …, to: …}`.
+    init(_ node: YAMLNode) throws(JobError) {
+        var entries: [Entry] = []
+        var seen: Set<IDKey> = []
+        func add(_ from: YAMLNode, _ to: YAMLNode) throws(JobError) {
+            let entry = Entry(from: try JobLiteral.value(from), to: try JobLiteral.value(to))
+            for (value, place) in [(entry.from, from), (entry.to, to)] {
+                guard !Self.excluded.contains(value.type.description) else {
+                    throw place.error("a link is no value of type \(value.type)")
+                }
+            }
+            guard seen.insert(IDKey(entry.from)).inserted else { throw from.error("the map has this entry twice") }
+            guard IDKey(entry.from) != IDKey(entry.to) else {
+                throw from.error("an entry leads to what it begins with")
+            }
+            entries.append(entry)
+        }
+        if case .mapping(let mapping) = node.node, !mapping.isEmpty {
+            for (key, value) in mapping {
+                try add(YAMLNode(node: key, file: node.file), YAMLNode(node: value, file: node.file))
+            }
+        } else {
+            for element in try node.elements(of: "\"map\"") {
+                let members = try element.members(of: "an entry of \"map\"", allowed: ["from", "to"])
+                try add(try members.required("from"), try members.required("to"))
+            }
+        }
+        guard entries.count <= Self.maximum else {
+            throw node.error("\"map\" has \(entries.count) entries: at most \(Self.maximum) fit into each update")
+        }
+        self.entries = entries
+    }
+
+    /// Whether no two entries have one target.
+    var isOneToOne: Bool { Set(entries.map { IDKey($0.to) }).count == entries.count }
+
+    /// Whether an entry leads to what another begins with.
+    var isChained: Bool { !Set(entries.map { IDKey($0.from) }).isDisjoint(with: entries.map { IDKey($0.to) }) }
+
+    /// The entry that a link has; `null` when there is none.
+    ///
+    /// As for a link itself, numbers are one by their value.
+    func entry(for link: Expression) -> Expression {
+        let found = Expression([
+            "$filter": [
+                "input": Expression.constant(
+                    .array(of: entries.map { ["from": $0.from, "to": $0.to] })
+                ).bson, "as": "entry", "cond": isSame(.variable("entry.from"), link).bson,
+            ]
+        ])
+        return .choose(
+            if: .call("$in", link, .constant(.array(of: entries.map(\.from)))),
+            then: .let(
+                ["entry": .call("$arrayElemAt", found, .constant(0))],
+                in: .choose(if: .variable("entry").isMissing, then: .null, else: .variable("entry"))), else: .null)
+    }
+
+    /// Whether a link has one of the new targets.
+    func hasTarget(_ link: Expression) -> Expression {
+        .all([
+            .call("$in", link, .constant(.array(of: entries.map(\.to)))),
+            .call(
+                "$anyElementTrue",
+                .call(
+                    "$map",
+                    [
+                        "input": .constant(.array(of: entries.map(\.to))), "as": Expression("to"),
+                        "in": isSame(.variable("to"), link),
+                    ])),
+        ])
+    }
+
+    /// Whether two links point to one document: what `$eq` takes for equal, and texts by their bytes.
+    private func isSame(_ entry: Expression, _ link: Expression) -> Expression {
+        .all([
+            entry == link,
+            .any([
+                !(entry.hasType("string") && link.hasType("string")), .sameText(entry, link),
+            ]),
+        ])
+    }
+
+    private static let excluded: Set = ["null", "undefined", "array"]
+}

@@ -1,0 +1,104 @@
+package import BSON
+import LocatedYAML
+package import ServerSchema
+
+/// Fits a step to the schemas: a target has to be declared, and a constant has to have the declared type.
+package enum StepFitting {
+    package static func fit(
+        _ located: Job.LocatedStep, active: SchemaNode?, next: SchemaNode?
+    ) throws(JobError) -> Step {
+        guard let schema = next ?? active else { return located.step }
+        if let marker = located.step.kind.marker, [active, next].contains(where: { $0?.property(at: marker) != nil }) {
+            throw JobError(
+                "\"once\": a schema of the job declares the field \"\(marker)\"; name one that no document has, as `cleanup` "
+                    + "removes it", at: located.location)
+        }
+        var step = located.step
+        for target in step.targets {
+            guard let node = schema.property(at: target) ?? active?.property(at: target) else {
+                // What goes may have left the schemas already.
+                if step.kind.removed.contains(target) { continue }
+                let names = schema.declaredPaths + (active?.declaredPaths ?? [])
+                let hint = Spelling.hint(for: target.description, among: names).map { " (\($0))" } ?? ""
+                throw JobError("no schema of the job declares the field \"\(target)\"\(hint)", at: located.location)
+            }
+            // Only the next schema says what the job has to produce.
+            guard let next, next.property(at: target) != nil else { continue }
+            if step.kind.removed.contains(target) {
+                guard !next.requires(target) else {
+                    throw JobError(
+                        "the next schema requires \"\(target)\", which the step takes away", at: located.location)
+                }
+            } else if node.types.count == 1, let type = node.types.first {
+                step = Step(try step.kind.fitted(to: type, at: located.location))
+            }
+        }
+        return step
+    }
+
+    /// Refuses a conversion to another type than the next schema declares.
+    package static func check(
+        _ target: FieldPath, convertedTo type: SchemaType, _ declared: SchemaType, at location: SourceLocation
+    ) throws(JobError) {
+        guard type == declared || declared == .mixed else {
+            throw JobError(
+                "\"\(target)\" is converted to \(type.rawValue), and the next schema declares \(declared.rawValue)",
+                at: location)
+        }
+    }
+
+    /// The value as the declared type, where that is exact: the 0 of a job file serves every numeric type.
+    package static func fit(_ value: BSONValue, to type: SchemaType) -> BSONValue? {
+        switch (type, value) {
+        case (.long, .int(let number)): .long(Int64(number))
+        case (.double, .int(let number)): .double(Double(number))
+        case (.double, .long(let number)): Double(exactly: number).map { .double($0) }
+        case (.decimal, .int(let number)): .decimal(Decimal128(Int64(number)))
+        case (.decimal, .long(let number)): .decimal(Decimal128(number))
+        case (.mixed, _), (.number, .int), (.number, .long), (.number, .double), (.number, .decimal): value
+        case (.uuid, .binary(subtype: 4, let bytes)) where bytes.count == 16: value
+        // `nil` alone would be the null value.
+        default: value.type.description == type.rawValue ? value : .none
+        }
+    }
+}
+
+extension BSONValue {
+    /// The value as a declared type, where that is exact: a 0 serves every numeric type; `nil` where it is none of it.
+    package func fitted(to type: SchemaType) -> BSONValue? { StepFitting.fit(self, to: type) }
+}
+
+extension SchemaNode {
+    /// The schema of a field, through embedded objects, and by `[]` through lists and dictionaries.
+    func property(at path: FieldPath) -> SchemaNode? {
+        var node = self
+        for name in path.components {
+            let child = name == FieldPath.each ? node.element : node.property(name)
+            guard let child else { return nil }
+            node = child
+        }
+        return node
+    }
+
+    /// The fields of the schema, of its embedded objects, and of the elements of its lists and dictionaries.
+    var declaredPaths: [String] {
+        properties.flatMap { property in
+            [property.name] + property.node.innerPaths.map { "\(property.name).\($0)" }
+        }
+    }
+
+    private var innerPaths: [String] {
+        if !properties.isEmpty { return declaredPaths }
+        return element.map { [FieldPath.each] + $0.innerPaths.map { "\(FieldPath.each).\($0)" } } ?? []
+    }
+
+    /// The schema of every element of a list, or of every value of a dictionary; an empty one where it says nothing of
+    /// them.
+    private var element: SchemaNode? {
+        if types.contains(.array) {
+            return if case .each(let node) = items { node } else { SchemaNode(location: location) }
+        }
+        guard types.contains(.object), properties.isEmpty else { return nil }
+        return if case .schema(let node) = additionalProperties { node } else { SchemaNode(location: location) }
+    }
+}

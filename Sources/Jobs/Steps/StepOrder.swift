@@ -1,0 +1,68 @@
+import BSON
+import LocatedYAML
+import ServerSchema
+
+/// Refuses steps that stand in an order in which they cannot do what they say.
+package enum StepOrder {
+    package static func check(_ steps: [Job.LocatedStep]) throws(JobError) {
+        for (index, located) in steps.enumerated() {
+            for earlier in steps[..<index] { try check(located, after: earlier) }
+        }
+    }
+
+    private static func check(_ located: Job.LocatedStep, after earlier: Job.LocatedStep) throws(JobError) {
+        let (step, before) = (located.step, earlier.step)
+        let line = earlier.location.line
+        func refusal(_ message: String) -> JobError { JobError(message, at: located.location) }
+        if let marker = step.kind.marker, before.kind.touched.contains(where: { $0.overlaps(marker) }) {
+            throw refusal(
+                "the field \"\(marker)\" belongs to the step in line \(line): \"once\" needs one that no other step writes"
+            )
+        }
+        if let marker = before.kind.marker, step.kind.touched.contains(where: { $0.overlaps(marker) }) {
+            throw refusal("\"\(marker)\" says that the step in line \(line) is done: no other step may write it")
+        }
+        if let looked = step.kind.looksAtBeforehand, before.kind.touched.contains(where: { $0.overlaps(looked) }) {
+            throw refusal(
+                "\"\(looked)\" is changed by the step in line \(line), and this step looks at it in all documents before "
+                    + "anything is written: put this step into a job of its own, which `migrate` runs after this one")
+        }
+        for removed in before.kind.removed {
+            if let read = step.reads.first(where: { $0.isOrStandsIn(removed) }) {
+                throw refusal("\"\(read)\" is read after the step in line \(line) has removed it: put this step first")
+            }
+            if let written = step.targets.first(where: { $0.isOrStandsIn(removed) }) {
+                throw refusal(
+                    "\"\(written)\" is written after the step in line \(line) has removed it: the job would never end")
+            }
+        }
+        // The copy, or the parts, would differ for good, and every later run would report it.
+        if step.kind.changesInPlace,
+            let read = step.targets.first(where: { target in before.sources.contains { $0.overlaps(target) } })
+        {
+            let change = step.kind is ConvertStep ? "converted" : "changed"
+            let copied = before.kind is CopyStep ? "copied it" : "read it"
+            throw refusal("\"\(read)\" is \(change) in place after another step has \(copied): put this step first")
+        }
+        let takesValues = !step.sources.isEmpty || step.kind is RenameStep
+        if before.kind is DefaultStep, takesValues, !step.kind.changesInPlace,
+            let filled = step.targets.first(where: { $0 == before.target && !step.kind.removed.contains($0) })
+        {
+            throw refusal(
+                "\"\(filled)\" is filled by the default in line \(line), so that this step finds it free nowhere: put this "
+                    + "step first")
+        }
+    }
+}
+
+extension Step {
+    /// The fields whose values decide what the step writes.
+    fileprivate var reads: [FieldPath] { sources + kind.removed + (kind.changesInPlace ? targets : []) }
+}
+
+extension FieldPath {
+    /// Whether it is the other, or stands inside it.
+    fileprivate func isOrStandsIn(_ other: FieldPath) -> Bool {
+        components.count >= other.components.count && overlaps(other)
+    }
+}

@@ -1,0 +1,88 @@
+package import BSON
+package import Checking
+import Foundation
+import ServerSchema
+
+/// `jobs/job.schema.json`, which editors read.
+package enum JobSchema {
+    /// A mapping of a job file: where it stands, and the keys that the schema allows there.
+    package struct Place {
+        package var name: String
+        /// The keys that the schema allows there.
+        package var keys: [String]
+        /// The text of a job whose mapping there has only a key that nobody knows.
+        package var jobWithUnknownKey: String
+    }
+
+    /// The schema.
+    package static func document() throws -> BSONDocument {
+        try BSONDocument(
+            extendedJSON: String(contentsOfFile: "\(ReadyJobs.folder)/job.schema.json", encoding: .utf8))
+    }
+
+    /// The mappings whose keys are the format's own.
+    package static func places() throws -> [Place] {
+        let job = try document()
+        let head = "job: a\ncollection: b.c\nsteps: [copy: {from: d, to: e}]\n"
+        var places = [
+            Place(name: "a job", keys: keys(of: job), jobWithUnknownKey: "\(unknown): 1"),
+            Place(name: "schema", keys: keys(of: job, "schema"), jobWithUnknownKey: "\(head)schema: {\(unknown): 1}"),
+            Place(name: "limits", keys: keys(of: job, "limits"), jobWithUnknownKey: "\(head)limits: {\(unknown): 1}"),
+        ]
+        for limit in keys(of: job, "limits") where !keys(of: job, "limits", limit).isEmpty {
+            places.append(
+                Place(
+                    name: limit, keys: keys(of: job, "limits", limit),
+                    jobWithUnknownKey: "\(head)limits: {\(limit): {\(unknown): 1}}"))
+        }
+        let step = job["properties"]?.document?["steps"]?.document?["items"]?.document ?? [:]
+        let start = "job: a\ncollection: b.c\nsteps:"
+        places.append(Place(name: "a step", keys: keys(of: step), jobWithUnknownKey: "\(start) [{\(unknown): 1}]"))
+        for kind in keys(of: step) {
+            places.append(
+                Place(
+                    name: kind, keys: keys(of: step, kind),
+                    jobWithUnknownKey: "\(start) [{\(kind): {\(unknown): 1}}]"))
+        }
+        return places
+    }
+
+    /// Far from every key, so that no other is proposed in its place.
+    private static let unknown = "qqqqqqqqqq"
+
+    /// The properties of a schema, or of one that is found below it by the names of properties.
+    private static func keys(of schema: BSONDocument, _ path: String...) -> [String] {
+        var schema = schema
+        for name in path { schema = schema["properties"]?.document?[name]?.document ?? [:] }
+        if let choices = schema["anyOf"]?.document?.values.compactMap(\.document) {
+            schema = choices.first { $0["properties"] != nil } ?? [:]
+        }
+        return ((try? schema["properties"]?.document?.elements()) ?? []).map(\.name)
+    }
+
+    /// The schema as the checker reads it: MongoDB's dialect refuses the words that only tell people something.
+    package static func compiled() throws -> CompiledSchema {
+        let schema = try CollectionSchema(
+            jsonSchema: stripped(try document()), namespace: Namespace(database: "jobs", collection: "file"))
+        return CompiledSchema(schema)
+    }
+
+    private static func stripped(_ schema: BSONDocument) throws -> BSONDocument {
+        let annotations: Set = ["$schema", "default", "description", "title"]
+        return BSONDocument(
+            try schema.elements().filter { !annotations.contains($0.name) }.map { name, value in
+                switch (name, value) {
+                case ("properties", .object(let members)):
+                    (name, .object(BSONDocument(try members.elements().map { ($0.name, try inner($0.value)) })))
+                case ("items", _), ("additionalProperties", .object): (name, try inner(value))
+                case ("anyOf", .array(let choices)): (name, .array(of: try choices.values.map(inner)))
+                default: (name, value)
+                }
+            })
+    }
+
+    private static func inner(_ value: BSONValue) throws -> BSONValue {
+        guard case .object(let schema) = value else { return value }
+        return .object(try stripped(schema))
+    }
+}

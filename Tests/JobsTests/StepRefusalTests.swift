@@ -1,0 +1,82 @@
+import JobsSupport
+import Testing
+
+@testable import Jobs
+
+/// What a step of a job file cannot say, with line and column.
+@Suite struct StepRefusalTests {
+    @Test(arguments: keys + paths + order) func isRefused(_ refusal: JobRefusal) {
+        let error = Fixture.failure { try StepOrder.check(JobFile.parse(refusal.text, path: "j.yml").steps) }
+        #expect(error?.hasPrefix(refusal.error) == true, "\(error ?? "nothing is refused")")
+    }
+
+    private static let keys: [JobRefusal] = [
+        JobRefusal(
+            steps: "[copy: {from: a, to: b, whenPresent: replce}]",
+            "3:45: \"whenPresent\" must be keep, replace or report (did you mean \"replace\"?)"),
+        JobRefusal(steps: "[convert: {field: a, to: int, default: 1}]", "3:47: \"default\" is written only with"),
+        JobRefusal(steps: "[convert: {field: a, to: int, onError: default}]", "3:18: \"convert\" needs \"default\""),
+        JobRefusal(
+            steps: "[convert: {field: a, to: int, onError: default, default: x}]",
+            "3:65: \"default\" has type string, and the field is converted to int"),
+        JobRefusal(steps: "[convert: {field: a, to: bool, unit: seconds}]", "3:45: \"unit\" is for dates"),
+        JobRefusal(steps: "[combine: {into: a, template: b}]", "3:38: \"template\" names no field in braces"),
+        JobRefusal(steps: "[combine: {into: a, template: '{b'}]", "3:38: \"template\": a \"{\" opens a field's name"),
+        JobRefusal(steps: "[combine: {into: a, template: '{a}'}]", "3:38: \"a\" and \"a\" overlap"),
+        JobRefusal(steps: "[split: {field: a, by: x, into: [b]}]", "3:40: \"into\" must name at least two fields"),
+        JobRefusal(steps: "[split: {field: a, into: [b, c]}]", "3:16: \"split\" needs either \"by\""),
+        JobRefusal(
+            steps: "[split: {field: a, regex: '(x)', into: {b: c}}]", "3:34: \"regex\" must have a named group"),
+        JobRefusal(
+            steps: "[split: {field: a, regex: '(?<x>.)(?<y>.)', into: {x: b, y: c}}]",
+            "3:16: \"split\" by a regex needs \"join\""),
+        JobRefusal(steps: "[wrap: {field: a, under: b.c}]", "3:33: \"under\" must be a field's name"),
+        JobRefusal(
+            steps: "[remap-link: {field: a, map: {1: 2, 2: 3}}]", "3:37: an entry leads to what another entry begins"),
+        JobRefusal(steps: "[remap-link: {field: a, map: {1: 1.0}}]", "3:38: an entry leads to what it begins with"),
+        JobRefusal(
+            steps: "[convert: {field: a, to: int, into: ~}]",
+            "3:44: \"into\" must be a text, and ~ is YAML's null: put it in quotation marks"),
+        JobRefusal(steps: "[copy: {from: null, to: b}]", "3:22: \"from\" must be a text, and null is YAML's null"),
+        JobRefusal(steps: "[embed: {field: a, from: Null}]", "3:33: \"from\" must be a text, and Null is YAML's null"),
+        JobRefusal(
+            steps: "[expression: {field: a, value: {$size: {$objectToArray: $$CURRENT}}}]",
+            "3:64: an expression may not use $$CURRENT as a whole"),
+        JobRefusal(
+            steps: "[expression: {field: a, value: 1, when: {$eq: [$$CURRENT, {}]}}]",
+            "3:55: an expression may not use $$CURRENT as a whole"),
+        JobRefusal(
+            steps: "[expression: {field: a, value: {$function: {}}}]", "3:40: an expression may not use $function"),
+        JobRefusal(steps: "[expression: {field: a, value: {$rand: {}}}]", "3:40: an expression may not use $rand"),
+        JobRefusal(
+            steps: "[expression: {field: a, value: 1, once: a}]", "3:48: \"once\" must be a field of its own"),
+        JobRefusal(
+            steps: "[expression: {field: a, value: 1, once: b.c}]",
+            "3:48: \"once\" must be a field of the document itself"),
+    ]
+
+    private static let paths: [JobRefusal] = [
+        JobRefusal(steps: "[unset: {field: 'a.[]'}]", "3:24: \"field\": an element of a list is always there"),
+        JobRefusal(steps: "[unset: {field: '[].a'}]", "3:24: \"field\": \"[].a\" must begin with a field's name"),
+        JobRefusal(
+            steps: "[copy: {from: 'a.[].b', to: c}]", "3:36: \"a.[].b\" and \"c\" do not stand in the same element"),
+        JobRefusal(steps: "[default: {field: 'a.[]', value: 1}]", "3:18: an element of a list is always there"),
+        JobRefusal(
+            steps: "[default: {field: 'a.[].b', generate: uuid}]", "3:26: \"field\": this step does not reach into"),
+    ]
+
+    private static let order: [JobRefusal] = [
+        JobRefusal(
+            steps: "\n- unset: {field: a}\n- copy: {from: a.b, to: c}",
+            "5:3: \"a.b\" is read after the step in line 4 has removed it: put this step first"),
+        JobRefusal(
+            steps: "\n- rename: {from: a, to: b}\n- default: {field: a, value: 1}",
+            "5:3: \"a\" is written after the step in line 4 has removed it: the job would never end"),
+        JobRefusal(
+            steps: "\n- combine: {into: c, template: '{a}{b}'}\n- wrap: {field: a}",
+            "5:3: \"a\" is changed in place after another step has read it: put this step first"),
+        JobRefusal(
+            steps: "\n- default: {field: b, value: 1}\n- rename: {from: a, to: b}",
+            "5:3: \"b\" is filled by the default in line 4"),
+    ]
+}
