@@ -100,7 +100,9 @@ struct SchemaReading {
         return true
     }
 
-    /// Refuses a name that no server takes: it would be written into jobs, commands and reports. Of a space `lint` tells.
+    /// Refuses a name that no server takes: it would be written into jobs, commands and reports.
+    ///
+    /// Of a space `lint` tells.
     private func checkName(_ namespace: Namespace, at location: SourceLocation) throws(SchemaError) {
         let isPrintable = namespace.database.unicodeScalars.allSatisfy { $0.properties.generalCategory != .control }
         let unspaced = Namespace(

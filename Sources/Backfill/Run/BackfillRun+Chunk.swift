@@ -45,15 +45,19 @@ extension BackfillRun {
             }
         }
         documents = try journal(documents, of: phase, at: chunk.phase)
-        guard !documents.isEmpty else { return .done(0, rest: rest) }
-        if FaultInjection.isPlanted(.checkpointFirst) { _ = try checkpoint(documents) }
+        guard !documents.isEmpty else {
+            // Counted with the next checkpoint.
+            if isLast(chunk), rest.isEmpty { progress.walked += chunk.ids.count }
+            return .done(0, rest: rest)
+        }
+        if FaultInjection.isPlanted(.checkpointFirst) { _ = try checkpoint(documents, of: chunk) }
         switch try write(documents, of: phase) {
         case .tooSlow: return .again(chunk.anew(in: pacing.documents))
         case .refused(let error): return try narrow(chunk, error)
         case .done(let conflicts):
             FaultInjection.reached(.afterWrite)
             let modified = tally.uncounted
-            guard try checkpoint(documents) else { return .again(chunk.anew(in: chunk.ids.count)) }
+            guard try checkpoint(documents, of: chunk) else { return .again(chunk.anew(in: chunk.ids.count)) }
             account.confirm(harming: documents.filter { $0.judgement == .harmful }.map(\.id))
             try settle(phase)
             // A user's change between the reading and the writing stays, and the document is met again.
@@ -72,9 +76,8 @@ extension BackfillRun {
         // A deploy may have made a phase risky since they were read.
         if let documents = chunk.documents, chunk.detail == detail { return (documents, phase, []) }
         let (now, later) = phase.earlierOfClient.isEmpty ? (chunk, nil) : chunk.cut(after: Self.mostCleared)
-        let (runner, context, uuid, amount) = (
-            runner, job.context(collection), checkedUUID, ReadAmount(documents: .max, bytes: pacing.bytes)
-        )
+        let (context, uuid) = (job.context(collection), checkedUUID)
+        let amount = ReadAmount(documents: .max, bytes: pacing.bytes)
         return try kernel.retrying {
             let phase = try cleared(phase, for: now.ids)
             var cursor = DueCursor(
@@ -358,9 +361,10 @@ extension BackfillRun {
     /// When an election came between its writes, earlier ones may be rolled back: the checkpoint is taken back and the
     /// chunk is run again. Should the runner die before it has taken it back, the last look finds what is lost.
     /// - Returns: whether all of it is with a majority.
-    mutating func checkpoint(_ documents: [DueDocument]) throws -> Bool {
+    mutating func checkpoint(_ documents: [DueDocument], of chunk: Chunk) throws -> Bool {
         let earlier = progress
-        progress.add(documents: documents.count, modified: tally.uncounted, last: documents.last?.id)
+        progress.add(
+            documents: isLast(chunk) ? documents.count : 0, modified: tally.uncounted, last: documents.last?.id)
         let (lease, progress) = (kernel.lease, progress)
         let reply = try kernel.waiting { kernel in
             try kernel.retrying { try kernel.store.save(progress, under: lease) }

@@ -17,7 +17,7 @@ extension BackfillRun {
         if let stop = skipped.refusal(of: failure) { return .stopped(stop) }
         try kernel.retrying { try kernel.store.setAside(failure) }
         if skipped.add(failure) { kernel.events(.setAside(failure)) }
-        guard try checkpoint([DueDocument(id: id)]) else { return .again([chunk]) }
+        guard try checkpoint([DueDocument(id: id)], of: chunk) else { return .again([chunk]) }
         let phase = job.phases[chunk.phase]
         if !phase.isHarmless {
             // It was counted before the write, which it did not take.

@@ -209,17 +209,18 @@ extension BackfillRun {
             case .again(let chunks): queue = chunks + queue
             case .done(let modified, let rest):
                 queue = rest + queue
-                let isWhole = rest.isEmpty && fresh.count == 1
-                if pacing.learn(from: chunk.ids.count, isWhole: isWhole, time: kernel.worked) {
+                if pacing.learn(from: chunk.ids.count, isWhole: rest.isEmpty, time: kernel.worked) {
                     kernel.events(.stuckAtOneDocument)
                 }
-                let isThrough = chunk.phase == job.phases.count - 1
                 let left = rest.reduce(0) { $0 + $1.ids.count }
-                kernel.events(.chunk(documents: isThrough ? chunk.ids.count - left : 0, modified: modified))
+                kernel.events(.chunk(documents: isLast(chunk) ? chunk.ids.count - left : 0, modified: modified))
                 try kernel.sleep(kernel.worked * limits.nice)
             }
         }
     }
+
+    /// Whether a chunk's documents are done once it is.
+    func isLast(_ chunk: Chunk) -> Bool { chunk.phase == job.phases.count - 1 }
 
     /// The next documents that need the job, as chunks of each phase; none at the end of the collection.
     private mutating func next(
