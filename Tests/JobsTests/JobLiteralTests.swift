@@ -79,7 +79,8 @@ import Testing
             "{$binary: {base64: \"?\", subType: \"00\"}}",
             "36: invalid extended JSON: Invalid input string \"…\", looking for base64-encoded binary"
         ),
-        ("{a: 1, $b: 2}", "36: extended JSON has no type \"$b\""), ("*a", "36: aliases are not read"),
+        ("{a: 1, $b: 2}", "36: extended JSON has no type \"$b\""),
+        ("*a", "36: aliases are not read: write out what this one stands for"),
         ("{[a]: 1}", "37: a field's name must be a text without a NUL"),
         ("{\"a\\0b\": 1}", "37: a field's name must be a text without a NUL"),
     ]

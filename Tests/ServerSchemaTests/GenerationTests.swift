@@ -148,7 +148,7 @@ import Testing
 
     /// They would be written into jobs, commands and reports.
     @Test(arguments: [
-        ("a/b", "c"), ("a b", "c"), ("a\\u001b[2J", "c"), ("a\\nb", "c"), ("a.b", "c"), ("a", "c\\u0000d"),
+        ("a/b", "c"), ("a\\u001b[2J", "c"), ("a\\nb", "c"), ("a.b", "c"), ("a", "c\\u0000d"),
         ("a\\u0000", "c"),
     ])
     func aRulesFileThatNamesWhatNoServerHas(_ database: String, _ collection: String) throws {
