@@ -104,9 +104,10 @@ struct Survey {
         return try cursor.nextDocument()?["n"]?.integer ?? 0
     }
 
-    /// What holds of every document that the job is about, where the server can ask that first.
+    /// What holds of every document that the job is about, where the server can ask that first: a document that no step
+    /// is about as it is, none changes, and so none comes to be about it.
     private var quick: BSONDocument? {
-        guard case .collection = scope, looksAtOnce else { return nil }
+        guard case .collection = scope else { return nil }
         return job.steps.quickConcern
     }
 
