@@ -52,7 +52,7 @@ extension BackfillRunner {
             throw error
         }
         let kernel = Kernel(
-            options: options, retry: retry, events: events, pool: pool, client: try pool.client(), store: store,
+            retry: retry, events: events, pool: pool, client: try pool.client(), store: store,
             brakes: brakes,
             deadline: options.maxRuntime.map { started + $0 }, holding: holding)
         var run = BackfillRun(self, plan, ledger: ledger, kernel: kernel, progress: StateStore.Progress(range))

@@ -6,7 +6,6 @@ import Mongo
 ///
 /// A run and an undo have one each; without a lease, as in a dry run, nothing is kept and nothing may be written.
 struct Kernel: ~Copyable {
-    let options: RunOptions
     let retry: RetryPolicy
     let events: @Sendable (RunEvent) -> Void
     /// Gives the long reads a client each.
@@ -24,11 +23,11 @@ struct Kernel: ~Copyable {
     private var started = ContinuousClock.now
 
     init(
-        options: RunOptions, retry: RetryPolicy, events: @Sendable @escaping (RunEvent) -> Void, pool: ClientPool,
+        retry: RetryPolicy, events: @Sendable @escaping (RunEvent) -> Void, pool: ClientPool,
         client: consuming Client, store: consuming StateStore, brakes: Brakes?, deadline: ContinuousClock.Instant?,
         holding: Holding?
     ) {
-        (self.options, self.retry, self.events) = (options, retry, events)
+        (self.retry, self.events) = (retry, events)
         (self.pool, self.brakes) = (pool, brakes)
         (self.deadline, self.holding) = (deadline, holding)
         self.client = client

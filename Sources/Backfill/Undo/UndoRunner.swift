@@ -180,7 +180,7 @@ extension UndoRunner {
         let brakes: Brakes? =
             if let job = subject.job?.job, holding != nil { Brakes(job, store: try self.store(pool)) } else { nil }
         let kernel = Kernel(
-            options: options, retry: retry, events: events, pool: pool, client: client, store: store, brakes: brakes,
+            retry: retry, events: events, pool: pool, client: client, store: store, brakes: brakes,
             deadline: deadline, holding: holding)
         return UndoLoop(
             runner: self, subject: subject, kernel: kernel, gate: gate, earlier: subject.undoing?.restored ?? 0,
