@@ -50,27 +50,33 @@ let package = Package(
                 "CCrypto", "LocatedYAML", "Checking", "SchemaChange", "ServerSchema", "Concurrency", "BSON", .yams,
             ]),
         .target(
+            name: "JobState",
+            dependencies: ["Jobs", "ServerSchema", "Mongo", "Concurrency", "BSON", .system]),
+        .target(
             name: "Backfill",
             dependencies: [
-                "Jobs", "LocatedYAML", "Scanning", "Checking", "SchemaChange", "ServerSchema", "Mongo",
+                "JobState", "Jobs", "LocatedYAML", "Scanning", "Checking", "SchemaChange", "ServerSchema", "Mongo",
                 "Concurrency", "BSON", .system, .yams,
             ]),
         .target(
             name: "Planning",
             dependencies: [
-                "Backfill", "Jobs", "LocatedYAML", "Checking", "SchemaChange", "ServerSchema", "Mongo", "BSON",
+                "Backfill", "JobState", "Jobs", "LocatedYAML", "Checking", "SchemaChange", "ServerSchema", "Mongo",
+                "BSON",
             ]),
         .target(
             name: "Reporting",
             dependencies: [
-                "CCrypto", "Planning", "Inferring", "Backfill", "Jobs", "SchemaChange", "Checking", "ServerSchema",
+                "CCrypto", "Planning", "Inferring", "Backfill", "JobState", "Jobs", "SchemaChange", "Checking",
+                "ServerSchema",
                 "Concurrency",
                 "BSON", .rainbow, .textTable,
             ]),
         .executableTarget(
             name: "ShipshapeCLI",
             dependencies: [
-                "Reporting", "Planning", "Inferring", "Backfill", "Jobs", "Scanning", "SchemaChange", "Checking",
+                "Reporting", "Planning", "Inferring", "Backfill", "JobState", "Jobs", "Scanning", "SchemaChange",
+                "Checking",
                 "LocatedYAML", "ServerSchema", "Mongo", "Concurrency", "BSON", .argumentParser, .subprocess, .system,
             ]),
 
@@ -116,21 +122,26 @@ let package = Package(
             dependencies: [
                 "JobsSupport", "Jobs", "LocatedYAML", "Checking", "SchemaChange", "ServerSchema", "Concurrency", "BSON",
             ]),
+        .testTarget(name: "JobStateTests", dependencies: ["JobState", "Jobs", "Concurrency", "BSON"]),
         .testTarget(
             name: "BackfillTests",
             dependencies: [
-                "JobsSupport", "Backfill", "Jobs", "Checking", "SchemaChange", "ServerSchema", "Concurrency", "BSON",
+                "JobsSupport", "Backfill", "JobState", "Jobs", "Checking", "SchemaChange", "ServerSchema",
+                "Concurrency", "BSON",
                 "DemoData",
             ]),
         .testTarget(
             name: "PlanningTests",
             dependencies: [
-                "JobsSupport", "Planning", "Reporting", "Backfill", "Jobs", "SchemaChange", "Checking", "ServerSchema",
+                "JobsSupport", "Planning", "Reporting", "Backfill", "JobState", "Jobs", "SchemaChange", "Checking",
+                "ServerSchema",
                 "BSON",
             ], exclude: ["Fixtures"]),
         .testTarget(
             name: "ReportingTests",
-            dependencies: ["Reporting", "Checking", "SchemaChange", "ServerSchema", "Backfill", "Jobs", "BSON"]),
+            dependencies: [
+                "Reporting", "Checking", "SchemaChange", "ServerSchema", "Backfill", "JobState", "Jobs", "BSON",
+            ]),
         .testTarget(
             name: "FuzzTests",
             dependencies: [
@@ -141,7 +152,8 @@ let package = Package(
         .testTarget(
             name: "Integration",
             dependencies: [
-                "ShipshapeCLI", "Reporting", "Backfill", "Jobs", "Scanning", "Checking", "ServerSchema", "Mongo",
+                "ShipshapeCLI", "Reporting", "Backfill", "JobState", "Jobs", "Scanning", "Checking", "ServerSchema",
+                "Mongo",
                 "Concurrency",
                 "BSON", "TestSupport", "DemoData", "DumpWriter", "Conformance", "ConformanceOracle", .subprocess,
                 .system,

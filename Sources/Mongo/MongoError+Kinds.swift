@@ -50,3 +50,29 @@ extension MongoError {
         .notPrimaryNoSecondaryOk, .notPrimaryOrSecondary, .writeConflict, .connect, .socket, .nameResolution,
     ]
 }
+
+extension MongoError {
+    /// Whether the server may still be at the operation, or get it only now.
+    ///
+    /// An error that the server itself replied ended it; a router's may be about a server behind it.
+    package var mayBeUnderWay: Bool {
+        isTransient && !isServerSelection && (domain != .server || Self.ofNetwork.contains(code))
+    }
+
+    private static let ofNetwork: Set<Code> = [.hostUnreachable, .hostNotFound, .networkTimeout, .socketException]
+
+    /// Whether a write, or the look at what it would do, failed for one of its documents: it ended there, and goes on
+    /// without that document.
+    ///
+    /// What says that the collection, the command or the runner is not as it should be ends the job instead.
+    package var isOfOneDocument: Bool {
+        guard domain == .server, !isTransient, !isTimeLimit, !isAuthorization, !isCursorLost else { return false }
+        return !Self.ofTheWhole.contains(code)
+    }
+
+    private static let ofTheWhole: Set<Code> = [
+        .failedToParse, .namespaceNotFound, .indexNotFound, .commandNotFound, .writeConcernFailed, .invalidOptions,
+        .collectionUUIDMismatch, .interrupted, .illegalOperation, .noReplicationEnabled, .unknownStage,
+        .unknownOption, .apiStrictError, .commandNotSupportedOnView,
+    ]
+}

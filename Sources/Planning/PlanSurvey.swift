@@ -1,4 +1,5 @@
 package import Backfill
+import JobState
 package import Jobs
 package import Mongo
 import ServerSchema

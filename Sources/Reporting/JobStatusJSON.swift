@@ -1,5 +1,5 @@
 import BSON
-package import Backfill
+package import JobState
 import Jobs
 
 /// How jobs are, for machines; the keys always stand in the same order.

@@ -1,5 +1,5 @@
 import BSON
-package import Backfill
+package import JobState
 import Jobs
 import TextTable
 

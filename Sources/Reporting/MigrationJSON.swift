@@ -1,5 +1,6 @@
 import BSON
 package import Backfill
+package import JobState
 
 /// What a migration did, for machines: one JSON object, whose keys always stand in the same order.
 package struct MigrationJSON {

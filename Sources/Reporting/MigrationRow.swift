@@ -1,5 +1,6 @@
 import BSON
 import Backfill
+import JobState
 
 /// A line of a migration's status.
 struct MigrationRow {

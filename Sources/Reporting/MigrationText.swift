@@ -1,5 +1,6 @@
 import BSON
 package import Backfill
+package import JobState
 import TextTable
 
 /// What a migration did, for a person: each job's report, and what is left.

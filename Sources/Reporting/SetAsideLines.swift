@@ -1,5 +1,6 @@
 package import BSON
 package import Backfill
+package import JobState
 
 /// The lines of a backfill's failures file: JSON, an object per line, the last of which is the `result`.
 ///

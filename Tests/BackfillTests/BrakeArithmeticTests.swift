@@ -2,6 +2,7 @@ import BSON
 import Testing
 
 @testable import Backfill
+@testable import JobState
 @testable import Jobs
 
 /// At what value each brake holds, and at what value it lets go.

@@ -2,6 +2,7 @@ import BSON
 import Testing
 
 @testable import Backfill
+@testable import JobState
 @testable import Jobs
 
 /// What the brakes take from the server's replies, as 6.0 and 8.0 write them.

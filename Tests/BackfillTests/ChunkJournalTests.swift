@@ -1,8 +1,9 @@
 import BSON
+import Backfill
 import Testing
 
 @testable import Backfill
-@testable import Jobs
+@testable import JobState
 
 /// What the journal holds of a chunk.
 @Suite struct ChunkJournalTests {

@@ -5,6 +5,7 @@ import ServerSchema
 import Testing
 
 @testable import Backfill
+@testable import JobState
 @testable import Jobs
 
 @Suite struct CompiledJobTests {

@@ -1,3 +1,4 @@
+import JobState
 import JobsSupport
 import Testing
 

@@ -1,5 +1,6 @@
 import BSON
 import DemoData
+import JobState
 import Testing
 
 @testable import Backfill
@@ -8,11 +9,11 @@ import Testing
 /// What a job keeps of a collection of any size: `Benchmarks/growth.md` has the figures.
 @Suite struct GrowthTests {
     private func checkpoint(chunks: Int) -> BSONDocument {
-        var progress = StateStore.Progress([:])
+        var progress = Progress([:])
         progress.begin()
         let last = FlatOrder.document(at: chunks)["_id"]
         for _ in 0..<chunks { progress.add(documents: 5_000, modified: 5_000, last: last) }
-        return StateStore.checkpoint(progress)
+        return RangeChange.checkpoint(progress)
     }
 
     @Test func aCheckpointIsAsLargeAfterTenMillionChunksAsAfterTen() {

@@ -2,6 +2,7 @@ import Concurrency
 import Testing
 
 @testable import Backfill
+@testable import JobState
 @testable import Jobs
 
 @Suite struct LimitsTests {

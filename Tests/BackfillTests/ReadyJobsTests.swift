@@ -5,6 +5,7 @@ import LocatedYAML
 import Testing
 
 @testable import Backfill
+@testable import JobState
 @testable import Jobs
 
 @Suite struct ReadyJobsTests {

@@ -1,6 +1,7 @@
 import Testing
 
 @testable import Backfill
+@testable import JobState
 @testable import Jobs
 
 /// The arithmetic of what a dry run foretells.

@@ -2,6 +2,7 @@ import Backfill
 import Testing
 
 @testable import Backfill
+@testable import JobState
 @testable import Jobs
 
 /// What is lost by a step is said before the start.

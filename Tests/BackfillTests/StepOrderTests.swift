@@ -2,6 +2,7 @@ import Backfill
 import Testing
 
 @testable import Backfill
+@testable import JobState
 @testable import Jobs
 
 @Suite struct StepOrderTests {

@@ -2,6 +2,7 @@ import BSON
 import Testing
 
 @testable import Backfill
+@testable import JobState
 @testable import Jobs
 
 /// What a dry run of undo keeps in mind of documents that it would have restored.
@@ -22,8 +23,8 @@ import Testing
         return Restoring(id: id, group: try #require(group), groupIndex: 0, current: ["_id": id])
     }
 
-    private func pass(_ number: Int, _ touched: String) -> StateStore.JournaledPass {
-        StateStore.JournaledPass(pass: number, chunks: 1, changes: 1, touched: [touched])
+    private func pass(_ number: Int, _ touched: String) -> JournalStore.Pass {
+        JournalStore.Pass(pass: number, chunks: 1, changes: 1, touched: [touched])
     }
 
     @Test func anOlderWalkSeesWhatALaterOneWouldHaveRestored() throws {

@@ -3,6 +3,7 @@ import Reporting
 import Testing
 
 @testable import Backfill
+@testable import JobState
 @testable import Jobs
 
 /// How a job is shown, to people and to machines.

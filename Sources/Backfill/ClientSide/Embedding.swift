@@ -1,4 +1,5 @@
 import BSON
+import JobState
 import Jobs
 import Mongo
 

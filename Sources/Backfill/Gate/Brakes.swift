@@ -1,5 +1,6 @@
 import BSON
 import Concurrency
+import JobState
 import Jobs
 import Mongo
 
@@ -76,7 +77,7 @@ final class Brakes {
     /// Who may only read the data may not see the state; a dry run goes without.
     private func readControl() throws {
         do {
-            let asked = try store.control()
+            let asked = try store.jobs.control()
             if asked.limits != control.limits { limits = try job.limits(overriddenBy: asked.limits) }
             control = asked
         } catch let error as MongoError where error.isAuthorization && !isSettled {}
@@ -127,7 +128,7 @@ final class Brakes {
     }
 }
 
-extension StateStore {
+extension RangeChange {
     /// The change that records what a range waits for, or that it goes on.
     static func waiting(for holds: [Hold]) -> BSONDocument {
         guard !holds.isEmpty else { return goingOn }

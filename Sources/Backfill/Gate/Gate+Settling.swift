@@ -1,6 +1,7 @@
 import BSON
 import Checking
 import Concurrency
+import JobState
 import Jobs
 import Mongo
 import ServerSchema
@@ -37,7 +38,7 @@ extension Gate {
 
     /// Frees the room of those that have been repaired for long enough.
     func takeBackRepaired(_ store: borrowing StateStore) throws(MongoError) {
-        try store.takeBackRepaired(since: grace(store), of: collection.namespace)
+        try store.reservations.removeRepaired(since: grace(store), of: collection.namespace)
     }
 
     /// How long a document that was repaired keeps its room: the ledger may still show it.
@@ -49,13 +50,13 @@ extension Gate {
     func noteRepaired(among ids: [BSONValue], _ store: borrowing StateStore) throws {
         let repaired = try repaired(among: ids)
         let isRepaired = Set(repaired)
-        try store.note(
+        try store.reservations.note(
             repaired: repaired, harmed: ids.filter { !isRepaired.contains($0) }, of: collection.namespace)
     }
 
     /// The documents that the job harmed and that are pending, some at a time.
     func pending(_ store: borrowing StateStore) throws(MongoError) -> [[BSONValue]] {
-        try store.ownPendingHarm(of: collection.namespace).commandSlices(count: Self.batch)
+        try store.reservations.ownPending(of: collection.namespace).commandSlices(count: Self.batch)
     }
 
     /// How many documents that the job once harmed sync again, or are gone.

@@ -1,6 +1,7 @@
 import BSON
 import Checking
 import Concurrency
+import JobState
 import Jobs
 import Mongo
 import ServerSchema
@@ -72,7 +73,7 @@ struct Gate {
     /// Completes a batch by what is known of its documents.
     private func recorded(_ batch: [DueDocument], _ store: borrowing StateStore) throws -> [Recorded] {
         let counted = batch.filter { $0.judgement?.isCounted ?? false }.map(\.id)
-        let pending = try store.pendingHarm(among: counted, of: collection.namespace)
+        let pending = try store.reservations.pending(among: counted, of: collection.namespace)
         let shown = try ledger.holding(counted, of: collection.namespace)
         return batch.map { document in
             let isShown = shown.contains(document.id)
@@ -91,7 +92,7 @@ extension Gate {
     /// What the sum is now, or at most: as long as there is room, a document that the ledger shows may be pending too.
     func headroom(_ store: borrowing StateStore) throws -> Headroom {
         // Pending first: what reaches the ledger between the two looks is counted twice, and not left out.
-        let pending = try store.pendingHarm()
+        let pending = try store.reservations.pendingCount()
         let atMost = Headroom(ledger: try ledger.count(), pending: pending, ceiling: limits.ceiling)
         return atMost.isExceeded ? try exactHeadroom(store) : atMost
     }
@@ -99,7 +100,8 @@ extension Gate {
     /// What the sum is now.
     /// - Parameter marks: whether what the ledger shows is marked, and is not looked up again; a plan writes nothing.
     func exactHeadroom(_ store: borrowing StateStore, marks: Bool = true) throws -> Headroom {
-        let pending = try store.pendingHarm(seenBy: ledger, lag: limits.brakes.ledgerLag, marks: marks)
+        let pending = try store.reservations.pendingCount(
+            seenBy: ledger.holding, lag: limits.brakes.ledgerLag, marks: marks)
         return Headroom(ledger: try ledger.count(), pending: pending, ceiling: limits.ceiling)
     }
 }

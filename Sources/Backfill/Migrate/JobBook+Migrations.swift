@@ -1,4 +1,5 @@
 import BSON
+import JobState
 package import Mongo
 
 /// The record of which jobs of a folder were applied.

@@ -1,3 +1,5 @@
+package import JobState
+
 /// A job that a folder's migration has run to its end.
 package struct AppliedJob: Hashable, Sendable {
     /// The job's name.

@@ -1,4 +1,5 @@
 package import BSON
+import JobState
 
 extension BackfillReport {
     /// The documents that were set aside for one reason.

@@ -1,4 +1,5 @@
 package import BSON
+package import JobState
 import Mongo
 
 /// What is known before anything is written: shown to the operator, who then says yes or no.

@@ -1,5 +1,6 @@
 import BSON
 import Concurrency
+import JobState
 import Jobs
 import Mongo
 
@@ -171,12 +172,12 @@ extension BackfillRun {
     private mutating func reserve(_ decision: Gate.Decision, _ gate: Gate) throws -> Bool {
         let (counted, namespace) = (decision.counted, job.job.namespace)
         guard !counted.isEmpty else { return true }
-        try kernel.retrying { try kernel.store.record(harm: counted, stale: decision.stale, of: namespace) }
+        try kernel.retrying { try kernel.store.reservations.add(counted, stale: decision.stale, of: namespace) }
         FaultInjection.reached(.afterHarm)
         let now = try kernel.retrying { try gate.headroom(kernel.store) }
         account.headroom = now
         guard now.isExceeded else { return true }
-        try kernel.retrying { try kernel.store.takeBack(harm: decision.newlyCounted, of: namespace) }
+        try kernel.retrying { try kernel.store.reservations.remove(decision.newlyCounted, of: namespace) }
         return false
     }
 
@@ -203,7 +204,7 @@ extension BackfillRun {
         journaled += 1
         let journal = WriteDurability.Journal(
             entries: entries,
-            key: StateStore.JournalKey(
+            key: JournalStore.Key(
                 sequence: Int64(kernel.lease.token) << 32 | journaled, pass: progress.pass, phase: index,
                 chunk: found),
             touched: phase.touched)
@@ -214,7 +215,7 @@ extension BackfillRun {
 
     private func send(_ journal: WriteDurability.Journal, isFinal: Bool) throws -> [BSONDocument] {
         try kernel.retrying {
-            try kernel.store.write(journal.entries, as: journal.key, touched: journal.touched, isFinal: isFinal)
+            try kernel.store.journal.write(journal.entries, as: journal.key, touched: journal.touched, isFinal: isFinal)
         }
     }
 
@@ -367,7 +368,7 @@ extension BackfillRun {
             documents: isLast(chunk) ? documents.count : 0, modified: tally.uncounted, last: documents.last?.id)
         let (lease, progress) = (kernel.lease, progress)
         let reply = try kernel.waiting { kernel in
-            try kernel.retrying { try kernel.store.save(progress, under: lease) }
+            try kernel.retrying { try kernel.store.ranges.save(progress, under: lease) }
         }
         guard let reply else {
             // The lease is not this runner's any more, or the state is gone: the renewal says which.
@@ -378,7 +379,7 @@ extension BackfillRun {
             try confirmJournal()
             self.progress = earlier
             tally.giveUp(isLow: tally.uncounted > 0)
-            _ = try kernel.retrying { try kernel.store.save(earlier, under: lease) }
+            _ = try kernel.retrying { try kernel.store.ranges.save(earlier, under: lease) }
             kernel.events(.rerun)
             return false
         }
@@ -393,7 +394,7 @@ extension BackfillRun {
         let changed = tally.takeOver()
         guard changed > 0 else { return }
         progress.modified += changed
-        _ = try? kernel.store.renew(kernel.lease, setting: ["modified": .integer(progress.modified)])
+        _ = try? kernel.store.ranges.renew(kernel.lease, setting: ["modified": .integer(progress.modified)])
     }
 
     // MARK: Settle
@@ -405,7 +406,7 @@ extension BackfillRun {
         guard !atRisk.isEmpty else { return }
         let (gate, namespace) = (gate, job.job.namespace)
         let unharmed = try kernel.retrying { try gate.unharmed(among: atRisk, by: phase) }
-        try kernel.retrying { try kernel.store.takeBack(harm: unharmed, of: namespace) }
+        try kernel.retrying { try kernel.store.reservations.remove(unharmed, of: namespace) }
     }
 
     /// Frees the room of what was harmed and is repaired, and keeps the lease meanwhile.

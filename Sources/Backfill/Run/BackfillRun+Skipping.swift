@@ -1,5 +1,6 @@
 import BSON
 import Concurrency
+import JobState
 import Jobs
 import Mongo
 import Scanning
@@ -15,7 +16,7 @@ extension BackfillRun {
         }
         let failure = Failure(id, error, phase: chunk.phase)
         if let stop = skipped.refusal(of: failure) { return .stopped(stop) }
-        try kernel.retrying { try kernel.store.setAside(failure) }
+        try kernel.retrying { try kernel.store.failures.skip(failure) }
         if skipped.add(failure) { kernel.events(.setAside(failure)) }
         guard try checkpoint([DueDocument(id: id)], of: chunk) else { return .again([chunk]) }
         let phase = job.phases[chunk.phase]
@@ -31,7 +32,7 @@ extension BackfillRun {
     func settleFailures() throws -> [Failure] {
         let (collection, phases) = (collection, job.phases)
         return try kernel.retrying {
-            let recorded = try kernel.store.failures()
+            let recorded = try kernel.store.failures.all()
             var open: Set<BSONValue> = []
             for slice in recorded.map(\.id).commandSlices() {
                 let needing = Expression.any(phases.flatMap(\.steps).map(\.needs))
@@ -39,7 +40,7 @@ extension BackfillRun {
                 let cursor = collection.find(filter, options: ["projection": ["_id": 1]])
                 open.formUnion(try cursor.documents().compactMap { $0["_id"] })
             }
-            try kernel.store.forget(failed: recorded.map(\.id).filter { !open.contains($0) })
+            try kernel.store.failures.forget(recorded.map(\.id).filter { !open.contains($0) })
             return recorded.filter { open.contains($0.id) }
         }
     }
@@ -87,7 +88,7 @@ extension BackfillRun {
         }
         let held = try readLocks()
         for ids in held.map(\.id).commandSlices(count: 1_000) {
-            try kernel.retrying { try kernel.store.setAside(locked: ids, phase: 0) }
+            try kernel.retrying { try kernel.store.failures.skip(locked: ids, phase: 0) }
             for id in ids { kernel.events(.setAside(.locked(id, phase: 0))) }
             try kernel.keepLease()
         }

@@ -1,5 +1,6 @@
 import BSON
 import Concurrency
+import JobState
 import Jobs
 import Mongo
 import Scanning
@@ -14,7 +15,7 @@ struct BackfillRun: ~Copyable {
     let plan: BackfillPlan
     let ledger: GateLedger
     var kernel: Kernel
-    var progress: StateStore.Progress
+    var progress: Progress
     var pacing: ChunkPacing
     var durability = WriteDurability(isReplicaSet: false)
     var tally = RunTally()
@@ -38,7 +39,7 @@ struct BackfillRun: ~Copyable {
 
     init(
         _ runner: BackfillRunner, _ plan: BackfillPlan, ledger: GateLedger, kernel: consuming Kernel,
-        progress: StateStore.Progress
+        progress: Progress
     ) {
         (self.runner, self.plan, self.ledger, self.progress) = (runner, plan, ledger, progress)
         self.kernel = kernel
@@ -84,7 +85,7 @@ struct BackfillRun: ~Copyable {
             needing = try look()
         } while true
         if kernel.stop.isRaised { return .signal }
-        try kernel.renew(setting: StateStore.ending(isDone: needing == 0))
+        try kernel.renew(setting: RangeChange.ending(isDone: needing == 0))
         return needing.flatMap { $0 > 0 ? .arrivals($0) : nil }
     }
 
@@ -100,7 +101,7 @@ struct BackfillRun: ~Copyable {
         }
         if stopped != nil { saveCount() }
         // A list that was done says nothing of the rest of the collection: the job is what it was.
-        try kernel.renew(setting: StateStore.ending(isDone: plan.wasDone))
+        try kernel.renew(setting: RangeChange.ending(isDone: plan.wasDone))
         return stopped
     }
 
@@ -115,7 +116,7 @@ struct BackfillRun: ~Copyable {
         let earlier = try settleFailures().filter { $0.code != 0 }.map(\.id)
         skipped = SkippedDocuments(most: runner.options.maxErrors, earlier: Set(earlier))
         guard runner.job.countsHarm else { return }
-        try kernel.retrying { try kernel.store.indexHarm() }
+        try kernel.retrying { try kernel.store.reservations.index() }
         try freeRepaired()
     }
 
@@ -123,11 +124,11 @@ struct BackfillRun: ~Copyable {
         guard !progress.isOpen else { return }
         progress.begin()
         if !isFirst { kernel.events(.pass(number: progress.pass, documents: needing ?? 0)) }
-        try kernel.renew(setting: StateStore.starting(pass: progress.pass, due: needing))
+        try kernel.renew(setting: RangeChange.starting(pass: progress.pass, due: needing))
     }
 
     private mutating func endRound() throws {
-        try kernel.renew(setting: StateStore.ending(isDone: false))
+        try kernel.renew(setting: RangeChange.ending(isDone: false))
         progress.end()
     }
 

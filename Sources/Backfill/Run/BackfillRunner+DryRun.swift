@@ -1,6 +1,7 @@
 import BSON
 import Checking
 import Concurrency
+import JobState
 import Jobs
 package import Mongo
 

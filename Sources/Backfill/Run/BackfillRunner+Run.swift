@@ -1,5 +1,6 @@
 import BSON
 import Concurrency
+import JobState
 import Jobs
 package import Mongo
 import Scanning
@@ -22,7 +23,7 @@ extension BackfillRunner {
     /// may not be read.
     func settled(by store: borrowing StateStore) throws -> BackfillRunner {
         let record = try retry.run { () throws -> BSONDocument? in
-            do throws(MongoError) { return try store.record() } catch {
+            do throws(MongoError) { return try store.jobs.record() } catch {
                 guard error.isAuthorization else { throw error }
                 return nil
             }
@@ -48,14 +49,14 @@ extension BackfillRunner {
             brakes = Brakes(job.job, store: try self.store(pool), missing: plan.missingBrakes)
         } catch {
             // Nothing was written yet.
-            try? store.release(holding.lease)
+            try? store.ranges.release(holding.lease)
             throw error
         }
         let kernel = Kernel(
             retry: retry, events: events, pool: pool, client: try pool.client(), store: store,
             brakes: brakes,
             deadline: options.maxRuntime.map { started + $0 }, holding: holding)
-        var run = BackfillRun(self, plan, ledger: ledger, kernel: kernel, progress: StateStore.Progress(range))
+        var run = BackfillRun(self, plan, ledger: ledger, kernel: kernel, progress: Progress(range))
         let stopped: BackfillReport.Stop?
         do { stopped = try run.run() } catch {
             // The failure is what counts; a lease that cannot be given back ends by itself. After a failure of the

@@ -1,5 +1,6 @@
 import BSON
 package import Concurrency
+package import JobState
 import Jobs
 package import Mongo
 import Scanning
@@ -39,8 +40,8 @@ package struct BackfillRunner: Sendable {
     /// Whether what the run changes is journaled before.
     var keepsJournal: Bool { job.job.keepsJournal && options.keepsJournal }
 
-    func binding(to collectionUUID: BSONValue?) -> StateStore.Binding {
-        StateStore.Binding(
+    func binding(to collectionUUID: BSONValue?) -> JobStore.Binding {
+        JobStore.Binding(
             namespace: job.job.namespace, collectionUUID: collectionUUID, text: job.job.text,
             schemas: job.sources.map { role, source in
                 ["role": .string(role), "path": .string(source.path), "text": .string(source.text)]
@@ -79,7 +80,7 @@ package struct BackfillRunner: Sendable {
         let job = job.judged(by: state.control)
         // Who ran it to its end finds nothing to do, most likely, and the look alone tells it.
         let wasDone =
-            try state.isReadable && store.client.first("ranges", ["_id": store.range])?["state"]?.text == "done"
+            try state.isReadable && store.ranges.document()?["state"]?.text == "done"
         let looks = isAsked || isDry || wasDone || options.only != nil || !job.isSafeByForm
         let survey = looks ? try look(at: collection, on: pool, isDry: isDry, isProof: isProof) : nil
         var plan = BackfillPlan(
@@ -90,7 +91,7 @@ package struct BackfillRunner: Sendable {
             collectionUUID: target.uuid, checksUUID: target.checksUUID, averageSize: target.averageSize)
         plan.wasDone = wasDone
         // What was found good at the start changes with the job's own work.
-        if try !state.isReadable || store.record() == nil {
+        if try !state.isReadable || store.jobs.record() == nil {
             let markers = MarkerRemoval(job: job.job, pool: pool, stateDatabase: options.stateDatabase)
             plan.obstacles = try (survey.map { job.obstacles(found: $0) } ?? []) + markers.obstacles()
         }
@@ -139,7 +140,7 @@ package struct BackfillRunner: Sendable {
             if headroom.pending > 0 {
                 // The run frees their room; the ledger may show some of them still.
                 headroom.pending = max(0, headroom.pending - (try gate.repairedCount(store)))
-                plan.notes += try store.pendingOfOthers()
+                plan.notes += try store.reservations.pendingOfOthers()
             }
             plan.headroom = headroom
         }
@@ -153,7 +154,9 @@ package struct BackfillRunner: Sendable {
                 guard !batch.isEmpty else { break }
                 let harmful = try gate.judged(batch, of: gate.job.whole).filter { $0.judgement == .harmful }.map(\.id)
                 plan.harm += harmful.count
-                if isReadable { plan.recordedHarm += try store.pendingHarm(among: harmful, of: namespace).count }
+                if isReadable {
+                    plan.recordedHarm += try store.reservations.pending(among: harmful, of: namespace).count
+                }
             }
         }
     }
@@ -162,11 +165,11 @@ package struct BackfillRunner: Sendable {
     ///
     /// A user who may only read the data may not see it: then the job counts as not started, and a note says so.
     private func readState(
-        _ store: borrowing StateStore, binding: StateStore.Binding
+        _ store: borrowing StateStore, binding: JobStore.Binding
     ) throws -> (unfinishedChunks: Int?, control: Control, isReadable: Bool, notes: [String]) {
         do {
             try store.check(binding, restarts: options.restarts)
-            return (try store.unfinishedChunks(), try store.control(), true, [])
+            return (try store.ranges.unfinishedChunks(), try store.jobs.control(), true, [])
         } catch let error as MongoError where error.isAuthorization {
             return (
                 nil, Control(), false,

@@ -1,4 +1,5 @@
 import Concurrency
+import JobState
 import Jobs
 import Mongo
 

@@ -1,5 +1,6 @@
 import BSON
 package import Checking
+import JobState
 package import Jobs
 import LocatedYAML
 import Mongo

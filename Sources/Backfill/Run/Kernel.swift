@@ -1,5 +1,6 @@
 import BSON
 import Concurrency
+import JobState
 import Mongo
 
 /// What every writer of documents stands on: the lease with the fence in it, the brakes, retries, rest, the deadline.
@@ -16,7 +17,7 @@ struct Kernel: ~Copyable {
     let brakes: Brakes?
     let deadline: ContinuousClock.Instant?
     /// `nil` in a dry run.
-    private(set) var holding: Holding?
+    private(set) var holding: HeldLease?
     /// The time spent waiting for a majority since the last ``restart()``, which is not time of the work.
     private var waited = Duration.zero
     private var lostBefore = Duration.zero
@@ -25,7 +26,7 @@ struct Kernel: ~Copyable {
     init(
         retry: RetryPolicy, events: @Sendable @escaping (RunEvent) -> Void, pool: ClientPool,
         client: consuming Client, store: consuming StateStore, brakes: Brakes?, deadline: ContinuousClock.Instant?,
-        holding: Holding?
+        holding: HeldLease?
     ) {
         (self.retry, self.events) = (retry, events)
         (self.pool, self.brakes) = (pool, brakes)
@@ -63,7 +64,7 @@ struct Kernel: ~Copyable {
         guard let lease = holding?.lease else { return }
         let (renewed, askedAt) = try retrying {
             let askedAt = ContinuousClock.now
-            return (try store.renew(lease, setting: changes), askedAt)
+            return (try store.ranges.renew(lease, setting: changes), askedAt)
         }
         holding?.renew(renewed, askedAt: askedAt)
         // It waits for a majority.
@@ -78,7 +79,7 @@ struct Kernel: ~Copyable {
 
     /// Gives the lease back, unless a write may still be under way under it.
     /// - Returns: what the operator has to know of it.
-    func leave() -> String? { holding.flatMap { store.leave($0) } }
+    func leave() -> String? { holding.flatMap { store.ranges.leave($0) } }
 
     // MARK: Waiting
 
@@ -93,7 +94,7 @@ struct Kernel: ~Copyable {
         let (stop, deadline, events) = (stop, deadline, events)
         return try brakes.wait(stop: stop, deadline: deadline, events: events) { holds in
             guard recorded != holds.map(\.brake) || holding?.isHalfOver == true else { return }
-            try renew(setting: StateStore.waiting(for: holds))
+            try renew(setting: RangeChange.waiting(for: holds))
             recorded = holds.map(\.brake)
         }
     }

@@ -1,5 +1,6 @@
 import BSON
 import Concurrency
+import JobState
 import Mongo
 
 /// Takes a job's lease, for a runner or for an undo.
@@ -11,7 +12,7 @@ struct LeaseSeeker {
 
     /// Takes the lease; waits for the end of one whose runner is known to be dead, and for others as long as
     /// `--lease-wait` says.
-    func take(_ store: borrowing StateStore, for use: StateStore.Use) throws -> (Holding, BSONDocument) {
+    func take(_ store: borrowing StateStore, for use: RangeStore.Use) throws -> (HeldLease, BSONDocument) {
         let started = ContinuousClock.now
         var announced = false
         // A dead runner never renews: its lease ends once. One that lives would make this wait for ever.
@@ -19,9 +20,9 @@ struct LeaseSeeker {
         var deadEnd: ContinuousClock.Instant?
         while true {
             let askedAt = ContinuousClock.now
-            switch try retry.run({ try store.acquire(for: use) }) {
+            switch try retry.run({ try store.ranges.acquire(for: use) }) {
             case .taken(let lease, let range):
-                return (Holding(lease: lease, askedAt: askedAt), range)
+                return (HeldLease(lease: lease, askedAt: askedAt), range)
             case .held(let holder, let remaining):
                 let needed = max(remaining, .zero) + options.lease.skew
                 let isDead = holder.map { identity.knowsDead($0) } ?? false

@@ -1,5 +1,6 @@
 import BSON
 import Checking
+import JobState
 import Jobs
 import Mongo
 import ServerSchema

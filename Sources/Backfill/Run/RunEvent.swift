@@ -1,3 +1,5 @@
+package import JobState
+
 /// What a runner says while it works; the command line shows it.
 package enum RunEvent: Sendable {
     /// The job goes on after the chunks of earlier runs, which walked over about so many documents.

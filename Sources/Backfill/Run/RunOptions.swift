@@ -1,3 +1,4 @@
+package import JobState
 package import Jobs
 package import Scanning
 

@@ -1,4 +1,5 @@
 import BSON
+import JobState
 import Jobs
 import Mongo
 
@@ -20,7 +21,7 @@ struct StaleCopies {
         }
         guard differing.contains(where: { !$0.isEmpty }) else { return [] }
         var stale = job.steps.map { _ in [BSONValue]() }
-        try store.eachJournalPart { part in
+        try store.journal.eachPart { part in
             for entry in part.entries {
                 let written = part.groups[entry.group].names
                 for (index, step) in job.steps.enumerated() where differing[index].contains(entry.id) {

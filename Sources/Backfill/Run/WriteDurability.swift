@@ -1,4 +1,5 @@
 import BSON
+import JobState
 import Mongo
 
 /// Whether what a chunk wrote is with a majority: its writes and its journal wait for none themselves, and the checkpoint
@@ -7,7 +8,7 @@ struct WriteDurability {
     /// The journal of an attempt, as it was sent.
     struct Journal {
         var entries: ChunkJournal
-        var key: StateStore.JournalKey
+        var key: JournalStore.Key
         var touched: [String]
     }
 

@@ -1,5 +1,6 @@
 import BSON
 package import Concurrency
+import JobState
 import Jobs
 import Mongo
 
@@ -9,7 +10,7 @@ extension JobBook {
     /// - Throws: ``BackfillError`` when no such job was begun, or it is not done; ``MongoError``.
     package func planCleanup(of job: String) throws -> CleanupPlan {
         let store = try store(job)
-        guard let record = try store.record() else { throw try unknown(job) }
+        guard let record = try store.jobs.record() else { throw try unknown(job) }
         try checkDone(job, store)
         var plan = CleanupPlan(job: job, namespace: record["ns"]?.text.flatMap { Namespace($0) })
         plan.journal = try store.client.count("journal", ["_id.job": .string(job)])
@@ -34,9 +35,9 @@ extension JobBook {
         let store = try store(plan.job)
         // Marked first: from here on no run begins that would do the steps again where the markers are gone.
         try withLease(plan.job, store) { _ in
-            try store.steer(["cleaned": StateStore.mark(by: person)], what: "cleaned up", by: person)
+            try store.jobs.steer(["cleaned": JobStore.mark(by: person)], what: "cleaned up", by: person)
         }
-        if let record = try store.record() {
+        if let record = try store.jobs.record() {
             let removal = try markerRemoval(record)
             if !MarkerRemoval.markers(of: removal.job).isEmpty { try removal.run(stop: stop) }
         }
@@ -55,13 +56,13 @@ extension JobBook {
     private func withLease(
         _ job: String, _ store: borrowing StateStore, _ body: (_ keep: () throws -> Void) throws -> Void
     ) throws {
-        guard case .taken(let first, _) = try store.acquire(for: .cleanup) else {
+        guard case .taken(let first, _) = try store.ranges.acquire(for: .cleanup) else {
             throw BackfillError(.leaseHeld, "job \"\(job)\" is held by a runner: clean it up when it is done")
         }
-        var holding = Holding(lease: first, askedAt: .now)
+        var holding = HeldLease(lease: first, askedAt: .now)
         func renew() throws {
             let askedAt = ContinuousClock.now
-            holding.renew(try store.renew(holding.lease), askedAt: askedAt)
+            holding.renew(try store.ranges.renew(holding.lease), askedAt: askedAt)
         }
         do {
             try renew()
@@ -69,22 +70,22 @@ extension JobBook {
             try checkDone(job, store)
             try body { if holding.isHalfOver { try renew() } }
         } catch {
-            try? store.release(holding.lease)
+            try? store.ranges.release(holding.lease)
             throw error
         }
-        try store.release(holding.lease)
+        try store.ranges.release(holding.lease)
     }
 
     private func drop(_ plan: CleanupPlan, _ store: borrowing StateStore, _ between: () throws -> Void) throws {
         let job = BSONValue.string(plan.job)
-        try store.dropJournal(between)
-        try store.dropLeftAlone(between)
+        try store.journal.drop(between)
+        try store.leftAlone.drop(between)
         try store.client.deleteAll("failed", ["_id.job": job], between)
         try store.client.deleteAll("harm", ["_id.job": job, "seen": true], between)
     }
 
     private func checkDone(_ job: String, _ store: borrowing StateStore) throws {
-        let range = try store.client.first("ranges", ["_id": store.range])
+        let range = try store.ranges.document()
         guard ["done", "undone"].contains(range?["state"]?.text) else {
             throw BackfillError(
                 .notDone,

@@ -1,4 +1,5 @@
 import BSON
+import JobState
 import Mongo
 import Scanning
 import SchemaChange
@@ -19,7 +20,7 @@ extension JobBook {
     ///   carries another one; ``MongoError``.
     package func deployEvidence(of job: String, next: ServerSchema?) throws -> DeployEvidence {
         let store = try store(job)
-        guard let record = try store.record() else { throw try unknown(job) }
+        guard let record = try store.jobs.record() else { throw try unknown(job) }
         let roles = record["schemas"]?.document?.values.compactMap { $0.document?["role"]?.text } ?? []
         guard roles.contains("next"), let namespace = record["ns"]?.text.flatMap({ Namespace($0) }) else {
             throw BackfillError(
@@ -50,7 +51,7 @@ extension JobBook {
         let isVerified = evidence == .validator
         try steer(
             job,
-            ["control.deployed": StateStore.mark(by: person, ["verified": .bool(isVerified)])],
+            ["control.deployed": JobStore.mark(by: person, ["verified": .bool(isVerified)])],
             "next is active (\(isVerified ? "the validator says so" : "on the operator's word"))")
     }
 
@@ -58,7 +59,7 @@ extension JobBook {
     /// - Returns: whether there was one.
     /// - Throws: as ``deployed(_:by:)`` does.
     package func revokeDeploy(_ job: String) throws -> Bool {
-        guard let record = try store(job).record() else { throw try unknown(job) }
+        guard let record = try store(job).jobs.record() else { throw try unknown(job) }
         guard Control(record).deployed != nil else { return false }
         try steer(job, ["control.deployed": "$$REMOVE"], "next is not active after all")
         return true

@@ -1,4 +1,5 @@
 import BSON
+package import JobState
 package import Jobs
 import LocatedYAML
 package import Mongo
@@ -49,7 +50,7 @@ extension JobBook {
         guard let record = try store.client.first("jobs", ["_id": .string(job)], adding: ["now": "$$NOW"]) else {
             return nil
         }
-        let range = try store.client.first("ranges", ["_id": store.range], adding: ["now": "$$NOW"])
+        let range = try store.client.first("ranges", ["_id": store.ranges.id], adding: ["now": "$$NOW"])
         let now = ServerTime(range?["now"]) ?? ServerTime(record["now"]) ?? ServerTime(milliseconds: 0)
         var status = JobStatus(record, range: range, now: now, patience: patience)
         status.setAside = try store.client.counts("failed", ["_id.job": .string(job)], by: "code").map {
@@ -87,21 +88,21 @@ extension JobBook {
         var fields: BSONDocument = [:]
         if let note { fields = ["note": .string(note)] }
         try steer(
-            job, ["control.paused": StateStore.mark(by: person, fields)], "paused" + (note.map { ": \($0)" } ?? ""))
+            job, ["control.paused": JobStore.mark(by: person, fields)], "paused" + (note.map { ": \($0)" } ?? ""))
     }
 
     /// Takes a pause back.
     /// - Returns: the pause that was in force; `nil` when there was none.
     /// - Throws: as ``pause(_:note:)`` does.
     package func resume(_ job: String) throws -> Control.Mark? {
-        guard let record = try store(job).record() else { throw try unknown(job) }
+        guard let record = try store(job).jobs.record() else { throw try unknown(job) }
         guard let paused = Control(record).paused else { return nil }
         try steer(job, ["control.paused": "$$REMOVE"], "resumed")
         return paused
     }
 
     func steer(_ job: String, _ changes: BSONDocument, _ what: String) throws {
-        guard try store(job).steer(changes, what: what, by: person) != nil else { throw try unknown(job) }
+        guard try store(job).jobs.steer(changes, what: what, by: person) != nil else { throw try unknown(job) }
     }
 }
 
@@ -153,7 +154,7 @@ extension JobBook {
     }
 
     private func read(_ job: String) throws -> (Job, Control) {
-        guard let record = try store(job).record() else { throw try unknown(job) }
+        guard let record = try store(job).jobs.record() else { throw try unknown(job) }
         return (try JobFile.parse(record["text"]?.text ?? "", path: "job \(job)"), Control(record))
     }
 }

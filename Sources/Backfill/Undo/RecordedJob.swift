@@ -1,6 +1,7 @@
 import BSON
 import Checking
 internal import FoundationEssentials
+import JobState
 import Jobs
 import ServerSchema
 internal import SystemPackage

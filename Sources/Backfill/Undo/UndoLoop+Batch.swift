@@ -1,6 +1,7 @@
 import BSON
 import Checking
 import Concurrency
+import JobState
 import Jobs
 import Mongo
 
@@ -147,13 +148,13 @@ extension UndoLoop {
         tally.restored += restored.count { !leftNow.contains($0) }
         for (document, members) in Dictionary(grouping: left, by: \.document) {
             try kernel.retrying {
-                try kernel.store.leave(members.map(\.id), because: document.reason, code: document.code)
+                try kernel.store.leftAlone.add(members.map(\.id), because: document.reason, code: document.code)
             }
         }
         for (id, document) in left { tally.leave(id, document) }
         if retried != nil {
             let done = restored.filter { !leftNow.contains($0) }
-            try kernel.retrying { try kernel.store.unleave(done) }
+            try kernel.retrying { try kernel.store.leftAlone.remove(done) }
         }
     }
 }

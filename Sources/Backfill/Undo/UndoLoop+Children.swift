@@ -1,5 +1,6 @@
 import BSON
 import Concurrency
+import JobState
 import Jobs
 import Mongo
 
@@ -15,9 +16,9 @@ extension UndoLoop {
         guard subject.mayHaveChildren else { return nil }
         let retry = kernel.retry
         var sequence = start
-        if start == nil, !kernel.isDry { try retry.run { try kernel.store.dropLeftChildren() } }
+        if start == nil, !kernel.isDry { try retry.run { try kernel.store.leftAlone.dropOthers() } }
         var linked: Set<IDKey>?
-        while let part = try retry.run({ try kernel.store.createdChildren(before: sequence) }) {
+        while let part = try retry.run({ try kernel.store.journal.created(before: sequence) }) {
             if linked == nil { linked = try linksOfLeftAlone().union(linksThatStayed()) }
             var rest = part.children[...]
             while !rest.isEmpty {
@@ -30,7 +31,7 @@ extension UndoLoop {
             FaultInjection.reached(.afterRestore)
             let removed = earlierRemoved + children.removed
             try kernel.renew(
-                setting: retried == nil ? StateStore.childrenRemoved(to: part.sequence, count: removed) : [:])
+                setting: retried == nil ? RangeChange.childrenRemoved(to: part.sequence, count: removed) : [:])
         }
         return nil
     }
@@ -117,7 +118,7 @@ extension UndoLoop {
     }
 
     private func isShared(_ namespace: Namespace) throws -> Bool {
-        try kernel.retrying { try kernel.store.isNamedElsewhere(namespace) }
+        try kernel.retrying { try kernel.store.jobs.isNamedElsewhere(namespace) }
     }
 
     /// The documents that are as they were made and may go; the others are recorded.
@@ -161,7 +162,7 @@ extension UndoLoop {
         guard !ids.isEmpty else { return }
         for id in ids { children.leave(id, of: namespace, because: reason) }
         guard !kernel.isDry else { return }
-        try kernel.retrying { try kernel.store.leave(children: ids, of: namespace, because: reason) }
+        try kernel.retrying { try kernel.store.leftAlone.add(children: ids, of: namespace, because: reason) }
     }
 
     /// Removes documents, each while it is byte for byte what was read; the fence stands in the filter.

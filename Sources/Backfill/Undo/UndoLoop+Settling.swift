@@ -1,6 +1,7 @@
 import BSON
 import Checking
 import Concurrency
+import JobState
 import Mongo
 
 /// Documents that the job had made unsyncable, and that sync again.
@@ -17,9 +18,9 @@ extension UndoLoop {
         }
         let namespace = subject.namespace
         try kernel.retrying {
-            let pending = try kernel.store.pendingHarm(among: repaired, of: namespace)
+            let pending = try kernel.store.reservations.pending(among: repaired, of: namespace)
             guard !pending.isEmpty else { return }
-            try kernel.store.note(repaired: repaired.filter(pending.contains), harmed: [], of: namespace)
+            try kernel.store.reservations.note(repaired: repaired.filter(pending.contains), harmed: [], of: namespace)
         }
     }
 
@@ -32,7 +33,7 @@ extension UndoLoop {
         while true {
             let left = try retry.run { () throws -> Int in
                 try gate.freeRepaired(kernel.store)
-                return try kernel.store.repairedHarm(of: subject.namespace)
+                return try kernel.store.reservations.repairedCount(of: subject.namespace)
             }
             guard left > 0 else { return nil }
             if !isTold { runner.events(.waitingForLedger(documents: left, seconds: grace.seconds)) }

@@ -1,6 +1,7 @@
 import BSON
 import Checking
 import Concurrency
+import JobState
 import Jobs
 import Mongo
 
@@ -126,8 +127,8 @@ extension UndoLoop {
         tally.harm += harmful.count
         guard !kernel.isDry, !harmful.isEmpty else { return nil }
         let (retry, namespace) = (kernel.retry, subject.namespace)
-        let recorded = try retry.run { try kernel.store.pendingHarm(among: harmful, of: namespace) }
-        try retry.run { try kernel.store.takeBackRepaired(since: gate.grace(kernel.store), of: namespace) }
+        let recorded = try retry.run { try kernel.store.reservations.pending(among: harmful, of: namespace) }
+        try retry.run { try kernel.store.reservations.removeRepaired(since: gate.grace(kernel.store), of: namespace) }
         let headroom = try retry.run { try gate.exactHeadroom(kernel.store) }
         var new = harmful.filter { !recorded.contains($0) }
         var cut: (id: BSONValue, headroom: Headroom)?
@@ -142,12 +143,12 @@ extension UndoLoop {
         // They sync: what the ledger shows of them it has not noticed to be repaired.
         let shown = try retry.run { try gate.ledger.holding(new, of: namespace) }
         let stale = new.filter(shown.contains)
-        try retry.run { try kernel.store.record(harm: new, stale: stale, of: namespace) }
+        try retry.run { try kernel.store.reservations.add(new, stale: stale, of: namespace) }
         FaultInjection.reached(.afterHarm)
         let now = try retry.run { try gate.headroom(kernel.store) }
         guard now.isExceeded else { return cut }
         // Another job recorded its own meanwhile.
-        try retry.run { try kernel.store.takeBack(harm: new, of: namespace) }
+        try retry.run { try kernel.store.reservations.remove(new, of: namespace) }
         due = []
         return (new[0], now)
     }

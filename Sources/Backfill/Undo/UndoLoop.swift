@@ -1,5 +1,6 @@
 import BSON
 import Concurrency
+import JobState
 import Jobs
 import Mongo
 
@@ -65,14 +66,14 @@ struct UndoLoop: ~Copyable {
     }
 
     private func nextPart(upTo position: JournalPosition?, orAt isIncluded: Bool) throws -> JournalPart? {
-        try kernel.retrying { try kernel.store.journalPart(upTo: position, orAt: isIncluded) }
+        try kernel.retrying { try kernel.store.journal.part(upTo: position, orAt: isIncluded) }
     }
 
     private mutating func checkpoint(_ position: JournalPosition) throws {
         guard !kernel.isDry else { return }
         FaultInjection.reached(.afterRestore)
         // A further walk over what is left has no place to go on from.
-        let changes = retried == nil ? StateStore.undone(to: position, restored: earlier + tally.restored) : [:]
+        let changes = retried == nil ? RangeChange.undone(to: position, restored: earlier + tally.restored) : [:]
         try kernel.renew(setting: changes)
     }
 }

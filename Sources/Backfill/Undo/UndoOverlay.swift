@@ -1,4 +1,5 @@
 import BSON
+import JobState
 
 /// What a dry run would have restored already, where an older entry of the journal may be of the same document.
 ///
@@ -20,7 +21,7 @@ struct UndoOverlay {
 
     /// - Parameter judgesWhole: whether whole documents are judged, so that any earlier walk matters; else one does that
     ///   touches the same fields.
-    init(_ passes: [StateStore.JournaledPass], judgesWhole: Bool, most: Int = Self.most) {
+    init(_ passes: [JournalStore.Pass], judgesWhole: Bool, most: Int = Self.most) {
         self.most = most
         lasting = Set(
             passes.filter { pass in

@@ -1,6 +1,7 @@
 import BSON
 package import Checking
 package import Concurrency
+package import JobState
 import Jobs
 package import Mongo
 
@@ -44,7 +45,7 @@ package struct UndoRunner: Sendable {
 
     private func gate(_ subject: UndoSubject, on client: borrowing Client, _ pool: ClientPool) throws -> Gate? {
         // Harm is judged by the schema that is active now.
-        let control = try retry.run { try store(pool).control() }
+        let control = try retry.run { try store(pool).jobs.control() }
         guard let compiled = subject.job?.judged(by: control), compiled.countsHarm else { return nil }
         let runner = BackfillRunner(compiled, options: options, stop: stop, events: events)
         return Gate(
@@ -59,7 +60,7 @@ package struct UndoRunner: Sendable {
         let subject = try subject(store, on: pool)
         var report = UndoReport(job: job, namespace: subject.namespace, outcome: .dryRun)
         let passes = try fill(&report, of: subject, store)
-        let left = try retry.run { try store.leftAloneIDs() }
+        let left = try retry.run { try store.leftAlone.ofJob() }
         if subject.undoing?.ended != nil, !left.contains(where: { $0.left.reason.isPassing }) {
             report.outcome = .undoneBefore
             report.leftAlone = Self.grouped(left)
@@ -114,10 +115,10 @@ package struct UndoRunner: Sendable {
             .take(store, for: .undo)
         // Read again: until the lease was taken, a runner may have gone on.
         let subject = try subject(store, on: pool)
-        let undoing = range["undo"]?.document.map(StateStore.Undoing.init)
+        let undoing = range["undo"]?.document.map(Undoing.init)
         var report = UndoReport(job: job, namespace: subject.namespace, outcome: .done)
         try fill(&report, of: subject, store)
-        let left = try retry.run { try store.leftAloneIDs() }
+        let left = try retry.run { try store.leftAlone.ofJob() }
         var loop = try loop(
             subject, store, on: pool, left: left, deadline: options.maxRuntime.map { started + $0 }, holding: holding)
         do {
@@ -129,7 +130,7 @@ package struct UndoRunner: Sendable {
                 } else if let stop = try loop.settleRepaired() {
                     report.outcome = .stopped(stop)
                 } else {
-                    try loop.kernel.renew(setting: StateStore.undoEnded)
+                    try loop.kernel.renew(setting: RangeChange.undoEnded)
                 }
             } else {
                 report.outcome = .undoneBefore
@@ -143,8 +144,8 @@ package struct UndoRunner: Sendable {
         report.restored = loop.tally.restored
         report.earlier = loop.earlier
         report.asBefore = loop.tally.asBefore
-        report.leftAlone = Self.grouped(try retry.run { try loop.kernel.store.leftAloneIDs() })
-        report.children = loop.reportOfChildren(left: try retry.run { try loop.kernel.store.leftChildren() })
+        report.leftAlone = Self.grouped(try retry.run { try loop.kernel.store.leftAlone.ofJob() })
+        report.children = loop.reportOfChildren(left: try retry.run { try loop.kernel.store.leftAlone.children() })
         if let gate = loop.gate {
             report.harm = loop.tally.harm
             report.headroom = try retry.run { try gate.exactHeadroom(loop.kernel.store, marks: false) }
@@ -158,8 +159,8 @@ extension UndoRunner {
     @discardableResult
     private func fill(
         _ report: inout UndoReport, of subject: UndoSubject, _ store: borrowing StateStore
-    ) throws -> [StateStore.JournaledPass] {
-        let passes = try retry.run { try store.journaledPasses() }
+    ) throws -> [JournalStore.Pass] {
+        let passes = try retry.run { try store.journal.passes() }
         report.chunks = passes.reduce(0) { $0 + $1.chunks }
         report.changes = passes.reduce(0) { $0 + $1.changes }
         report.notes = subject.notes
@@ -170,7 +171,7 @@ extension UndoRunner {
     private func loop(
         _ subject: UndoSubject, _ store: consuming StateStore, on pool: ClientPool,
         left: [(id: BSONValue, left: UndoReport.LeftDocument)], deadline: ContinuousClock.Instant? = nil,
-        holding: Holding? = nil
+        holding: HeldLease? = nil
     ) throws -> UndoLoop {
         let client = try pool.client()
         let isOver = subject.undoing?.ended != nil

@@ -1,5 +1,6 @@
 import BSON
 import Checking
+import JobState
 import Jobs
 import Mongo
 import ServerSchema
@@ -21,7 +22,7 @@ struct UndoSubject {
     /// Documents that an earlier version of the program changed without a journal, as far as it knew.
     let unjournaled: Int
     /// The undo that was begun.
-    let undoing: StateStore.Undoing?
+    let undoing: Undoing?
 
     /// Whether the job may have made documents in other collections.
     var mayHaveChildren: Bool { job?.steps.contains { $0.step.kind is ExtractStep } ?? true }
@@ -29,7 +30,7 @@ struct UndoSubject {
     /// Looks the job up.
     /// - Throws: ``BackfillError`` when there is no such job, or no undo for it.
     static func find(_ store: borrowing StateStore, assuming: CheckOptions) throws -> UndoSubject? {
-        guard let record = try store.record() else { return nil }
+        guard let record = try store.jobs.record() else { return nil }
         let name = store.job
         try store.checkVersion(of: record)
         guard let namespace = record["ns"]?.text.flatMap({ Namespace($0) }) else {
@@ -40,12 +41,12 @@ struct UndoSubject {
                 .undoRefused,
                 "job \"\(name)\" cannot be undone: it ran without a journal (\"journal: false\" or --no-journal)")
         }
-        let range = try store.client.first("ranges", ["_id": store.range]) ?? [:]
-        let progress = StateStore.Progress(range)
-        guard try progress.modified == 0 || (record["cleaned"] == nil && store.hasJournal()) else {
+        let range = try store.ranges.document() ?? [:]
+        let progress = Progress(range)
+        guard try progress.modified == 0 || (record["cleaned"] == nil && !store.journal.isEmpty()) else {
             throw BackfillError(.undoRefused, "job \"\(name)\" cannot be undone: its journal was dropped")
         }
-        if let later = try store.laterWriter(of: record) {
+        if let later = try store.jobs.laterWriter(of: record) {
             throw BackfillError(
                 .undoRefused,
                 "job \"\(name)\" cannot be undone: the later job \"\(later)\" wrote the same fields of \(namespace); undo "
@@ -62,7 +63,7 @@ struct UndoSubject {
             name: name, namespace: namespace, collectionUUID: target.checksUUID ? target.uuid : nil,
             averageSize: target.averageSize, job: compiled, touched: Set(record.touched.map(\.topLevel)).sorted(),
             unjournaled: Self.unjournaled(in: range),
-            undoing: range["undo"]?.document.map(StateStore.Undoing.init))
+            undoing: range["undo"]?.document.map(Undoing.init))
         if try store.client.first("migrations", ["_id": .string(name)]) != nil {
             subject.notes.append(
                 "migrate has recorded the job as applied, and does not run it again: what it did is done once more by a job of "

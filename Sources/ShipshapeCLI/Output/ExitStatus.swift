@@ -3,6 +3,7 @@ internal import BSON
 internal import Backfill
 internal import Checking
 internal import Glibc
+internal import JobState
 internal import LocatedYAML
 internal import Mongo
 internal import Planning

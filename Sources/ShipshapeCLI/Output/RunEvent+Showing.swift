@@ -1,4 +1,5 @@
 internal import Backfill
+internal import JobState
 internal import Reporting
 
 extension RunEvent {

@@ -1,5 +1,6 @@
 import BSON
 import Backfill
+import JobState
 import Jobs
 import LocatedYAML
 import Mongo

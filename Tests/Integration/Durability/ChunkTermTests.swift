@@ -4,6 +4,7 @@ import TestSupport
 import Testing
 
 @testable import Backfill
+@testable import JobState
 @testable import Jobs
 
 /// A chunk and its checkpoint share one wait for a majority, which holds only within one primary's term.

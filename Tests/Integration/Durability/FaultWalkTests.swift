@@ -4,6 +4,7 @@ import TestSupport
 import Testing
 
 @testable import Backfill
+@testable import JobState
 @testable import Jobs
 
 /// Killed at any fault point and run again, a command leaves what an uninterrupted run leaves.

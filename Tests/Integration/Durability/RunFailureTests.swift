@@ -1,5 +1,6 @@
 import BSON
 import Glibc
+import JobState
 import TestSupport
 import Testing
 

@@ -6,6 +6,7 @@ import TestSupport
 import Testing
 
 @testable import Backfill
+@testable import JobState
 @testable import Jobs
 
 /// A runner whose lease has ended changes nothing, whenever its write arrives.

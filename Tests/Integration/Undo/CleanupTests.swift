@@ -5,6 +5,7 @@ import TestSupport
 import Testing
 
 @testable import Backfill
+@testable import JobState
 @testable import Jobs
 
 /// What a job that is done leaves behind is dropped when somebody says so, and not before.

@@ -1,6 +1,7 @@
 internal import ArgumentParser
 internal import Backfill
 internal import Concurrency
+internal import JobState
 internal import Mongo
 
 /// `shipshape pause JOB`.

@@ -3,6 +3,7 @@ import Conformance
 import ServerSchema
 
 @testable import Backfill
+@testable import JobState
 @testable import Jobs
 
 /// A random step of each kind.

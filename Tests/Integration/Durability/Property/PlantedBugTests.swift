@@ -4,6 +4,7 @@ import TestSupport
 import Testing
 
 @testable import Backfill
+@testable import JobState
 @testable import Jobs
 
 /// The property test is worth what it catches: three mistakes that a debug build makes on purpose.

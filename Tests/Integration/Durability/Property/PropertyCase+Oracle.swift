@@ -3,6 +3,7 @@ import Mongo
 import TestSupport
 
 @testable import Backfill
+@testable import JobState
 @testable import Jobs
 
 /// What the job has to make of documents.

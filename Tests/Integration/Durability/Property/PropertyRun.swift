@@ -1,3 +1,4 @@
+import JobState
 import TestSupport
 
 /// Many cases, a few at once.

@@ -5,6 +5,7 @@ import TestSupport
 import Testing
 
 @testable import Backfill
+@testable import JobState
 @testable import Jobs
 
 /// What is done side by side is what would be done one after the other.

@@ -4,6 +4,7 @@ import TestSupport
 import Testing
 
 @testable import Backfill
+@testable import JobState
 @testable import Jobs
 
 /// Each kind of step by the program: the dry run counts what the run does, and a second run finds nothing to do.

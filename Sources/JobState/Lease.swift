@@ -1,6 +1,6 @@
 import BSON
 import Concurrency
-import Jobs
+package import Jobs
 
 /// How long a runner owns a range, and how long a write of its may take.
 package struct LeaseTerms: Hashable, Sendable {
@@ -23,16 +23,16 @@ package struct LeaseTerms: Hashable, Sendable {
 /// A range that this runner owns until a time on the server's clock.
 package struct Lease: Hashable, Sendable {
     /// Counts the leases of the range: a checkpoint of an older one is refused.
-    let token: Int
+    package let token: Int
     /// The end as the server last acknowledged it, in milliseconds since 1970.
     let end: Int64
-    let terms: LeaseTerms
+    package let terms: LeaseTerms
 
     /// Holds while a write that starts now ends within the lease, by the server's own clock.
     ///
     /// It travels in the filter of every write, since a check before the write can come too late: the runner may be
     /// stopped between the two for any time. The constant is folded once per command, so it costs nothing per document.
-    var fence: Expression {
+    package var fence: Expression {
         if FaultInjection.isPlanted(.noFence) { return .constant(true) }
         let latest = end - terms.writeLimit.milliseconds
         return .call("$lt", .variable("NOW"), .constant(.date(milliseconds: latest)))

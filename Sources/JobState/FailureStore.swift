@@ -1,17 +1,20 @@
-import BSON
-import Mongo
+package import BSON
+package import Mongo
 
-/// The documents that the job's runs have set aside.
-extension StateStore {
+/// The collection `failed`: documents that the job's runs have skipped.
+package struct FailureStore {
+    let client: StoreClient
+    let job: String
+
     /// Records a document, with majority: before the job passes it over.
-    func setAside(_ failure: Failure) throws(MongoError) {
+    package func skip(_ failure: Failure) throws(MongoError) {
         try client.put(
             "failed", id: failedKey(failure.id),
             ["code": .integer(failure.code), "name": .string(failure.name), "phase": .integer(failure.phase)])
     }
 
     /// Records documents that stayed locked, many in a command.
-    func setAside(locked ids: [BSONValue], phase: Int) throws(MongoError) {
+    package func skip(locked ids: [BSONValue], phase: Int) throws(MongoError) {
         var keys: [BSONValue] = []
         for id in ids { keys.append(failedKey(id)) }
         try client.upsert(
@@ -20,7 +23,7 @@ extension StateStore {
     }
 
     /// All that are recorded.
-    func failures() throws(MongoError) -> [Failure] {
+    package func all() throws(MongoError) -> [Failure] {
         try client.all("failed", ["_id.job": .string(job)]).documents().compactMap { document in
             guard let id = document["_id"]?.document?["id"] else { return nil }
             return Failure(
@@ -30,7 +33,7 @@ extension StateStore {
     }
 
     /// Takes the records of these documents away: they need the job no more.
-    func forget(failed ids: [BSONValue]) throws(MongoError) {
+    package func forget(_ ids: [BSONValue]) throws(MongoError) {
         var keys: [BSONValue] = []
         for id in ids { keys.append(failedKey(id)) }
         try client.delete("failed", ids: keys)

@@ -1,5 +1,5 @@
-import BSON
-import ServerSchema
+package import BSON
+package import ServerSchema
 
 /// Why a job cannot run, or cannot go on.
 package struct BackfillError: Error, Hashable, Sendable {
@@ -55,12 +55,12 @@ package struct BackfillError: Error, Hashable, Sendable {
 
 extension BackfillError {
     /// A collection that a step reads is not there.
-    static func lookupMissing(_ namespace: Namespace) -> BackfillError {
+    package static func lookupMissing(_ namespace: Namespace) -> BackfillError {
         BackfillError(.unknownCollection, "there is no collection \(namespace) to read from")
     }
 
     /// A round is open, which a list would come in the way of.
-    static func unfinished(_ job: String) -> BackfillError {
+    package static func unfinished(_ job: String) -> BackfillError {
         BackfillError(
             .notDone,
             "job \"\(job)\" is half done, and its next run comes to these documents by itself: end it first, "
@@ -68,7 +68,7 @@ extension BackfillError {
     }
 
     /// The error with the place of the step that it is about.
-    func located(at location: SourceLocation?) -> BackfillError {
+    package func located(at location: SourceLocation?) -> BackfillError {
         guard let location else { return self }
         return BackfillError(kind, "\(location.file):\(location.line):\(location.column): \(message)")
     }

@@ -1,26 +1,26 @@
-import BSON
-import Jobs
+package import BSON
+package import Jobs
 
 /// What a chunk is about to change, as the journal keeps it: per document the touched fields as they are, and a digest of
 /// them as they will be.
 ///
 /// Documents that change alike share one group: of additions of one constant the journal holds the digest once, and else
 /// only `_id`s.
-struct ChunkJournal {
+package struct ChunkJournal {
     /// The most bytes of entries in one document of the journal, unless one entry alone has more.
     static let partSize = 8 << 20
     /// What a group takes besides its head and its `_id`s, at most: its name in the list, and theirs.
     private static let overhead = 24
 
     /// Documents that the chunk changes.
-    private(set) var count = 0
+    package private(set) var count = 0
     /// Bytes of all groups: about what the journal takes in the state database, before compression.
-    private(set) var bytes = 0
+    package private(set) var bytes = 0
     /// The groups of each document of the journal.
     var parts: [BSONValue] { open.groups.isEmpty ? closed : closed + [open.bson] }
 
     /// Documents that are made in other collections before the chunk is written.
-    private(set) var created: [BSONValue] = []
+    package private(set) var created: [BSONValue] = []
 
     private let touched: [String]
     /// Under which names the parts of a change stand for each of ``touched``.
@@ -29,13 +29,13 @@ struct ChunkJournal {
     private var open = Part()
 
     /// - Parameter touched: the names of the touched fields, in the order of their bytes.
-    init(touched: [String]) {
+    package init(touched: [String]) {
         self.touched = touched
         keys = touched.indices.map { ("b\($0)", "a\($0)", "p\($0)") }
     }
 
     /// Adds a document that is made in another collection, with the digest of all of it.
-    mutating func add(_ creation: ClientCreation) {
+    package mutating func add(_ creation: ClientCreation) {
         created.append(CreatedChild(creation).bson)
     }
 
@@ -45,7 +45,7 @@ struct ChunkJournal {
     /// - Parameter id: of the document; `nil` where it stands in `before`.
     /// - Returns: whether it is journaled: a document of which no touched field changes is not.
     @discardableResult
-    mutating func add(
+    package mutating func add(
         _ id: BSONValue? = nil, before old: BSONDocument, after new: BSONDocument, positions: [Int]? = nil
     ) throws(BSONError) -> Bool {
         let key = id.map { BSONDocument([("_id", $0)]) } ?? old
@@ -87,7 +87,7 @@ struct ChunkJournal {
         return isEmpty ? nil : change.finish()
     }
 
-    static func differs(
+    package static func differs(
         _ was: BSONElement?, of before: borrowing BSONView, _ willBe: BSONElement?, of after: borrowing BSONView
     ) -> Bool {
         guard let was, let willBe else { return was != nil || willBe != nil }
@@ -122,7 +122,7 @@ struct ChunkJournal {
 
     /// The groups of one document of the journal.
     private struct Part {
-        private(set) var groups: [(head: BSONDocument, ids: BSONBuilder, count: Int)] = []
+        package private(set) var groups: [(head: BSONDocument, ids: BSONBuilder, count: Int)] = []
         private var indexes: [BSONDocument: Int] = [:]
         private(set) var size = 0
 
@@ -155,7 +155,7 @@ struct ChunkJournal {
 
 extension BSONDocument {
     /// The places of these fields among all fields of the document; −1 for one that is missing.
-    func positions(of names: [String]) throws(BSONError) -> [Int] {
+    package func positions(of names: [String]) throws(BSONError) -> [Int] {
         let all = try elements().map(\.name)
         return names.map { all.firstIndex(of: $0) ?? -1 }
     }

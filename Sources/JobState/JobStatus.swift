@@ -97,6 +97,9 @@ package struct JobStatus: Sendable {
     package var control = Control()
     /// Who asked for what, the oldest first.
     package var log: [LogLine] = []
+
+    /// A job of which nothing is known yet.
+    package init(job: String, now: ServerTime) { (self.job, self.now) = (job, now) }
 }
 
 extension JobStatus {

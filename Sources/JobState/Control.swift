@@ -11,6 +11,9 @@ package struct Control: Hashable, Sendable {
         package var at: ServerTime?
         /// What the operator said about it.
         package var note: String?
+
+        /// Joins the three.
+        package init(by: String, at: ServerTime?, note: String?) { (self.by, self.at, self.note) = (by, at, note) }
     }
 
     /// Set while the job has to wait for `resume`.
@@ -26,7 +29,7 @@ package struct Control: Hashable, Sendable {
     package init() {}
 
     /// Reads the `control` of a job's record.
-    init(_ record: BSONDocument) {
+    package init(_ record: BSONDocument) {
         guard let control = record["control"]?.document else { return }
         paused = control["paused"]?.document.map(Mark.init)
         limits = LimitOverride.all(in: control["limits"]?.document ?? [:])
@@ -37,7 +40,7 @@ package struct Control: Hashable, Sendable {
 }
 
 extension Control.Mark {
-    init(_ document: BSONDocument) {
+    package init(_ document: BSONDocument) {
         self.init(
             by: document["by"]?.text ?? "unknown", at: ServerTime(document["at"]), note: document["note"]?.text)
     }

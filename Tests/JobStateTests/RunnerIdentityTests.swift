@@ -2,8 +2,7 @@ import BSON
 import Foundation
 import Testing
 
-@testable import Backfill
-@testable import Jobs
+@testable import JobState
 
 /// A runner is told dead only where that is certain.
 @Suite struct RunnerIdentityTests {

@@ -1,25 +1,25 @@
-import BSON
+package import BSON
 
 /// Documents that a chunk changes alike, as the journal holds them.
-struct JournalGroup {
-    static let before = "b"
-    static let added = "n"
-    static let places = "p"
-    static let after = "a"
-    static let ids = "i"
+package struct JournalGroup {
+    package static let before = "b"
+    package static let added = "n"
+    package static let places = "p"
+    package static let after = "a"
+    package static let ids = "i"
 
     /// The changed fields that the documents had, as they were, in the order of their names' bytes.
-    let before: BSONDocument
+    package let before: BSONDocument
     /// The changed fields that they lacked, in the same order.
-    let added: [String]
+    package let added: [String]
     /// The places of ``before``'s fields among all fields of the document; `nil` where no field goes or moves.
-    let places: [Int]?
+    package let places: [Int]?
     /// The changed fields as the chunk leaves them.
-    let after: JournalDigest
+    package let after: JournalDigest
     /// The documents.
-    let ids: [BSONValue]
+    package let ids: [BSONValue]
     /// The names of all changed fields, in the order of their bytes.
-    let names: [String]
+    package let names: [String]
 
     private init(
         before: BSONDocument, added: [String], places: [Int]?, after: JournalDigest, ids: [BSONValue], names: [String]
@@ -45,7 +45,7 @@ struct JournalGroup {
     ///
     /// Names are compared, and values are copied, by their bytes: what is not UTF-8 stays as it is. Where a field went, all
     /// changed fields are put back at the places that they had, and the others keep their order.
-    func restored(_ current: BSONDocument) throws(BSONError) -> BSONDocument {
+    package func restored(_ current: BSONDocument) throws(BSONError) -> BSONDocument {
         let (now, was) = (current.view, before.view)
         var builder = BSONBuilder()
         var others: [BSONElement] = []
@@ -82,12 +82,12 @@ struct JournalGroup {
     }
 
     /// The group without its documents: how fields were changed.
-    var change: JournalGroup {
+    package var change: JournalGroup {
         JournalGroup(before: before, added: added, places: places, after: after, ids: [], names: names)
     }
 
     /// The changed fields of a document as they are now, in the form that ``before`` and the digest have.
-    func fields(of document: BSONDocument) throws(BSONError) -> BSONDocument {
+    package func fields(of document: BSONDocument) throws(BSONError) -> BSONDocument {
         var builder = BSONBuilder()
         let view = document.view
         for name in names {

@@ -1,10 +1,10 @@
-import BSON
+package import BSON
 
-/// What a runner records of its range, as changes for ``renew(_:setting:)``.
-extension StateStore {
+/// What a runner records of its range, as changes for ``RangeStore/renew(_:setting:)``.
+package enum RangeChange {
     /// The changes that start a round.
     /// - Parameter due: how many documents need the job; `nil` where nobody has counted.
-    static func starting(pass: Int, due: Int?) -> BSONDocument {
+    package static func starting(pass: Int, due: Int?) -> BSONDocument {
         [
             "pass": .integer(pass), "phase": "$$REMOVE", "phases": "$$REMOVE",
             "upper": ["$literal": ["v": .maxKey]], "last": "$$REMOVE", "state": "running", "walked": 0,
@@ -13,7 +13,7 @@ extension StateStore {
     }
 
     /// The changes that record a chunk as done; the sums are given as they are, so that a repeated write adds nothing.
-    static func checkpoint(_ progress: Progress) -> BSONDocument {
+    package static func checkpoint(_ progress: Progress) -> BSONDocument {
         [
             "last": progress.last.map { ["$literal": ["v": $0]] } ?? "$$REMOVE", "chunks": .integer(progress.chunks),
             "modified": .integer(progress.modified), "walked": .integer(progress.walked), "active": "$$NOW",
@@ -22,7 +22,7 @@ extension StateStore {
     }
 
     /// The changes that end a pass.
-    static func ending(isDone: Bool) -> BSONDocument {
+    package static func ending(isDone: Bool) -> BSONDocument {
         [
             "upper": "$$REMOVE", "last": "$$REMOVE", "walked": "$$REMOVE", "due": "$$REMOVE", "recent": "$$REMOVE",
             "active": "$$NOW",
@@ -32,15 +32,15 @@ extension StateStore {
 
     /// The changes that say why the runner waits.
     /// - Parameter brakes: each as brake, metric, value and limit.
-    static func waiting(for brakes: [BSONDocument]) -> BSONDocument {
+    package static func waiting(for brakes: [BSONDocument]) -> BSONDocument {
         ["waiting": ["$literal": .array(of: brakes.map { .object($0) })]]
     }
 
     /// The changes that say that the runner waits no longer; the speed is measured anew.
-    static var goingOn: BSONDocument { ["waiting": "$$REMOVE", "active": "$$NOW", "recent": fresh] }
+    package static var goingOn: BSONDocument { ["waiting": "$$REMOVE", "active": "$$NOW", "recent": fresh] }
 
     /// The changes that take a lease.
-    static func taking(_ lease: BSONValue, for use: Use) -> BSONDocument {
+    static func taking(_ lease: BSONValue, for use: RangeStore.Use) -> BSONDocument {
         let state =
             switch use {
             case .backfill: "running"
@@ -61,10 +61,26 @@ extension StateStore {
             "state": ["$cond": [["$eq": ["$state", "running"]], "stopped", "$state"]],
         ]
     }
+
+    /// The changes that record how far an undo is.
+    package static func undone(to position: JournalPosition, restored: Int) -> BSONDocument {
+        [
+            "undo.at": ["$literal": .object(position.document)], "undo.restored": .integer(restored),
+            "active": "$$NOW",
+        ]
+    }
+
+    /// The changes that record how far the removal of documents in other collections is.
+    package static func childrenRemoved(to sequence: Int64, count: Int) -> BSONDocument {
+        ["undo.children": .long(sequence), "undo.removed": .integer(count), "active": "$$NOW"]
+    }
+
+    /// The changes that end an undo.
+    package static var undoEnded: BSONDocument { ["undo.ended": "$$NOW", "state": "undone", "active": "$$NOW"] }
 }
 
 /// The marks by which an operator sees the speed: when how many documents were behind the runner, of the last minute.
-extension StateStore {
+extension RangeChange {
     private static let marks = 20
     private static let millisecondsBetweenMarks = 3_000
 

@@ -1,24 +1,27 @@
-import BSON
+package import BSON
 
 /// One document of the journal: a chunk, or a part of one.
-struct JournalPart {
+package struct JournalPart {
     /// An entry: a document, and how the chunk changed it.
-    struct Entry {
-        let id: BSONValue
+    package struct Entry {
+        package let id: BSONValue
         /// The index of its group.
-        let group: Int
+        package let group: Int
+
+        /// Joins the two.
+        package init(id: BSONValue, group: Int) { (self.id, self.group) = (id, group) }
     }
 
-    let position: JournalPosition
-    let pass: Int
-    let phase: Int
+    package let position: JournalPosition
+    package let pass: Int
+    package let phase: Int
     /// What the attempts at one chunk have in common: its number; in journals of earlier versions where it began.
-    let chunk: BSONValue
+    package let chunk: BSONValue
     /// The names of the fields that the phase touches.
-    let touched: [String]
-    let groups: [JournalGroup]
+    package let touched: [String]
+    package let groups: [JournalGroup]
     /// All entries, in the journal's order.
-    let entries: [Entry]
+    package let entries: [Entry]
 
     /// - Throws: ``BackfillError`` when the document is damaged.
     init(_ document: BSONDocument) throws {

@@ -1,15 +1,15 @@
-import BSON
+package import BSON
 import Jobs
 
 /// What the touched fields of a document are, in 16 bytes: the beginning of the SHA-256 of a document of them.
 ///
 /// The fields stand in the order of their names' bytes; one that is missing is left out.
-struct JournalDigest: Hashable {
+package struct JournalDigest: Hashable {
     private let high: UInt64
     private let low: UInt64
 
     /// The digest of a document of the fields.
-    init(of fields: BSONDocument) { self.init(SHA256.digest(of: fields.bytes)) }
+    package init(of fields: BSONDocument) { self.init(SHA256.digest(of: fields.bytes)) }
 
     private init(_ digest: [UInt8]) {
         func word(_ start: Int) -> UInt64 { digest[start..<start + 8].reduce(0) { $0 << 8 | UInt64($1) } }
@@ -25,7 +25,7 @@ struct JournalDigest: Hashable {
     }
 
     /// Reads what ``bson`` wrote; `nil` for anything else.
-    init?(_ value: BSONValue?) {
+    package init?(_ value: BSONValue?) {
         guard case .binary(_, let bytes)? = value, bytes.count == 16 else { return nil }
         self.init(bytes)
     }

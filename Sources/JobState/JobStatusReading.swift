@@ -1,11 +1,11 @@
-import BSON
+package import BSON
 import Concurrency
 import ServerSchema
 
 extension JobStatus {
     /// Reads the record of a job and the range of its runner.
     /// - Parameter patience: how long a job may be silent before it is stalled.
-    init(_ record: BSONDocument, range: BSONDocument?, now: ServerTime, patience: Duration) {
+    package init(_ record: BSONDocument, range: BSONDocument?, now: ServerTime, patience: Duration) {
         self.init(job: record["_id"]?.text ?? "", now: now)
         namespace = record["ns"]?.text.flatMap { Namespace($0) }
         created = ServerTime(record["created"])
@@ -14,7 +14,7 @@ extension JobStatus {
             LogLine(at: ServerTime($0["at"]), by: $0["by"]?.text ?? "unknown", what: $0["what"]?.text ?? "")
         }
         guard let range else { return }
-        let progress = StateStore.Progress(range)
+        let progress = Progress(range)
         pass = progress.pass
         chunks = progress.chunks
         modified = progress.modified

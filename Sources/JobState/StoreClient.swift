@@ -1,12 +1,20 @@
-import BSON
+package import BSON
 import Concurrency
 import Jobs
-import Mongo
+package import Mongo
 
 /// The few operations that the state database needs, each with majority concerns and a limit in time.
-struct StoreClient: ~Copyable {
-    let database: String
-    let client: Client
+///
+/// The stores of a job share one; used on one thread.
+package final class StoreClient {
+    package let database: String
+    package let client: Client
+
+    /// Takes over a client.
+    package init(database: String, client: consuming Client) {
+        self.database = database
+        self.client = client
+    }
 
     private static let limit: BSONValue = 10_000
     private static let majority: BSONValue = ["w": "majority", "wtimeout": 10_000]
@@ -22,7 +30,7 @@ struct StoreClient: ~Copyable {
 
     /// One document; `fields` are computed by the server and added to it.
     /// - Parameter projection: which of its own fields are read; `nil` reads them all.
-    func first(
+    package func first(
         _ collection: String, _ filter: BSONDocument, adding fields: BSONDocument? = nil,
         projecting projection: BSONDocument? = nil
     ) throws(MongoError) -> BSONDocument? {
@@ -72,7 +80,7 @@ struct StoreClient: ~Copyable {
     }
 
     /// Creates a document with the server's time as `created`, unless there is one; idempotent.
-    func createIfAbsent(_ collection: String, id: BSONValue, _ document: BSONDocument) throws(MongoError) {
+    package func createIfAbsent(_ collection: String, id: BSONValue, _ document: BSONDocument) throws(MongoError) {
         let merged: BSONValue = ["$mergeObjects": [["$literal": .object(document)], ["created": "$$NOW"], "$$ROOT"]]
         do {
             try write(
@@ -105,7 +113,7 @@ struct StoreClient: ~Copyable {
 
     /// Deletes every document that fits, some at a time.
     /// - Parameter between: called before each of these times.
-    func deleteAll<E: Error>(
+    package func deleteAll<E: Error>(
         _ collection: String, _ filter: BSONDocument, _ between: () throws(E) -> Void
     ) throws {
         while true {
@@ -119,7 +127,7 @@ struct StoreClient: ~Copyable {
     }
 
     /// Deletes every document that fits, some at a time.
-    func deleteAll(_ collection: String, _ filter: BSONDocument) throws(MongoError) {
+    package func deleteAll(_ collection: String, _ filter: BSONDocument) throws(MongoError) {
         do { try deleteAll(collection, filter) {} } catch let error as MongoError {
             throw error
         } catch {
@@ -172,7 +180,7 @@ struct StoreClient: ~Copyable {
     }
 
     /// Every document that fits; `fields` are computed by the server and added to each.
-    func all(_ collection: String, _ filter: BSONDocument, adding fields: BSONDocument? = nil) -> Cursor {
+    package func all(_ collection: String, _ filter: BSONDocument, adding fields: BSONDocument? = nil) -> Cursor {
         var pipeline: [BSONDocument] = [["$match": .object(filter)]]
         if let fields { pipeline.append(["$set": .object(fields)]) }
         return client.collection(Namespace(database: database, collection: collection)).aggregate(
@@ -180,7 +188,9 @@ struct StoreClient: ~Copyable {
     }
 
     /// How many documents fit, by the value of a field.
-    func counts(_ collection: String, _ filter: BSONDocument, by field: String) throws(MongoError) -> [BSONDocument] {
+    package func counts(_ collection: String, _ filter: BSONDocument, by field: String) throws(MongoError)
+        -> [BSONDocument]
+    {
         let cursor = client.collection(Namespace(database: database, collection: collection)).aggregate(
             [
                 ["$match": .object(filter)], ["$group": ["_id": .string("$\(field)"), "count": ["$sum": 1]]],
@@ -190,14 +200,14 @@ struct StoreClient: ~Copyable {
     }
 
     /// The `_id`s of a collection's documents, in their order.
-    func ids(_ collection: String) throws(MongoError) -> [BSONValue] {
+    package func ids(_ collection: String) throws(MongoError) -> [BSONValue] {
         let cursor = client.collection(Namespace(database: database, collection: collection)).find(
             [:], options: ["readConcern": ["level": "majority"], "projection": ["_id": 1], "sort": ["_id": 1]])
         return try cursor.documents().compactMap { $0["_id"] }
     }
 
     /// How many documents fit.
-    func count(_ collection: String, _ filter: BSONDocument) throws(MongoError) -> Int {
+    package func count(_ collection: String, _ filter: BSONDocument) throws(MongoError) -> Int {
         var cursor = client.collection(Namespace(database: database, collection: collection)).aggregate(
             [["$match": .object(filter)], ["$count": "n"]], options: ["readConcern": ["level": "majority"]])
         return try cursor.nextDocument()?["n"]?.integer ?? 0

@@ -1,20 +1,26 @@
-import BSON
+package import BSON
 import Concurrency
 import Jobs
-import Mongo
+package import Mongo
 
 /// The documents that jobs are about to make unsyncable, recorded before the write.
 ///
 /// The ledger lags behind the writes; until it shows a document, the document counts as pending. The record is shared by
 /// all jobs of the state database, as the limit is.
-extension StateStore {
+package struct ReservationStore {
+    let client: StoreClient
+    let job: String
+
+    /// Tells which of some documents the ledger shows.
+    package typealias Holding = (_ ids: [BSONValue], _ namespace: Namespace) throws -> Set<BSONValue>
+
     private static let batch = 1_000
 
     /// Records the harm of the next chunk, with majority.
     ///
     /// A document that the ledger once showed and that was repaired since is pending again.
     /// - Parameter stale: those that the ledger shows still, or again: what it shows is not this harm.
-    func record(harm ids: [BSONValue], stale: [BSONValue], of namespace: Namespace) throws(MongoError) {
+    package func add(_ ids: [BSONValue], stale: [BSONValue], of namespace: Namespace) throws(MongoError) {
         let isStale = Set(stale)
         let fresh = ids.filter { !isStale.contains($0) }
         for (ids, isStale) in [(fresh, false), (stale, true)] where !ids.isEmpty {
@@ -25,7 +31,7 @@ extension StateStore {
     }
 
     /// Makes the index that the sums are asked of; without the privilege for it they only take longer.
-    func indexHarm() throws(MongoError) {
+    package func index() throws(MongoError) {
         do throws(MongoError) {
             try client.createIndex("harm", ["seen": 1, "_id.job": 1, "_id.ns": 1], name: "pending")
         } catch {
@@ -34,12 +40,12 @@ extension StateStore {
     }
 
     /// Takes back what was recorded for a chunk that is not written after all, or that it did no harm to.
-    func takeBack(harm ids: [BSONValue], of namespace: Namespace) throws(MongoError) {
+    package func remove(_ ids: [BSONValue], of namespace: Namespace) throws(MongoError) {
         try client.delete("harm", ids: ids.map { .object(key($0, namespace)) })
     }
 
     /// Which of these documents this job has among the pending.
-    func pendingHarm(among ids: [BSONValue], of namespace: Namespace) throws(MongoError) -> Set<BSONValue> {
+    package func pending(among ids: [BSONValue], of namespace: Namespace) throws(MongoError) -> Set<BSONValue> {
         var pending: Set<BSONValue> = []
         for keys in ids.map({ .object(key($0, namespace)) }).commandSlices() {
             let cursor = client.all("harm", ["_id": ["$in": .array(of: keys)], "seen": false])
@@ -50,7 +56,7 @@ extension StateStore {
 
     /// What other jobs recorded and no run has seen in the ledger yet, as an operator reads it: such a record takes room
     /// until the ledger shows the document.
-    func pendingOfOthers() throws(MongoError) -> [String] {
+    package func pendingOfOthers() throws(MongoError) -> [String] {
         try client.counts("harm", ["seen": false, "_id.job": ["$ne": .string(job)]], by: "_id.job").compactMap {
             guard let name = $0["_id"]?.text, let count = $0["count"]?.integer else { return nil }
             return
@@ -65,7 +71,7 @@ extension StateStore {
     }
 
     /// How many recorded documents no look has seen in the ledger.
-    func pendingHarm() throws(MongoError) -> Int {
+    package func pendingCount() throws(MongoError) -> Int {
         try client.counts("harm", ["seen": false], by: "seen").first?["count"]?.integer ?? 0
     }
 
@@ -73,7 +79,9 @@ extension StateStore {
     /// - Parameters:
     ///   - lag: how long what the ledger shows of a document that was recorded as stale is not believed.
     ///   - marks: whether what it shows is marked, and is not looked up again; a plan writes nothing.
-    func pendingHarm(seenBy ledger: GateLedger, lag: Duration, marks: Bool) throws -> Int {
+    package func pendingCount(
+        seenBy holding: Holding, lag: Duration, marks: Bool
+    ) throws -> Int {
         let isDoubtful: BSONValue = [
             "$and": [
                 ["$eq": ["$stale", true]], ["$gt": ["$at", ["$subtract": ["$$NOW", .long(lag.milliseconds)]]]],
@@ -88,18 +96,18 @@ extension StateStore {
             guard document["doubtful"]?.isTrue != true else { continue }
             batch.append(harm)
             if batch.count == Self.batch {
-                pending -= try seen(batch, by: ledger, marks: marks)
+                pending -= try seen(batch, by: holding, marks: marks)
                 batch = []
             }
         }
-        return pending - (try seen(batch, by: ledger, marks: marks))
+        return pending - (try seen(batch, by: holding, marks: marks))
     }
 
     /// How many of these records the ledger shows.
-    private func seen(_ batch: [PendingHarm], by ledger: GateLedger, marks: Bool) throws -> Int {
+    private func seen(_ batch: [PendingHarm], by holding: Holding, marks: Bool) throws -> Int {
         var count = 0
         for (namespace, records) in Dictionary(grouping: batch, by: \.namespace) {
-            let shown = try ledger.holding(Array(Set(records.map(\.id))), of: namespace)
+            let shown = try holding(Array(Set(records.map(\.id))), namespace)
             let seen = records.filter { shown.contains($0.id) }
             count += seen.count
             guard marks else { continue }
@@ -132,14 +140,14 @@ private struct PendingHarm {
 }
 
 /// What became of the documents that were harmed.
-extension StateStore {
+extension ReservationStore {
     /// The documents of a collection that this job has among the pending.
-    func ownPendingHarm(of namespace: Namespace) throws(MongoError) -> [BSONValue] {
+    package func ownPending(of namespace: Namespace) throws(MongoError) -> [BSONValue] {
         try client.all("harm", own(namespace, ["seen": false])).documents().compactMap { $0["_id"]?.document?["id"] }
     }
 
     /// Notes since when documents sync again, or are gone; and forgets it of those that do not after all.
-    func note(repaired: [BSONValue], harmed: [BSONValue], of namespace: Namespace) throws(MongoError) {
+    package func note(repaired: [BSONValue], harmed: [BSONValue], of namespace: Namespace) throws(MongoError) {
         for (ids, isNoted, change) in [
             (repaired, false, ["repaired": "$$NOW"]), (harmed, true, ["repaired": "$$REMOVE"]),
         ] as [([BSONValue], Bool, BSONDocument)] {
@@ -152,7 +160,7 @@ extension StateStore {
     }
 
     /// Takes back the records of documents that have been known for some time to sync again.
-    func takeBackRepaired(since grace: Duration, of namespace: Namespace) throws(MongoError) {
+    package func removeRepaired(since grace: Duration, of namespace: Namespace) throws(MongoError) {
         let isOld: BSONValue = ["$lte": ["$repaired", ["$subtract": ["$$NOW", .long(grace.milliseconds)]]]]
         try client.delete(
             "harm",
@@ -160,7 +168,7 @@ extension StateStore {
     }
 
     /// How many documents of a collection are known to sync again, and keep their room still.
-    func repairedHarm(of namespace: Namespace) throws(MongoError) -> Int {
+    package func repairedCount(of namespace: Namespace) throws(MongoError) -> Int {
         try client.count("harm", own(namespace, ["seen": false, "repaired": ["$type": "date"]]))
     }
 

@@ -1,25 +1,25 @@
-import BSON
+package import BSON
 
 /// A place in the journal, as undo walks it: newest first.
-struct JournalPosition: Hashable {
+package struct JournalPosition: Hashable {
     /// The attempt.
-    var sequence: Int64
+    package var sequence: Int64
     /// The document of the attempt's journal.
-    var part: Int
+    package var part: Int
     /// Entries of that document that lie behind.
-    var entries: Int
+    package var entries: Int
 
     var document: BSONDocument {
         ["seq": .long(sequence), "part": .integer(part), "entries": .integer(entries)]
     }
 
-    init(sequence: Int64, part: Int, entries: Int) {
+    package init(sequence: Int64, part: Int, entries: Int) {
         self.sequence = sequence
         self.part = part
         self.entries = entries
     }
 
-    init?(_ document: BSONDocument) {
+    package init?(_ document: BSONDocument) {
         guard let sequence = document["seq"]?.integer, let part = document["part"]?.integer,
             let entries = document["entries"]?.integer
         else { return nil }

@@ -1,0 +1,38 @@
+import BSON
+import JobState
+import Mongo
+
+/// What an undo leaves alone, in the words of its report.
+extension LeftAloneStore {
+    func add(_ ids: [BSONValue], because reason: UndoReport.Reason, code: Int?) throws(MongoError) {
+        try add(ids, because: reason.rawValue, code: code)
+    }
+
+    func add(
+        children ids: [BSONValue], of namespace: Namespace, because reason: UndoReport.ChildReason
+    ) throws(MongoError) {
+        try add(ids, of: namespace, because: reason.rawValue)
+    }
+
+    /// The documents of the job's collection.
+    func ofJob() throws(MongoError) -> [(id: BSONValue, left: UndoReport.LeftDocument)] {
+        var found: [(id: BSONValue, left: UndoReport.LeftDocument)] = []
+        try each(ofOthers: false) { entry in
+            guard let reason = UndoReport.Reason(rawValue: entry.reason) else { return }
+            found.append((entry.id, UndoReport.LeftDocument(reason: reason, code: entry.code)))
+        }
+        return found
+    }
+
+    /// The documents of other collections.
+    func children() throws(MongoError) -> ChildTally {
+        var found = ChildTally()
+        try each(ofOthers: true) { entry in
+            guard let namespace = entry.namespace, let reason = UndoReport.ChildReason(rawValue: entry.reason) else {
+                return
+            }
+            found.leave(entry.id, of: namespace, because: reason)
+        }
+        return found
+    }
+}

@@ -1,0 +1,141 @@
+package import BSON
+import Jobs
+package import Mongo
+
+/// The collection `jobs`: a record of each job that was ever started.
+package struct JobStore {
+    /// The layout of the state documents: another number is refused.
+    package static let version = 2
+
+    let client: StoreClient
+    let job: String
+
+    /// The job's record; `nil` before its first start.
+    package func record() throws(MongoError) -> BSONDocument? { try client.first("jobs", ["_id": .string(job)]) }
+
+    /// What a started job is bound to.
+    package struct Binding: Hashable {
+        package var namespace: Namespace
+        /// The collection's UUID; `nil` where the server gives none.
+        var collectionUUID: BSONValue?
+        var text: String
+        var schemas: [BSONDocument]
+        /// The paths that the job writes; told by ``text``, and kept for undo to compare jobs by.
+        package var touched: [FieldPath]
+        /// Whether a step knows by a field of its own what it did.
+        var hasMarkers: Bool
+
+        /// Joins the parts.
+        package init(
+            namespace: Namespace, collectionUUID: BSONValue?, text: String, schemas: [BSONDocument],
+            touched: [FieldPath], hasMarkers: Bool
+        ) {
+            (self.namespace, self.collectionUUID, self.text) = (namespace, collectionUUID, text)
+            (self.schemas, self.touched, self.hasMarkers) = (schemas, touched, hasMarkers)
+        }
+
+        var document: BSONDocument {
+            [
+                "version": .integer(JobStore.version), "ns": .string(namespace.description),
+                "uuid": collectionUUID ?? .null, "text": .string(text),
+                "schemas": .array(of: schemas.map { .object($0) }),
+                "touched": .array(of: touched.map { .string($0.description) }), "journal": true,
+            ]
+        }
+
+        /// What differs from the job's first start, as a clause; `nil` when nothing does.
+        func difference(from record: BSONDocument) -> String? {
+            if record["ns"]?.text != namespace.description { return "the collection is another one" }
+            if record["uuid"] != (collectionUUID ?? .null) { return "the collection was dropped and created anew" }
+            if record["text"]?.text != text { return "the job file's text changed" }
+            if record["schemas"]?.document?.values != schemas.map({ .object($0) }) {
+                return "a schema that the job names changed"
+            }
+            return nil
+        }
+    }
+}
+
+/// What operators ask of a job, and the log of it.
+extension JobStore {
+    /// The newest lines that a job's log keeps.
+    private static let logLength = 200
+
+    /// What operators asked of the job; nothing before its first start.
+    package func control() throws(MongoError) -> Control {
+        Control(try client.first("jobs", ["_id": .string(job)], projecting: ["control": 1]) ?? [:])
+    }
+
+    /// Changes the job's `control` and adds a line to its log, both at the server's time.
+    /// - Parameters:
+    ///   - changes: as a pipeline's `$set` takes them, by paths such as `control.paused`; `$$REMOVE` takes one away.
+    ///   - what: what was done, as the log tells it.
+    ///   - by: who did it.
+    /// - Returns: the job's record as it is then; `nil` when no job of that name was started.
+    @discardableResult
+    package func steer(_ changes: BSONDocument, what: String, by person: String) throws(MongoError) -> BSONDocument? {
+        var builder = BSONBuilder()
+        for (path, value) in (try? changes.elements()) ?? [] { builder.append(path, value) }
+        builder.append(
+            "log",
+            [
+                "$slice": [
+                    ["$concatArrays": [["$ifNull": ["$log", []]], [Self.mark(by: person, ["what": .string(what)])]]],
+                    .integer(-Self.logLength),
+                ]
+            ])
+        return try client.modify("jobs", ["_id": .string(job)], [["$set": .object(builder.finish())]])
+    }
+
+    /// Who and when, by the server's clock, as an expression; `fields` are kept as they are.
+    package static func mark(by person: String, _ fields: BSONDocument = [:]) -> BSONValue {
+        ["$mergeObjects": [["at": "$$NOW", "by": ["$literal": .string(person)]], ["$literal": .object(fields)]]]
+    }
+}
+
+/// What other jobs wrote.
+extension JobStore {
+    /// A later job that wrote a field of this one, unless it was undone itself: its name.
+    package func laterWriter(of record: BSONDocument) throws -> String? {
+        let touched = record.touched
+        guard let created = record["created"], let namespace = record["ns"] else { return nil }
+        var cursor = client.all("jobs", ["ns": namespace, "created": ["$gt": created], "_id": ["$ne": .string(job)]])
+        while let later = try cursor.nextDocument() {
+            guard let name = later["_id"],
+                later.touched.contains(where: { one in touched.contains { one.overlaps($0) } })
+            else { continue }
+            if try hasWritten(name) { return name.text }
+        }
+        return nil
+    }
+
+    /// Whether another job, unless it was undone, names a collection: it may count on documents there that this one made,
+    /// be it that it found what it would have made itself.
+    package func isNamedElsewhere(_ namespace: Namespace) throws(MongoError) -> Bool {
+        var cursor = client.all("jobs", ["_id": ["$ne": .string(job)]])
+        while let other = try cursor.nextDocument() {
+            guard let name = other["_id"], other["text"]?.text?.contains(namespace.description) ?? false else {
+                continue
+            }
+            if try hasWritten(name) { return true }
+        }
+        return false
+    }
+
+    /// Whether a job may have changed documents, and was not undone.
+    private func hasWritten(_ job: BSONValue) throws(MongoError) -> Bool {
+        try client.count(
+            "ranges",
+            [
+                "_id.job": job, "undo.ended": ["$exists": false],
+                "$or": [["modified": ["$gt": 0]], ["lease": ["$exists": true]]],
+            ]) > 0
+    }
+}
+
+extension BSONDocument {
+    /// The paths that the job of this record writes.
+    package var touched: [FieldPath] {
+        (self["touched"]?.document?.values ?? []).compactMap { $0.text.flatMap { try? FieldPath($0) } }
+    }
+}

@@ -1,0 +1,84 @@
+package import BSON
+package import Mongo
+
+/// What the state database knows of a job: a store per collection, on one client.
+///
+/// All times are the server's. Every write waits for a majority, so that no failover takes a checkpoint back.
+package struct StateStore: ~Copyable {
+    /// The connection that the stores share.
+    package let client: StoreClient
+    /// The job's name.
+    package let job: String
+    /// Who leases.
+    package let identity: RunnerIdentity
+    /// How long.
+    package let terms: LeaseTerms
+
+    /// Joins the parts; nothing is read.
+    package init(client: StoreClient, job: String, identity: RunnerIdentity, terms: LeaseTerms) {
+        (self.client, self.job, self.identity, self.terms) = (client, job, identity, terms)
+    }
+
+    /// `jobs`: what a job is bound to, and what operators asked of it.
+    package var jobs: JobStore { JobStore(client: client, job: job) }
+    /// `ranges`: lease, checkpoint and undo.
+    package var ranges: RangeStore { RangeStore(client: client, job: job, identity: identity, terms: terms) }
+    /// `failed`: documents that were skipped.
+    package var failures: FailureStore { FailureStore(client: client, job: job) }
+    /// `harm`: room below the limit of unsynced documents.
+    package var reservations: ReservationStore { ReservationStore(client: client, job: job) }
+    /// `journal`: what undo needs.
+    package var journal: JournalStore { JournalStore(client: client, job: job) }
+    /// `leftalone`: documents that an undo leaves as they are.
+    package var leftAlone: LeftAloneStore { LeftAloneStore(client: client, job: job) }
+}
+
+extension StateStore {
+    /// Refuses a record of another layout.
+    package func checkVersion(of record: BSONDocument) throws(BackfillError) {
+        guard record["version"]?.integer == JobStore.version else {
+            throw BackfillError(
+                .checkpointUnreadable,
+                "the state of job \"\(job)\" in database \"\(client.database)\" has version "
+                    + "\(record["version"]?.integer ?? 0), and this program reads version \(JobStore.version)")
+        }
+    }
+
+    /// Refuses a job whose text, schemas or collection are not those that it was started with, and one whose steps
+    /// could not tell any more what they did.
+    /// - Parameter restarts: whether the operator wants a job whose range is gone to start over.
+    package func check(_ binding: JobStore.Binding, restarts: Bool = false) throws {
+        let hasRange = try ranges.document() != nil
+        guard let record = try jobs.record() else { return }
+        try checkVersion(of: record)
+        if binding.hasMarkers, record["cleaned"] != nil {
+            throw BackfillError(
+                .bindingChanged,
+                "job \"\(job)\" cannot run again: it was cleaned up, and with the fields that its `once` names went the "
+                    + "knowledge of what it did; give the job a new name if its steps are to be done once more")
+        }
+        if let undo = try ranges.undoing() { throw undo.refusal(of: job) }
+        // The range is created before the record: it was there.
+        guard hasRange || restarts else {
+            throw BackfillError(
+                .checkpointUnreadable,
+                "job \"\(job)\" was started, and how far it came is gone from database \"\(client.database)\"; start over "
+                    + "with --restart: only what still needs the job is changed")
+        }
+        if let difference = binding.difference(from: record) {
+            throw BackfillError(
+                .bindingChanged,
+                "job \"\(job)\" cannot go on: \(difference) since it was started; give the changed job a new name")
+        }
+    }
+
+    /// Records the job and its range, unless an earlier run did.
+    /// - Parameter keepsJournal: whether this run keeps a journal; once one did not, the job cannot be undone.
+    package func begin(_ binding: JobStore.Binding, keepsJournal: Bool) throws(MongoError) {
+        try client.createIfAbsent(
+            "ranges", id: ranges.id,
+            ["version": .integer(JobStore.version), "pass": 0, "chunks": 0, "modified": 0, "state": "idle"])
+        try client.createIfAbsent("jobs", id: .string(job), binding.document)
+        if !keepsJournal { try client.set("jobs", ["_id": .string(job), "journal": true], ["journal": false]) }
+    }
+}
