@@ -181,3 +181,139 @@ extension Expression {
     /// The null value: within a conversion, "could not".
     static let null = Expression(["$literal": nil])
 }
+
+/// Dates as texts and as numbers.
+extension Conversion {
+    /// Whether a text is one of the three forms that name one instant in UTC: with milliseconds, with seconds, or as a
+    /// day.
+    ///
+    /// Everything else that the server's lenient parser takes is reported.
+    func isAnISOForm(_ text: Expression, of date: Expression) -> Expression {
+        let iso = Expression.variable("iso")
+        func head(_ count: Int32) -> Expression { .call("$substrBytes", iso, .constant(0), .constant(.int(count))) }
+        func tail(_ start: Int32) -> Expression { .call("$substrBytes", iso, .constant(.int(start)), .constant(24)) }
+        return .let(
+            ["iso": isoText(date)],
+            in: .all([
+                iso.hasType("string"),
+                .any([
+                    .sameText(text, iso),
+                    .all([
+                        tail(19) == .constant(".000Z"), .sameText(text, .call("$concat", head(19), .constant("Z"))),
+                    ]),
+                    .all([tail(10) == .constant("T00:00:00.000Z"), .sameText(text, head(10))]),
+                ]),
+            ]))
+    }
+
+    /// Whether a text has the length of an ISO form and its punctuation.
+    ///
+    /// `onError` catches failed conversions alone. A text that names an instant beyond all dates ("@" and 16 digits),
+    /// or one of megabytes, would end the whole update.
+    func hasISOPunctuation(_ text: Expression) -> Expression {
+        let length = Expression(["$strLenBytes": text.bson])
+        func has(_ mark: BSONValue, at index: Int32) -> Expression {
+            let found = Expression.call(
+                "$indexOfBytes", text, .constant(mark), .constant(.int(index)), .constant(.int(index + 1)))
+            return found == .constant(.int(index))
+        }
+        return .all([
+            .call("$in", length, Expression([10, 20, 24])), has("-", at: 4), has("-", at: 7),
+            .any([
+                length == .constant(10),
+                .all([has("T", at: 10), has(":", at: 13), has(":", at: 16), has("Z", at: 19) || has("Z", at: 23)]),
+            ]),
+        ])
+    }
+
+    /// The date in ISO form with milliseconds; `null` outside of the years 0 to 9999, where the server's own way fails
+    /// with an error that `onError` does not catch.
+    func isoText(_ date: Expression) -> Expression {
+        .choose(
+            if: .call("$gte", date, .constant(.date(milliseconds: -62_167_219_200_000)))
+                && .call("$lt", date, .constant(.date(milliseconds: 253_402_300_800_000))),
+            then: attempt(date, to: "string"), else: .null)
+    }
+
+    /// Whether a text names an instant in one of the forms of ISO 8601, with any offset from UTC.
+    func looksLikeADate(_ text: Expression) -> Expression {
+        let time = "[T ][0-9]{2}:[0-9]{2}(:[0-9]{2}(\\.[0-9]{1,3})?)?(Z|[+-][0-9]{2}:?[0-9]{2})?"
+        return Expression([
+            "$regexMatch": [
+                "input": text.bson, "regex": ["$literal": .string("^[0-9]{4}-[0-9]{2}-[0-9]{2}(\(time))?$(?!\\n)")],
+            ]
+        ])
+    }
+
+    /// The date that is so many seconds after 1970; `null` where there is none.
+    func date(ofSeconds value: Expression) -> Expression {
+        let product = Expression.call("$multiply", value, .constant(.long(1_000)))
+        let whole = Expression.choose(
+            if: value.hasType("double"), then: Expression(["$round": [product.bson]]), else: product)
+        return attempt(attempt(whole, to: "long"), to: "date")
+    }
+
+    /// The seconds of a date since 1970 in another type; `null` where there are none.
+    func seconds(of date: Expression, as type: Expression) -> Expression {
+        let milliseconds = attempt(date, to: "long")
+        let exact = Expression.call("$divide", attempt(date, to: "decimal"), .constant(.long(1_000)))
+        return .choose(
+            if: type == .constant("double"),
+            then: .call("$divide", milliseconds, .constant(.long(1_000))), else: attempt(exact, to: type))
+    }
+}
+
+/// The digits of a double, which the server itself cuts to 6 in a text and to 15 in a decimal.
+extension Conversion {
+    /// The double in another type: over `long` where it is whole, so that 9007199254740992 keeps its digits.
+    func exact(double value: Expression, as type: String) -> Expression {
+        let long = Expression.variable("long")
+        return .let(
+            ["long": attempt(value, to: "long")],
+            in: .choose(
+                if: .sameValue(attempt(long, to: "double"), value), then: attempt(long, to: type),
+                else: attempt(value, to: type)))
+    }
+
+    /// The double as a text that reads back as the same double, where up to 15 digits are enough for that.
+    ///
+    /// 52.370216 is `52.3702` to the server, and `52.3702160000000` as a decimal.
+    func text(ofDouble value: Expression) -> Expression {
+        let short = Expression.variable("short")
+        let long = Expression.variable("digits")
+        let isPlain = Expression.call("$indexOfBytes", long, .constant("E")) == .constant(-1)
+        let trimmed = Expression(["$rtrim": ["input": long.bson, "chars": "0"]])
+        return .let(
+            ["short": exact(double: value, as: "string")],
+            in: .choose(
+                if: .sameValue(attempt(short, to: "double"), value), then: short,
+                else: .let(
+                    ["digits": attempt(attempt(value, to: "decimal"), to: "string")],
+                    in: .choose(if: isPlain, then: trimmed, else: short))))
+    }
+
+    /// The value in another type; `null` where the server finds none.
+    func attempt(_ value: Expression, to type: String) -> Expression {
+        attempt(value, to: .constant(.string(type)))
+    }
+
+    /// The value in another type; `null` where the server finds none.
+    func attempt(_ value: Expression, to type: Expression) -> Expression {
+        .call("$convert", ["input": value, "to": type, "onError": .null, "onNull": .null])
+    }
+}
+
+/// Which types a `convert` step leads between.
+extension Conversion {
+    /// Whether a step converts to the type at all.
+    package static func reaches(_ type: SchemaType) -> Bool { type == .uuid || targets.contains(type) }
+
+    /// Whether a step converts values of one type to another, be it only some of them.
+    package static func leads(from: SchemaType, to: SchemaType) -> Bool {
+        switch (from, to) {
+        case (.uuid, .string), (.string, .uuid), (.binData, .uuid): true
+        case (.mixed, _): reaches(to)
+        default: from == to || Conversion(target: to).sources.contains(from.rawValue)
+        }
+    }
+}
