@@ -59,7 +59,7 @@ extension BackfillError {
         BackfillError(.unknownCollection, "there is no collection \(namespace) to read from")
     }
 
-    /// A round is open, which a list would come in the way of.
+    /// A pass is open, which a list would come in the way of.
     package static func unfinished(_ job: String) -> BackfillError {
         BackfillError(
             .notDone,

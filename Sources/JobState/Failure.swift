@@ -1,7 +1,7 @@
 package import BSON
 package import Mongo
 
-/// A document that was set aside: it alone cannot be written, and the others were.
+/// A document that was skipped: it alone cannot be written, and the others were.
 package struct Failure: Hashable, Sendable {
     /// The document's `_id`.
     package let id: BSONValue

@@ -8,7 +8,7 @@ package struct JobStatus: Sendable {
         case notStarted = "not started"
         /// A runner holds it and writes.
         case running
-        /// A runner holds it and a brake holds the runner.
+        /// A runner holds it and the throttle holds the runner.
         case waiting
         /// An operator asked it to wait.
         case paused
@@ -26,9 +26,9 @@ package struct JobStatus: Sendable {
         case stalled
     }
 
-    /// Why a runner waits: what a brake looks at, what it saw, and from where on it holds.
-    package struct Brake: Hashable, Sendable {
-        /// The brake's name.
+    /// Why a runner waits: whwhile throttled looks at, what it saw, and from where on it holds.
+    package struct ThrottleReason: Hashable, Sendable {
+        /// The reason's name.
         package var name: String
         /// What is measured.
         package var metric: String
@@ -68,11 +68,11 @@ package struct JobStatus: Sendable {
     package var now: ServerTime
     /// When its first run began it.
     package var created: ServerTime?
-    /// Which round over the collection it is, from 1 on.
+    /// Which pass over the collection it is, from 1 on.
     package var pass = 0
-    /// Documents that this round has done.
-    package var walked: Int?
-    /// Documents that needed the job at the round's beginning; where nobody counted them, those of the collection's
+    /// Documents that this pass has done.
+    package var processed: Int?
+    /// Documents that needed the job at the pass's beginning; where nobody counted them, those of the collection's
     /// metadata; `nil` when they cannot be told.
     package var estimate: Int?
     /// Chunks of all runs.
@@ -81,16 +81,16 @@ package struct JobStatus: Sendable {
     package var modified = 0
     /// Documents per second in the last minute of work.
     package var rate: Double?
-    /// When its runner last got on: a chunk done, a walk begun, a wait ended.
+    /// When its runner last got on: a chunk done, a pass begun, a wait ended.
     package var checkpointed: ServerTime?
     /// When anything was last heard of its runner.
     package var heard: ServerTime?
     /// Why it waits.
-    package var waiting: [Brake] = []
+    package var waiting: [ThrottleReason] = []
     /// Who has it.
     package var holder: Holder?
-    /// Documents that were set aside, by the code of what went wrong.
-    package var setAside: [(code: String, count: Int)] = []
+    /// Documents that were skipped, by the code of what went wrong.
+    package var skipped: [(code: String, count: Int)] = []
     /// Documents that it made unsyncable and that the ledger does not show yet.
     package var pendingHarm = 0
     /// What operators asked of it.
@@ -106,16 +106,16 @@ extension JobStatus {
     /// How much of the work is done, from 0 to 1; `nil` when it cannot be told.
     package var share: Double? {
         if state == .done { return 1 }
-        guard let walked, let estimate, estimate > 0 else { return nil }
-        return min(1, Double(walked) / Double(estimate))
+        guard let processed, let estimate, estimate > 0 else { return nil }
+        return min(1, Double(processed) / Double(estimate))
     }
 
     /// Seconds until it is done at the present rate; `nil` below a thousandth, where the first documents say little about
     /// the rest, and while nothing moves.
     package var secondsLeft: Double? {
         guard state == .running || state == .waiting || state == .paused, let share, share >= 0.001, let rate, rate > 0,
-            let walked, let estimate
+            let processed, let estimate
         else { return nil }
-        return Double(max(0, estimate - walked)) / rate
+        return Double(max(0, estimate - processed)) / rate
     }
 }

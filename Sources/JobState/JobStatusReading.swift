@@ -18,12 +18,12 @@ extension JobStatus {
         pass = progress.pass
         chunks = progress.chunks
         modified = progress.modified
-        walked = progress.isOpen ? progress.walked : nil
+        processed = progress.isOpen ? progress.processed : nil
         estimate = range["due"]?.integer
         checkpointed = ServerTime(range["active"])
         let recent = range["recent"]?.document?.values.first?.document
         rate = recent.flatMap { rate(since: $0) }
-        waiting = (range["waiting"]?.document?.values ?? []).compactMap(\.document).map(Brake.init)
+        waiting = (range["waiting"]?.document?.values ?? []).compactMap(\.document).map(ThrottleReason.init)
         let lease = range["lease"]?.document
         let isHeld = ServerTime(lease?["end"]).map { $0 > now } ?? false
         if isHeld, let runner = lease.flatMap(RunnerIdentity.init) {
@@ -53,12 +53,12 @@ extension JobStatus {
 
     /// Documents per second since a mark that the runner keeps, a minute old at most.
     private func rate(since mark: BSONDocument) -> Double? {
-        guard let start = ServerTime(mark["at"]), let end = checkpointed, end > start, let walked else { return nil }
-        return Double(max(0, walked - (mark["walked"]?.integer ?? 0))) / end.seconds(since: start)
+        guard let start = ServerTime(mark["at"]), let end = checkpointed, end > start, let processed else { return nil }
+        return Double(max(0, processed - (mark["walked"]?.integer ?? 0))) / end.seconds(since: start)
     }
 }
 
-extension JobStatus.Brake {
+extension JobStatus.ThrottleReason {
     fileprivate init(_ document: BSONDocument) {
         func text(_ name: String) -> String {
             switch document[name] {

@@ -67,7 +67,7 @@ package struct JournalStore {
 
 /// The journal as undo reads it: newest first.
 extension JournalStore {
-    /// What the journal holds of one walk over the collection.
+    /// What the journal holds of one pass over the collection.
     package struct Pass {
         package var pass: Int
         package var chunks: Int
@@ -105,7 +105,7 @@ extension JournalStore {
     /// Whether there is none.
     package func isEmpty() throws -> Bool { try part(upTo: nil, orAt: false) == nil }
 
-    /// What the journal holds, by the walks over the collection.
+    /// What the journal holds, by the passes over the collection.
     package func passes() throws -> [Pass] {
         let isFirst: BSONValue = ["$eq": ["$_id.part", 0]]
         var cursor = journal.aggregate(

@@ -2,7 +2,7 @@ package import BSON
 
 /// What a runner records of its range, as changes for ``RangeStore/renew(_:setting:)``.
 package enum RangeChange {
-    /// The changes that start a round.
+    /// The changes that start a pass.
     /// - Parameter due: how many documents need the job; `nil` where nobody has counted.
     package static func starting(pass: Int, due: Int?) -> BSONDocument {
         [
@@ -16,8 +16,8 @@ package enum RangeChange {
     package static func checkpoint(_ progress: Progress) -> BSONDocument {
         [
             "last": progress.last.map { ["$literal": ["v": $0]] } ?? "$$REMOVE", "chunks": .integer(progress.chunks),
-            "modified": .integer(progress.modified), "walked": .integer(progress.walked), "active": "$$NOW",
-            "recent": recent(walked: progress.walked),
+            "modified": .integer(progress.modified), "walked": .integer(progress.processed), "active": "$$NOW",
+            "recent": recent(processed: progress.processed),
         ]
     }
 
@@ -89,7 +89,7 @@ extension RangeChange {
         [["at": "$$NOW", "walked": ["$ifNull": ["$walked", 0]]]]
     }
 
-    private static func recent(walked: Int) -> BSONValue {
+    private static func recent(processed: Int) -> BSONValue {
         let marks: BSONValue = ["$ifNull": ["$recent", []]]
         let newest: BSONValue = ["$arrayElemAt": ["$recent.at", -1]]
         let isDue: BSONValue = [
@@ -97,7 +97,7 @@ extension RangeChange {
         ]
         let added: BSONValue = [
             "$slice": [
-                ["$concatArrays": [marks, [["at": "$$NOW", "walked": .integer(walked)]]]], .integer(-Self.marks),
+                ["$concatArrays": [marks, [["at": "$$NOW", "walked": .integer(processed)]]]], .integer(-Self.marks),
             ]
         ]
         return ["$cond": [isDue, added, marks]]

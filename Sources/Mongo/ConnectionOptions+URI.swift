@@ -62,7 +62,7 @@ extension ConnectionOptions {
         if let writeConcern { uri.set(writeConcern) }
     }
 
-    /// What a run with all its lanes, its state, its brakes and its ledger holds at once, and some more.
+    /// What a run with all its threads, its state, its brakes and its ledger holds at once, and some more.
     private static let leastPool: Int32 = 40
 
     private func applyTransport(to uri: borrowing MongoURI) throws(MongoError) {

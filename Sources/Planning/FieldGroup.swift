@@ -22,7 +22,7 @@ struct FieldGroup {
     /// The group without its steps, where a job cannot hold one of them: the others count on it.
     func refused(because reason: String) -> FieldGroup {
         var group = FieldGroup(path: path)
-        group.say(.road, "no job can do this (\(reason)): write a script of your own, or use a partner collection")
+        group.say(.manual, "no job can do this (\(reason)): write a script of your own, or use a partner collection")
         group.entries[0].changes = (entries + late).flatMap(\.changes)
         group.entries += entries.filter { $0.step == nil }.map { entry in
             var entry = entry

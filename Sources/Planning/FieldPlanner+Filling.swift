@@ -52,7 +52,7 @@ extension FieldPlanner {
             let line = StepLine.fill(field, with: .literal(zero.spelled(for: new.node)), nullsToo: nullsToo)
             guard field != nextPartitionKey else {
                 return group.say(
-                    .road,
+                    .manual,
                     "this is the partition key, and one value for all would put every document into one partition: state it "
                         + "with --default, or write each document's own by a step of yours",
                     suggesting: [line])
@@ -74,7 +74,7 @@ extension FieldPlanner {
                 ])
             let canGenerate = new.link == nil && [.objectId, .uuid].contains(type)
             return group.say(
-                .road,
+                .manual,
                 "documents without it do not fit, and \(what) is never made up: state one value for all with --default, "
                     + (canGenerate
                         ? "or let each document get a new one by the step below"
@@ -84,7 +84,7 @@ extension FieldPlanner {
         let allowed = new.node.constraints.allowedValues?.first { takes($0, new) }
         let suggestion = allowed ?? new.node.zeroObject(in: dialect).flatMap { takes($0, new) ? $0 : .none }
         group.say(
-            .road, "documents without it do not fit, and no value stands for nothing here: state one with --default",
+            .manual, "documents without it do not fit, and no value stands for nothing here: state one with --default",
             suggesting: suggestion.map { [.fill(field, with: .literal($0), nullsToo: nullsToo)] } ?? [])
     }
 

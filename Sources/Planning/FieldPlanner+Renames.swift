@@ -6,7 +6,7 @@ extension FieldPlanner {
     /// Gives the new field what the old one holds; the old one goes after the deploy.
     func rename(_ from: String?, to field: String, _ old: Side?, _ new: Side, in group: inout FieldGroup) {
         guard let from, let old else {
-            return group.say(.road, "a job cannot name the old field: copy it by a script of your own")
+            return group.say(.manual, "a job cannot name the old field: copy it by a script of your own")
         }
         var fitted = FieldGroup(path: group.path)
         fit(field, at: group.path, old.node, new.node, new.link, in: &fitted, isStray: false)

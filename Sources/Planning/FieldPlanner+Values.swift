@@ -23,7 +23,7 @@ extension FieldPlanner {
             return
         }
         if old.isTuple || new.isTuple {
-            return group.say(.road, "elements that are described by their position are not converted by any step")
+            return group.say(.manual, "elements that are described by their position are not converted by any step")
         }
         switch (Shape(ofValue: old), after) {
         case (.single(let before), .single(let types)):
@@ -44,7 +44,7 @@ extension FieldPlanner {
             unwrap(field, at: path, old, new, link, in: &group)
         default:
             group.say(
-                .road,
+                .manual,
                 "no step makes \(new.expectation()) of \(old.expectation()): write an \"expression\" step of your own, or use a "
                     + "partner collection")
         }
@@ -140,7 +140,7 @@ extension FieldPlanner {
         guard targets.count == 1, let target = targets.first, Conversion.reaches(target) else {
             if !isStray {
                 group.say(
-                    .road,
+                    .manual,
                     "no step makes \(Self.words(targets)) of \(Self.words(rest ?? [])): add a field of another name and fill "
                         + "it by your application, or use a partner collection")
             }
@@ -148,7 +148,7 @@ extension FieldPlanner {
         }
         if let rest, !rest.contains(where: { Conversion.leads(from: $0, to: target) || $0 == .null }) {
             return group.say(
-                .road,
+                .manual,
                 "no conversion leads from \(Self.words(rest)) to \(target.rawValue): add a field of another name and fill "
                     + "it by your application, or use a partner collection")
         }

@@ -37,9 +37,9 @@ struct FieldPlanner {
         var group = FieldGroup(path: path)
         var rest: [SchemaChange] = []
         for change in changes {
-            if let road = Road(of: change, in: self) {
-                var entry = PlanEntry(role: road.role, changes: [change], remarks: [road.text])
-                entry.suggestions = road.suggestions
+            if let remedy = ManualRemedy(of: change, in: self) {
+                var entry = PlanEntry(role: remedy.role, changes: [change], remarks: [remedy.text])
+                entry.suggestions = remedy.suggestions
                 group.entries.append(entry)
             } else {
                 rest.append(change)
@@ -47,7 +47,7 @@ struct FieldPlanner {
         }
         guard !rest.isEmpty else { return group }
         // What is written for one of them is wrong for the others, too.
-        if changes.contains(where: { Road.bars($0, in: self) }) {
+        if changes.contains(where: { ManualRemedy.bars($0, in: self) }) {
             group.entries[0].changes += rest
             return group
         }
@@ -67,7 +67,7 @@ struct FieldPlanner {
         let before = telling.lazy.compactMap { Side($0.old) }.first
         guard let after = telling.lazy.compactMap({ Side($0.new) }).first, !path.isRoot else { return }
         guard let field = path.jobPath else {
-            return group.say(.road, "a job cannot name this field: repair it by a script of your own")
+            return group.say(.manual, "a job cannot name this field: repair it by a script of your own")
         }
         if codes.contains(.propertyRenamed) {
             rename(changes.lazy.compactMap(\.old?.path.jobPath).first, to: field, before, after, in: &group)
@@ -85,7 +85,7 @@ struct FieldPlanner {
                 .nothing, "every document has its _id: shipshape check tells whether each is of the declared type")
         } else {
             group.say(
-                .road,
+                .manual,
                 "an _id never changes in place, and this is a part of it: make a partner collection, which holds each document "
                     + "under its new _id")
         }

@@ -17,7 +17,7 @@ package struct SchemaPlan: Sendable {
     package var entries: [PlanEntry] { remarks + collections.flatMap { $0.jobs.flatMap(\.entries) + $0.remarks } }
 
     /// The changes that no step serves, and that may leave documents unfit.
-    package var unplanned: Int { entries.count { $0.role == .road } }
+    package var unplanned: Int { entries.count { $0.role == .manual } }
     /// The steps whose constants nobody stated.
     package var reviews: Int { entries.count { $0.isActive && $0.review != nil } }
     /// Documents that a step is about and cannot do, as the data is; a document counts once for each step.
@@ -106,8 +106,8 @@ package struct PlanEntry: Sendable {
         case step
         /// The documents need nothing.
         case nothing
-        /// No step can serve them: the recommended road is told.
-        case road
+        /// No step can serve them: the recommended remedy is told.
+        case manual
     }
 
     /// What it is to the changes.

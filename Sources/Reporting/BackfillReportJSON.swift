@@ -54,7 +54,7 @@ package struct BackfillReportJSON {
 
     private func wait(_ wait: BackfillReport.Wait) -> ReportValue {
         .object([
-            ("brake", .string(wait.hold.brake.rawValue)),
+            ("brake", .string(wait.hold.reason.rawValue)),
             ("metric", .string(wait.hold.metric)),
             ("value", .string(wait.hold.value)),
             ("limit", .string(wait.hold.limit)),

@@ -68,7 +68,11 @@ package enum BackfillReportText {
     }
 
     private static func reason(of stop: BackfillReport.Stop) -> String {
-        if case .threshold(let headroom) = stop { "the threshold brake: \(headroom.text)" } else { stop.reason }
+        if case .threshold(let headroom) = stop {
+            "the limit of unsynced documents: \(headroom.text)"
+        } else {
+            stop.reason
+        }
     }
 
     private static func text(of estimate: RunEstimate) -> [String] {
@@ -103,7 +107,7 @@ package enum BackfillReportText {
         groups.map { group in
             let code = group.code == 0 ? "" : " (code \(group.code))"
             return
-                "  \(isDryRun ? "would be set aside" : "set aside"), \(group.name)\(code): \(group.count.grouped), such as "
+                "  \(isDryRun ? "would be skipped" : "skipped"), \(group.name)\(code): \(group.count.grouped), such as "
                 + "_id " + group.samples.prefix(3).map(ShellLiteral.text).joined(separator: ", ")
         }
     }

@@ -25,7 +25,7 @@ package enum CleanupText {
         if plan.journal > 0 {
             parts.append("its journal (\(plan.journal.documents)): it cannot be undone any more")
         }
-        if plan.setAside > 0 { parts.append("the record of \(plan.setAside.documents) that were set aside") }
+        if plan.skipped > 0 { parts.append("the record of \(plan.skipped.documents) that were skipped") }
         if plan.seenHarm > 0 { parts.append("the record of \(plan.seenHarm.documents) that the ledger shows by now") }
         for marker in plan.markers {
             let place = plan.namespace.map { " of \($0)" } ?? ""

@@ -36,7 +36,7 @@ package struct JobStatusJSON {
             // Chunks go through all phases by themselves.
             ("phase", .integer(1)), ("phases", .integer(1)),
             ("walk", .integer(job.pass)),
-            ("documents_passed", number(job.walked)), ("documents_estimated", number(job.estimate)),
+            ("documents_passed", number(job.processed)), ("documents_estimated", number(job.estimate)),
             ("permille", number(job.share.map { Int($0 * 1_000) })),
             ("chunks", .integer(job.chunks)), ("changed", .integer(job.modified)),
             ("documents_per_second", number(job.rate.map { Int($0) })),
@@ -45,14 +45,14 @@ package struct JobStatusJSON {
             ("paused", mark(job.control.paused)),
             ("deployed", mark(job.control.deployed)),
             ("holder", job.holder.map(holder) ?? .null),
-            ("set_aside", .array(job.setAside.map(setAside))),
+            ("set_aside", .array(job.skipped.map(skipped))),
             ("pending_harm", .integer(job.pendingHarm)),
             ("overrides", .object(job.control.limits.map { ($0.name, .string($0.value)) })),
             ("log", .array(job.log.map(line))),
         ])
     }
 
-    private func brake(_ brake: JobStatus.Brake) -> ReportValue {
+    private func brake(_ brake: JobStatus.ThrottleReason) -> ReportValue {
         .object([
             ("brake", .string(brake.name)), ("metric", .string(brake.metric)), ("value", .string(brake.value)),
             ("limit", .string(brake.limit)),
@@ -72,7 +72,7 @@ package struct JobStatusJSON {
         ])
     }
 
-    private func setAside(_ code: String, _ count: Int) -> ReportValue {
+    private func skipped(_ code: String, _ count: Int) -> ReportValue {
         .object([("code", .string(code)), ("documents", .integer(count))])
     }
 

@@ -54,10 +54,10 @@ package struct JobStatusText {
         if let holder = job.holder {
             lines.append("  held by \(Self.name(holder))" + (holder.since.map { " since \($0)" } ?? ""))
         }
-        if !job.setAside.isEmpty {
-            let parts = job.setAside.map { "\($0.count.grouped) with code \($0.code)" }
+        if !job.skipped.isEmpty {
+            let parts = job.skipped.map { "\($0.count.grouped) with code \($0.code)" }
             lines.append(
-                "  set aside: \(job.setAside.reduce(0) { $0 + $1.count }.documents): \(parts.joined(separator: ", "))")
+                "  skipped: \(job.skipped.reduce(0) { $0 + $1.count }.documents): \(parts.joined(separator: ", "))")
         }
         if job.pendingHarm > 0 {
             lines.append("  made \(job.pendingHarm.documents) unsyncable that the ledger does not show yet")
@@ -86,14 +86,14 @@ package struct JobStatusText {
     private func progress(_ job: JobStatus) -> [String] {
         guard job.state != .notStarted else { return [] }
         var parts: [String] = []
-        if let walked = job.walked {
+        if let processed = job.processed {
             let of = job.estimate.map { " of about \($0.grouped)" } ?? ""
             let share = job.share.map { "\(Self.percent($0)), " } ?? ""
-            parts.append("\(share)\(walked.grouped)\(of) documents")
+            parts.append("\(share)\(processed.grouped)\(of) documents")
         }
         parts.append("\(job.chunks.counted("chunk")), \(job.modified.grouped) changed")
         var lines = ["  " + parts.joined(separator: " in ")]
-        if job.pass > 1 { lines.append("  walk \(job.pass): over what arrived or changed meanwhile") }
+        if job.pass > 1 { lines.append("  pass \(job.pass): over what arrived or changed meanwhile") }
         if let rate = job.rateShown {
             lines.append(
                 "  \(Int(rate).grouped) documents per second"
@@ -107,8 +107,8 @@ package struct JobStatusText {
         if let brake = job.waiting.first, job.state == .waiting {
             return "\(brake.name): \(brake.metric) \(brake.value), limit \(brake.limit)"
         }
-        let setAside = job.setAside.reduce(0) { $0 + $1.count }
-        return setAside > 0 ? "\(setAside.documents) set aside" : ""
+        let skipped = job.skipped.reduce(0) { $0 + $1.count }
+        return skipped > 0 ? "\(skipped.documents) skipped" : ""
     }
 
     private static func mark(_ mark: Control.Mark) -> String {

@@ -48,12 +48,12 @@ package struct PlanText: Sendable {
 
     private func lines(_ entry: PlanEntry) -> [String] {
         var lines = entry.changes.map { "  \($0.code): \($0.description.printable)" }
-        if entry.role == .road {
+        if entry.role == .manual {
             lines += entry.remarks.map { "    \(paint.red("not planned")): \($0.printable)" }
             lines += entry.suggestions.map { "      suggested: \($0.text.printable)" }
         }
         guard let step = entry.step else {
-            return entry.role == .road
+            return entry.role == .manual
                 ? lines : lines + (entry.changes.isEmpty ? [] : ["    the documents need no step"])
         }
         guard entry.isActive else { return lines }

@@ -3,7 +3,7 @@ extension ChangeKind {
     private static let row = Source.quickReference("Change property type but keep the name")
     private static let asType = Source.inferred(
         "as a change of type; clients compare element types and collections, too")
-    private static let road =
+    private static let remedy =
         "Or keep the property, and add one of the new type with converted copies: that is additive."
 
     private static func type(
@@ -17,11 +17,12 @@ extension ChangeKind {
     static let propertyTypeChanged = type(
         .propertyTypeChanged, row,
         do: "Terminate sync, convert the documents, re-enable it with the new schema; or write a partner collection. "
-            + road)
+            + remedy)
     /// From a narrower type of numbers to `double` or `decimal`.
     static let numberWidened = type(
         .propertyTypeChanged, row,
-        do: "No exemption is known for wider numbers: terminate sync, convert the documents and re-enable it. " + road)
+        do: "No exemption is known for wider numbers: terminate sync, convert the documents and re-enable it. " + remedy
+    )
     /// Between `int` and `long`: to clients both are the same 64-bit integer.
     ///
     /// Of properties alone. Nothing says so of elements or of the primary key, so the severer verdict holds there.
@@ -33,13 +34,13 @@ extension ChangeKind {
         do: "Leave the type: clients hold both as the same 64-bit integer, and the server takes either for them.")
     static let cardinalityChanged = type(
         .cardinalityChanged, asType,
-        do: "Terminate sync, wrap the single values or unwrap the collections of one, and re-enable it. " + road)
+        do: "Terminate sync, wrap the single values or unwrap the collections of one, and re-enable it. " + remedy)
     static let listSetChanged = type(
         .listSetChanged, asType,
-        do: "Terminate sync, remove the duplicates where it becomes a set, and re-enable it. " + road)
+        do: "Terminate sync, remove the duplicates where it becomes a set, and re-enable it. " + remedy)
     static let elementTypeChanged = type(
         .elementTypeChanged, asType,
-        do: "Terminate sync, convert each element or value, and re-enable it. " + road)
+        do: "Terminate sync, convert each element or value, and re-enable it. " + remedy)
     static let elementNullabilityChanged = type(
         .elementNullabilityChanged, .inferred("as a change between optional and required"),
         do: "Terminate sync, drop or fill the nulls where they are refused now, and re-enable it.")

@@ -73,32 +73,33 @@ import Testing
     }
 
     @Test func theBrakesHaveDefaults() throws {
-        let brakes = try limits("nice: 0").brakes
-        #expect(brakes == BrakeLimits())
-        #expect(brakes.lag == .seconds(10))
-        #expect(brakes.oplog == .seconds(3_600))
-        #expect(brakes.pause.isEmpty)
+        let throttle = try limits("nice: 0").throttle
+        #expect(throttle == ThrottleLimits())
+        #expect(throttle.lag == .seconds(10))
+        #expect(throttle.oplog == .seconds(3_600))
+        #expect(throttle.pause.isEmpty)
     }
 
     @Test func theBrakesLimits() throws {
-        let brakes = try limits(
+        let throttle = try limits(
             "lag: 2s, flowControl: 200ms, tickets: 50%, cache: {dirty: 5%, used: off}, oplog: 24h, ledgerLag: 5m, "
                 + "pause: [\"08:00-20:00 Europe/Madrid\", \"Sat,Sun 00:00-24:00 UTC\"]"
-        ).brakes
-        #expect(brakes.lag == .seconds(2))
-        #expect(brakes.flowControl == .milliseconds(200))
-        #expect(brakes.tickets == 50)
-        #expect(brakes.cacheDirty == 5)
-        #expect(brakes.cacheUsed == nil)
-        #expect(brakes.oplog == .seconds(86_400))
-        #expect(brakes.ledgerLag == .seconds(300))
-        #expect(brakes.pause.map(\.text) == ["08:00-20:00 Europe/Madrid", "Sat,Sun 00:00-24:00 UTC"])
+        ).throttle
+        #expect(throttle.lag == .seconds(2))
+        #expect(throttle.flowControl == .milliseconds(200))
+        #expect(throttle.tickets == 50)
+        #expect(throttle.cacheDirty == 5)
+        #expect(throttle.cacheUsed == nil)
+        #expect(throttle.oplog == .seconds(86_400))
+        #expect(throttle.ledgerLag == .seconds(300))
+        #expect(throttle.pause.map(\.text) == ["08:00-20:00 Europe/Madrid", "Sat,Sun 00:00-24:00 UTC"])
     }
 
     @Test func aBrakeIsTakenOff() throws {
-        let brakes = try limits("lag: off, flowControl: off, tickets: off, cache: off, oplog: off, pause: off").brakes
-        #expect([brakes.lag, brakes.flowControl, brakes.oplog] == [nil, nil, nil])
-        #expect([brakes.tickets, brakes.cacheDirty, brakes.cacheUsed] == [nil, nil, nil])
+        let throttle = try limits("lag: off, flowControl: off, tickets: off, cache: off, oplog: off, pause: off")
+            .throttle
+        #expect([throttle.lag, throttle.flowControl, throttle.oplog] == [nil, nil, nil])
+        #expect([throttle.tickets, throttle.cacheDirty, throttle.cacheUsed] == [nil, nil, nil])
     }
 
     @Test func theBrakesLimitsAreSpelledAsTheyAreRead() throws {

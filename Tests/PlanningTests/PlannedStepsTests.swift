@@ -177,7 +177,7 @@ import Testing
         let plan = try planner.plan()
         #expect(plan.jobs.isEmpty)
         #expect(
-            plan.entries.filter { $0.role == .road }.flatMap(\.suggestions).map(\.text) == [
+            plan.entries.filter { $0.role == .manual }.flatMap(\.suggestions).map(\.text) == [
                 "default: {field: q, value: \"\", when: missingOrNull}"
             ])
     }

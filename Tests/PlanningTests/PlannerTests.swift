@@ -63,7 +63,7 @@ import Testing
             Self.field("{ \"bsonType\": \"\(type)\" }"), Self.field("{ \"bsonType\": \"\(type)\" }", required: true))
         #expect(plan.jobs.isEmpty)
         let road = try #require(plan.remarks.first)
-        #expect(road.role == .road)
+        #expect(road.role == .manual)
         #expect(road.suggestions.map(\.text) == ["default: {field: x, generate: \(type), when: missingOrNull}"])
     }
 
@@ -71,7 +71,7 @@ import Testing
         let new = Self.field("{ \"bsonType\": \"string\", \"enum\": [\"Open\", \"Done\"] }", required: true)
         let plan = try plan(Self.empty, new)
         #expect(lines(plan) == ["convert: {field: x, to: string}"])
-        let road = try #require(plan.jobs[0].entries.first { $0.role == .road })
+        let road = try #require(plan.jobs[0].entries.first { $0.role == .manual })
         #expect(road.suggestions.map(\.text) == ["default: {field: x, value: \"Open\", when: missingOrNull}"])
     }
 
@@ -163,7 +163,7 @@ import Testing
     func whatNoJobCanDoTellsTheRoad(_ new: String, _ words: String) throws {
         let plan = try plan(Self.empty, new)
         #expect(plan.jobs.isEmpty)
-        #expect(plan.remarks.map(\.role) == [.road])
+        #expect(plan.remarks.map(\.role) == [.manual])
         #expect(plan.remarks[0].remarks[0].contains(words))
     }
 
@@ -195,7 +195,7 @@ import Testing
         let new = Self.field("{ \"bsonType\": \"array\", \"items\": { \"bsonType\": \"uuid\" } }")
         let plan = try plan(old, new)
         #expect(plan.jobs.isEmpty)
-        let road = try #require(plan.remarks.first { $0.role == .road })
+        let road = try #require(plan.remarks.first { $0.role == .manual })
         #expect(road.remarks[0].hasPrefix("no job can do this (\"field\": this step does not reach into the elements"))
         #expect(road.changes.count == 1)
     }
@@ -207,7 +207,9 @@ import Testing
         let plan = try plan(Self.empty, new)
         #expect(plan.jobs.isEmpty)
         #expect(
-            plan.remarks.contains { $0.role == .road && $0.remarks.contains { $0.contains("cannot name this field") } })
+            plan.remarks.contains {
+                $0.role == .manual && $0.remarks.contains { $0.contains("cannot name this field") }
+            })
     }
 
     @Test func aCollectionOfTheServerGetsNoJob() throws {

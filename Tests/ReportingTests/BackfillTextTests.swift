@@ -61,7 +61,7 @@ import Testing
         #expect(headline(.timeBudget) == "\(job) by the time budget (--max-runtime); run it again to go on")
         #expect(
             headline(.threshold(Headroom(ledger: nil, pending: 1_000, ceiling: 90_000)))
-                == "\(job) by the threshold brake: unsynced documents: no ledger + 1,000 pending, must stay under 90,000; "
+                == "\(job) by the limit of unsynced documents: unsynced documents: no ledger + 1,000 pending, must stay under 90,000; "
                 + "run it again to go on")
     }
 

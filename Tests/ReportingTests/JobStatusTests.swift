@@ -13,7 +13,7 @@ import Testing
         var status = JobStatus(job: "person-v2", now: ServerTime(milliseconds: 1_795_300_000_000))
         status.namespace = Namespace(database: "app", collection: "Person")
         status.state = .running
-        (status.walked, status.estimate, status.chunks, status.modified) = (50_000, 100_000, 30, 149_000)
+        (status.processed, status.estimate, status.chunks, status.modified) = (50_000, 100_000, 30, 149_000)
         status.rate = 1_000
         status.holder = JobStatus.Holder(host: "db7", process: 412, since: ServerTime(milliseconds: 1_795_299_000_000))
         return status
@@ -31,9 +31,9 @@ import Testing
 
     @Test func theTimeLeftIsNotGuessedFromTheFirstDocuments() {
         var early = running
-        early.walked = 99
+        early.processed = 99
         #expect(early.secondsLeft == nil)
-        early.walked = 100
+        early.processed = 100
         #expect(early.secondsLeft == 99.9)
     }
 
@@ -51,7 +51,7 @@ import Testing
     @Test func aWaitingJobTellsMetricValueAndLimit() {
         var waiting = running
         waiting.state = .waiting
-        waiting.waiting = [JobStatus.Brake(name: "lag", metric: "majority lag", value: "14 s", limit: "10 s")]
+        waiting.waiting = [JobStatus.ThrottleReason(name: "lag", metric: "majority lag", value: "14 s", limit: "10 s")]
         #expect(text(waiting).contains("person-v2 on app.Person: waiting\n"))
         #expect(text(waiting).contains("\n  waits for lag: majority lag 14 s, limit 10 s\n"))
     }
@@ -59,8 +59,8 @@ import Testing
     @Test func whatWasSetAsideIsToldByItsCode() {
         var done = running
         done.state = .done
-        done.setAside = [("121", 3), ("11000", 9)]
-        #expect(text(done).contains("\n  set aside: 12 documents: 3 with code 121, 9 with code 11000\n"))
+        done.skipped = [("121", 3), ("11000", 9)]
+        #expect(text(done).contains("\n  skipped: 12 documents: 3 with code 121, 9 with code 11000\n"))
         #expect(done.share == 1)
         #expect(done.secondsLeft == nil)
     }

@@ -2,7 +2,7 @@ package import BSON
 import JobState
 
 extension BackfillReport {
-    /// The documents that were set aside for one reason.
+    /// The documents that were skipped for one reason.
     package struct FailureGroup: Sendable {
         /// The server's code; 0 for a document that the sync translator holds locked.
         package var code: Int

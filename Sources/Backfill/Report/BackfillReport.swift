@@ -26,7 +26,7 @@ package struct BackfillReport: Sendable {
         case arrivals(Int)
         /// `--max-runtime` is used up.
         case timeBudget
-        /// More documents had to be set aside than `--max-errors` allows.
+        /// More documents had to be skipped than `--max-errors` allows.
         case failures(Int, allowed: Int)
         /// The next chunk would bring the unsynced documents to the ceiling.
         case threshold(Headroom)
@@ -39,7 +39,7 @@ package struct BackfillReport: Sendable {
             case .timeBudget: "the time budget (--max-runtime)"
             case .failures(let count, let allowed):
                 "\(count) documents that cannot be written, where --max-errors allows \(allowed)"
-            case .threshold(let headroom): "the threshold brake: \(headroom)"
+            case .threshold(let headroom): "the limit of unsynced documents: \(headroom)"
             }
         }
     }
@@ -88,7 +88,7 @@ package struct BackfillReport: Sendable {
     package var chunks = 0
     /// Chunks that earlier runs of the job wrote.
     package var earlierChunks = 0
-    /// Documents that were set aside, by the reason: those of earlier runs too that still need the job.
+    /// Documents that were skipped, by the reason: those of earlier runs too that still need the job.
     package var failures: [FailureGroup] = []
     /// How close to the limit the job comes.
     package var headroom: Headroom?

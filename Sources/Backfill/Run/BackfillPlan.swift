@@ -32,8 +32,8 @@ package struct BackfillPlan: Sendable {
     var wasDone = false
     /// What stands against the job in the documents themselves, and is not accepted by the job file.
     package var obstacles: [String] = []
-    /// The brakes that the run goes without, as the user may not read what they measure.
-    var missingBrakes: Set<ServerProbe.Missing> = []
+    /// The reasons to wait that the run goes without, as the user may not read what they measure.
+    var missingMetrics: Set<ServerMetricsReader.Missing> = []
     /// The collection's UUID, where the server gives one.
     let collectionUUID: BSONValue?
     /// Whether the server compares the UUID with every write.

@@ -48,7 +48,7 @@ extension BackfillRun {
         documents = try journal(documents, of: phase, at: chunk.phase)
         guard !documents.isEmpty else {
             // Counted with the next checkpoint.
-            if isLast(chunk), rest.isEmpty { progress.walked += chunk.ids.count }
+            if isLast(chunk), rest.isEmpty { progress.processed += chunk.ids.count }
             return .done(0, rest: rest)
         }
         if FaultInjection.isPlanted(.checkpointFirst) { _ = try checkpoint(documents, of: chunk) }
@@ -136,12 +136,12 @@ extension BackfillRun {
     /// of the chunk is tried follows the sum of the chunk before.
     private mutating func judgeAndReserve(_ documents: [DueDocument], of phase: Phase) throws -> Admission {
         guard !documents.isEmpty else { return .admitted([]) }
-        let gate = gate
+        let budget = budget
         var hasFreed = false
         for _ in 0..<Self.maximumTries {
-            let room = try room(for: documents.count, gate)
+            let room = try room(for: documents.count, budget)
             let decision = try kernel.retrying {
-                try gate.decide(documents, of: phase, room: room.documents, kernel.store)
+                try budget.decide(documents, of: phase, room: room.documents, kernel.store)
             }
             guard !decision.documents.isEmpty else {
                 guard !hasFreed else { return .stopped(.threshold(room)) }
@@ -149,32 +149,32 @@ extension BackfillRun {
                 (hasFreed, account.headroom) = (true, nil)
                 continue
             }
-            if try reserve(decision, gate) {
+            if try reserve(decision, budget) {
                 account.reserve(atRisk: decision.documents.filter { $0.judgement == .atRisk }.map(\.id))
                 return .admitted(decision.documents)
             }
             // Another job, or the ledger, took the room meanwhile.
             account.headroom = nil
         }
-        return .stopped(.threshold(try room(for: documents.count, gate)))
+        return .stopped(.threshold(try room(for: documents.count, budget)))
     }
 
     /// What the sum was at the chunk before, as long as that leaves room for a whole chunk; else what it is now.
-    private mutating func room(for documents: Int, _ gate: Gate) throws -> Headroom {
+    private mutating func room(for documents: Int, _ budget: UnsyncBudget) throws -> Headroom {
         if let headroom = account.headroom, headroom.documents >= documents { return headroom }
-        let now = try kernel.retrying { try gate.exactHeadroom(kernel.store) }
+        let now = try kernel.retrying { try budget.exactHeadroom(kernel.store) }
         account.headroom = now
         return now
     }
 
     /// Records a chunk's harm before it is written, and looks at the sum then.
     /// - Returns: whether there is room; else the record is taken back.
-    private mutating func reserve(_ decision: Gate.Decision, _ gate: Gate) throws -> Bool {
+    private mutating func reserve(_ decision: UnsyncBudget.Decision, _ budget: UnsyncBudget) throws -> Bool {
         let (counted, namespace) = (decision.counted, job.job.namespace)
         guard !counted.isEmpty else { return true }
         try kernel.retrying { try kernel.store.reservations.add(counted, stale: decision.stale, of: namespace) }
         FaultInjection.reached(.afterHarm)
-        let now = try kernel.retrying { try gate.headroom(kernel.store) }
+        let now = try kernel.retrying { try budget.headroom(kernel.store) }
         account.headroom = now
         guard now.isExceeded else { return true }
         try kernel.retrying { try kernel.store.reservations.remove(decision.newlyCounted, of: namespace) }
@@ -237,8 +237,8 @@ extension BackfillRun {
         case refused(MongoError)
     }
 
-    /// The fewest documents for which a lane is worth its round trips.
-    private static let leastOfLane = 50
+    /// The fewest documents for which one more command side by side is worth its round trips.
+    private static let leastSideBySide = 50
 
     private mutating func write(_ documents: [DueDocument], of phase: Phase) throws -> Writing {
         let writer = ChunkWriter(
@@ -250,9 +250,9 @@ extension BackfillRun {
             ready = creation.ready
         }
         let harmful = ready.filter { $0.judgement == .harmful }.map(\.id)
-        // What the gate judges is written in order, and so is what the client computes.
-        let lanes = phase.isServerSide && phase.isHarmless ? limits.lanes : 1
-        let commands = try ready.parts(lanes, least: Self.leastOfLane).map { try writer.commands($0) }
+        // What the budget judges is written in order, and so is what the client computes.
+        let concurrency = phase.isServerSide && phase.isHarmless ? limits.concurrency : 1
+        let commands = try ready.parts(concurrency, least: Self.leastSideBySide).map { try writer.commands($0) }
         account.begin(harming: harmful)
         for index in 0..<(commands.map(\.count).max() ?? 0) {
             let step = commands.compactMap { $0.indices.contains(index) ? $0[index] : nil }
@@ -404,24 +404,24 @@ extension BackfillRun {
     mutating func settle(_ phase: Phase) throws {
         let atRisk = account.settle()
         guard !atRisk.isEmpty else { return }
-        let (gate, namespace) = (gate, job.job.namespace)
-        let unharmed = try kernel.retrying { try gate.unharmed(among: atRisk, by: phase) }
+        let (budget, namespace) = (budget, job.job.namespace)
+        let unharmed = try kernel.retrying { try budget.unharmed(among: atRisk, by: phase) }
         try kernel.retrying { try kernel.store.reservations.remove(unharmed, of: namespace) }
     }
 
     /// Frees the room of what was harmed and is repaired, and keeps the lease meanwhile.
     mutating func freeRepaired() throws {
-        let gate = gate
-        for batch in try kernel.retrying({ try gate.pending(kernel.store) }) {
+        let budget = budget
+        for batch in try kernel.retrying({ try budget.pending(kernel.store) }) {
             guard !kernel.stop.isRaised else { return }
-            try kernel.retrying { try gate.noteRepaired(among: batch, kernel.store) }
+            try kernel.retrying { try budget.noteRepaired(among: batch, kernel.store) }
             try kernel.keepLease()
         }
-        try kernel.retrying { try gate.takeBackRepaired(kernel.store) }
+        try kernel.retrying { try budget.takeBackRepaired(kernel.store) }
     }
 
-    /// The gate as it is now: the active schema and the limits may change while the job runs.
-    var gate: Gate {
-        Gate(job: job, collection: collection, ledger: ledger, limits: limits, stop: kernel.stop)
+    /// The budget as it is now: the active schema and the limits may change while the job runs.
+    var budget: UnsyncBudget {
+        UnsyncBudget(job: job, collection: collection, ledger: ledger, limits: limits, stop: kernel.stop)
     }
 }

@@ -17,7 +17,7 @@ extension BackfillRun {
         let failure = Failure(id, error, phase: chunk.phase)
         if let stop = skipped.refusal(of: failure) { return .stopped(stop) }
         try kernel.retrying { try kernel.store.failures.skip(failure) }
-        if skipped.add(failure) { kernel.events(.setAside(failure)) }
+        if skipped.add(failure) { kernel.events(.skipped(failure)) }
         guard try checkpoint([DueDocument(id: id)], of: chunk) else { return .again([chunk]) }
         let phase = job.phases[chunk.phase]
         if !phase.isHarmless {
@@ -89,7 +89,7 @@ extension BackfillRun {
         let held = try readLocks()
         for ids in held.map(\.id).commandSlices(count: 1_000) {
             try kernel.retrying { try kernel.store.failures.skip(locked: ids, phase: 0) }
-            for id in ids { kernel.events(.setAside(.locked(id, phase: 0))) }
+            for id in ids { kernel.events(.skipped(.locked(id, phase: 0))) }
             try kernel.keepLease()
         }
         // Listed are some, and counted are all.

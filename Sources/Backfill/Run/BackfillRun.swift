@@ -5,15 +5,15 @@ import Jobs
 import Mongo
 import Scanning
 
-/// One run of a job: rounds over the collection until no document needs it.
+/// One run of a job: passes over the collection until no document needs it.
 ///
-/// A round reads the documents that need the job, in the order of the records and a chunk ahead, and takes each chunk
+/// A pass reads the documents that need the job, in the order of the records and a chunk ahead, and takes each chunk
 /// through all phases; see ``attempt(_:)`` for one chunk's way. What arrives or changes behind the reader is found by the
-/// next round: the filter is the truth, and nothing has to be remembered of where a run stopped.
+/// next pass: the filter is the truth, and nothing has to be remembered of where a run stopped.
 struct BackfillRun: ~Copyable {
     let runner: BackfillRunner
     let plan: BackfillPlan
-    let ledger: GateLedger
+    let ledger: UnsyncLedger
     var kernel: Kernel
     var progress: Progress
     var pacing: ChunkPacing
@@ -33,12 +33,12 @@ struct BackfillRun: ~Copyable {
     var found = 0
 
     /// Rounds after which the job leaves documents that keep arriving to the next run.
-    private static let maximumRounds = 5
+    private static let maximumPasses = 5
     /// The most documents of a given list that are done at once.
     private static let mostListed = 2_000
 
     init(
-        _ runner: BackfillRunner, _ plan: BackfillPlan, ledger: GateLedger, kernel: consuming Kernel,
+        _ runner: BackfillRunner, _ plan: BackfillPlan, ledger: UnsyncLedger, kernel: consuming Kernel,
         progress: Progress
     ) {
         (self.runner, self.plan, self.ledger, self.progress) = (runner, plan, ledger, progress)
@@ -57,28 +57,28 @@ struct BackfillRun: ~Copyable {
     /// Runs until the job is done, or gives the reason to stop.
     mutating func run() throws -> BackfillReport.Stop? {
         do {
-            return try runner.options.only.map { try runOnly($0) } ?? runRounds()
+            return try runner.options.only.map { try runOnly($0) } ?? runPasses()
         } catch is StopAsked {
             saveCount()
             return .signal
         }
     }
 
-    private mutating func runRounds() throws -> BackfillReport.Stop? {
-        if runner.options.restarts, progress.isOpen { try endRound() }
+    private mutating func runPasses() throws -> BackfillReport.Stop? {
+        if runner.options.restarts, progress.isOpen { try endPass() }
         if progress.chunks > 0, progress.isOpen {
-            kernel.events(.resumed(chunks: progress.chunks, documents: progress.walked))
+            kernel.events(.resumed(chunks: progress.chunks, documents: progress.processed))
         }
         try begin()
         var needing = plan.needing
         repeat {
-            for round in 0..<Self.maximumRounds where needing != 0 || progress.isOpen {
-                try beginRound(needing: needing, isFirst: round == 0)
+            for index in 0..<Self.maximumPasses where needing != 0 || progress.isOpen {
+                try beginPass(needing: needing, isFirst: index == 0)
                 if let stop = try pass() {
                     saveCount()
                     return stop
                 }
-                try endRound()
+                try endPass()
                 needing = try look()
             }
             guard needing == 0, try waitForLocks() else { break }
@@ -108,7 +108,7 @@ struct BackfillRun: ~Copyable {
     /// What is known before the first chunk: what operators asked for, what earlier runs skipped, and what they made
     /// unsyncable and was repaired since.
     private mutating func begin() throws {
-        _ = kernel.brakes?.holds()
+        _ = kernel.throttler?.holds()
         takeOver()
         let isReplicaSet = try kernel.retrying { try kernel.client.hello().topology == .replicaSet }
         durability = WriteDurability(isReplicaSet: isReplicaSet)
@@ -120,34 +120,34 @@ struct BackfillRun: ~Copyable {
         try freeRepaired()
     }
 
-    private mutating func beginRound(needing: Int?, isFirst: Bool) throws {
+    private mutating func beginPass(needing: Int?, isFirst: Bool) throws {
         guard !progress.isOpen else { return }
         progress.begin()
         if !isFirst { kernel.events(.pass(number: progress.pass, documents: needing ?? 0)) }
         try kernel.renew(setting: RangeChange.starting(pass: progress.pass, due: needing))
     }
 
-    private mutating func endRound() throws {
+    private mutating func endPass() throws {
         try kernel.renew(setting: RangeChange.ending(isDone: false))
         progress.end()
     }
 
     /// Takes over what operators asked for.
     private mutating func takeOver() {
-        guard let brakes = kernel.brakes else { return }
-        job = runner.job.judged(by: brakes.control)
-        guard limits != brakes.limits else { return }
-        limits = brakes.limits
+        guard let throttler = kernel.throttler else { return }
+        job = runner.job.judged(by: throttler.control)
+        guard limits != throttler.limits else { return }
+        limits = throttler.limits
         pacing.adopt(limits)
     }
 
     /// Looks at the whole collection for documents that still need the job: what arrived or changed meanwhile, without those
     /// that this run has skipped.
     private mutating func look() throws -> Int {
-        let (job, slices, lanes, pool) = (runner.job, skipped.slices, limits.lanes, kernel.pool)
+        let (job, slices, concurrency, pool) = (runner.job, skipped.slices, limits.concurrency, kernel.pool)
         let (result, left) = try kernel.reading(job.job.namespace) { collection in
             let survey = Survey(job: job, collection: collection, looksAhead: false)
-            let result = try survey.run(in: lanes, on: pool)
+            let result = try survey.run(in: concurrency, on: pool)
             return (result, result.needing == 0 ? 0 : try survey.run(over: slices).needing)
         }
         survey = result
@@ -195,7 +195,7 @@ extension BackfillRun {
     ) throws -> BackfillReport.Stop? {
         var queue: [Chunk] = []
         while true {
-            if let stop = try kernel.passBrakes() { return stop }
+            if let stop = try kernel.waitForThrottle() { return stop }
             takeOver()
             // What a reader had ahead of smaller limits is cut to them.
             let fresh = queue.isEmpty ? try next(&self, pacing.amount) : []

@@ -26,7 +26,7 @@ extension BackfillRunner {
         var count = PreviewCount(job: job)
         if let upper = try retry.run({ try cutter.greatestID() }) {
             let walk = PreviewWalk(self, upper: upper, averageSize: plan.averageSize)
-            count = try walk.run(in: job.job.limits.lanes, on: pool)
+            count = try walk.run(in: job.job.limits.concurrency, on: pool)
             report.chunks = count.chunks
             report.failures = BackfillReport.FailureGroup.all(of: count.failures)
             if stop.isRaised { report.outcome = .stopped(.signal) }

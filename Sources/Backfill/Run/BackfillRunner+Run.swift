@@ -40,13 +40,13 @@ extension BackfillRunner {
         let store = try store(pool)
         let (holding, range) = try LeaseSeeker(options: options, identity: identity, retry: retry, events: events)
             .take(store, for: .backfill)
-        let (ledger, brakes): (GateLedger, Brakes)
+        let (ledger, throttler): (UnsyncLedger, Throttler)
         do {
             // A clean-up may have come between.
             let binding = binding(to: plan.collectionUUID)
             try retry.run { try store.check(binding) }
             ledger = try openLedger(on: pool)
-            brakes = Brakes(job.job, store: try self.store(pool), missing: plan.missingBrakes)
+            throttler = Throttler(job.job, store: try self.store(pool), missing: plan.missingMetrics)
         } catch {
             // Nothing was written yet.
             try? store.ranges.release(holding.lease)
@@ -54,7 +54,7 @@ extension BackfillRunner {
         }
         let kernel = Kernel(
             retry: retry, events: events, pool: pool, client: try pool.client(), store: store,
-            brakes: brakes,
+            throttler: throttler,
             deadline: options.maxRuntime.map { started + $0 }, holding: holding)
         var run = BackfillRun(self, plan, ledger: ledger, kernel: kernel, progress: Progress(range))
         let stopped: BackfillReport.Stop?
@@ -92,7 +92,7 @@ extension BackfillRunner {
         report.earlierChunks = run.progress.chunks - run.tally.chunks
         report.harm = job.countsHarm ? run.account.harmed : nil
         report.notes = plan.notes
-        report.waits = run.kernel.brakes?.waits ?? []
+        report.waits = run.kernel.throttler?.waits ?? []
         // Who asks to stop does not wait for a look at the whole collection.
         do {
             guard stopped != .signal else { throw StopAsked() }
@@ -103,7 +103,7 @@ extension BackfillRunner {
             let copies = StaleCopies(job: job, collection: run.collection)
             report.notes += try retry.run { try copies.notes(report.after, journal: run.kernel.store) }
             if !run.job.isHarmless {
-                report.headroom = try retry.run { try run.gate.exactHeadroom(run.kernel.store) }
+                report.headroom = try retry.run { try run.budget.exactHeadroom(run.kernel.store) }
             }
         } catch is StopAsked {
             report.notes.append("what remains was not counted: the run was asked to stop")
@@ -118,7 +118,7 @@ extension BackfillRunner {
         let read = BackgroundTask(on: pool) { client in
             let survey = Survey(job: job, collection: client.collection(job.job.namespace), looksAhead: false)
             return try retry.run {
-                try only.map { try survey.run(over: $0.slices) } ?? survey.run(in: job.job.limits.lanes, on: pool)
+                try only.map { try survey.run(over: $0.slices) } ?? survey.run(in: job.job.limits.concurrency, on: pool)
             }
         }
         return try read.wait(stop: stop) {}

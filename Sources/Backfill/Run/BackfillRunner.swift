@@ -96,12 +96,12 @@ package struct BackfillRunner: Sendable {
             plan.obstacles = try (survey.map { job.obstacles(found: $0) } ?? []) + markers.obstacles()
         }
         plan.paused = state.control.paused
-        let brakes = try brakesOfPlan(on: pool)
-        (plan.missingBrakes, plan.notes) = (brakes.missing, plan.notes + brakes.notes)
+        let throttler = try throttleOfPlan(on: pool)
+        (plan.missingMetrics, plan.notes) = (throttler.missing, plan.notes + throttler.notes)
         if !job.isHarmless {
-            let gate = Gate(
+            let budget = UnsyncBudget(
                 job: job, collection: collection, ledger: try openLedger(on: pool), limits: job.job.limits, stop: stop)
-            try judge(&plan, gate, store, isReadable: state.isReadable)
+            try judge(&plan, budget, store, isReadable: state.isReadable)
         }
         return plan
     }
@@ -113,7 +113,7 @@ package struct BackfillRunner: Sendable {
         var result = try locating(in: collection) {
             let survey = Survey(job: job, collection: collection, looksAhead: isProof)
             return try options.only.map { try survey.run(over: $0.slices) }
-                ?? survey.run(in: job.job.limits.lanes, on: pool)
+                ?? survey.run(in: job.job.limits.concurrency, on: pool)
         }
         // What the steps' forms prove, the dry run still looks for in every document.
         if isDry, !isProof { for index in result.after.indices { result.after[index].needing = 0 } }
@@ -121,25 +121,25 @@ package struct BackfillRunner: Sendable {
         return result
     }
 
-    /// Which brakes are missing, and which hold now.
-    private func brakesOfPlan(
+    /// Which reasons to wait are missing, and which hold now.
+    private func throttleOfPlan(
         on pool: ClientPool
-    ) throws -> (missing: Set<ServerProbe.Missing>, notes: [String]) {
-        let brakes = Brakes(job.job, store: try store(pool))
-        let holds = brakes.holds()
-        return (brakes.missing, brakes.missingGuarantees + holds.map { "a run waits now: \($0)" })
+    ) throws -> (missing: Set<ServerMetricsReader.Missing>, notes: [String]) {
+        let throttler = Throttler(job.job, store: try store(pool))
+        let holds = throttler.holds()
+        return (throttler.missing, throttler.missingGuarantees + holds.map { "a run waits now: \($0)" })
     }
 
     /// Judges every document that needs the job, and counts what the limit has room for.
     private func judge(
-        _ plan: inout BackfillPlan, _ gate: Gate, _ store: borrowing StateStore, isReadable: Bool
+        _ plan: inout BackfillPlan, _ budget: UnsyncBudget, _ store: borrowing StateStore, isReadable: Bool
     ) throws {
-        plan.headroom = Headroom(ledger: try gate.ledger.count(), pending: 0, ceiling: gate.limits.ceiling)
+        plan.headroom = Headroom(ledger: try budget.ledger.count(), pending: 0, ceiling: budget.limits.ceiling)
         if isReadable {
-            var headroom = try gate.exactHeadroom(store, marks: false)
+            var headroom = try budget.exactHeadroom(store, marks: false)
             if headroom.pending > 0 {
                 // The run frees their room; the ledger may show some of them still.
-                headroom.pending = max(0, headroom.pending - (try gate.repairedCount(store)))
+                headroom.pending = max(0, headroom.pending - (try budget.repairedCount(store)))
                 plan.notes += try store.reservations.pendingOfOthers()
             }
             plan.headroom = headroom
@@ -147,12 +147,13 @@ package struct BackfillRunner: Sendable {
         let namespace = job.job.namespace
         for scope in options.only?.slices.map({ ReadScope.ids($0) }) ?? [.collection] {
             var cursor = DueCursor(
-                scope, of: gate.job.whole, .whole, in: gate.job.context(gate.collection), collectionUUID: nil)
-            let amount = ReadAmount(documents: Gate.batch, bytes: gate.limits.chunkBytes)
+                scope, of: budget.job.whole, .whole, in: budget.job.context(budget.collection), collectionUUID: nil)
+            let amount = ReadAmount(documents: UnsyncBudget.batch, bytes: budget.limits.chunkBytes)
             while !stop.isRaised {
                 let batch = try unblaming { try cursor.read(amount) }
                 guard !batch.isEmpty else { break }
-                let harmful = try gate.judged(batch, of: gate.job.whole).filter { $0.judgement == .harmful }.map(\.id)
+                let harmful = try budget.judged(batch, of: budget.job.whole).filter { $0.judgement == .harmful }.map(
+                    \.id)
                 plan.harm += harmful.count
                 if isReadable {
                     plan.recordedHarm += try store.reservations.pending(among: harmful, of: namespace).count
@@ -208,7 +209,7 @@ package struct BackfillRunner: Sendable {
                 + "written; let it go on with: shipshape resume \(plan.job)")
     }
 
-    func openLedger(on pool: ClientPool) throws(MongoError) -> GateLedger {
-        GateLedger(options.ledger, appID: options.appID, client: try pool.client())
+    func openLedger(on pool: ClientPool) throws(MongoError) -> UnsyncLedger {
+        UnsyncLedger(options.ledger, appID: options.appID, client: try pool.client())
     }
 }

@@ -64,7 +64,7 @@ struct Chunk: Sendable {
     }
 
     /// Documents of it that changed between reading and writing, to be read anew; `nil` once that was often enough, and they
-    /// are left to the next round.
+    /// are left to the next pass.
     func metAgain(_ ids: [BSONValue]) -> Chunk? {
         conflicts < 2 ? Chunk(ids, phase: phase, conflicts: conflicts + 1) : nil
     }

@@ -3,11 +3,11 @@ import Jobs
 /// How many documents the next chunk has: as many as the bytes and the time of a chunk allow.
 ///
 /// Bytes belong to the data and time to the load: by time alone a server under pressure would drive the size to the floor
-/// and keep it there. Time that was waited, at a brake, for a lease or for a majority, is not a chunk's time.
+/// and keep it there. Time that was waited, while throttled, for a lease or for a majority, is not a chunk's time.
 struct ChunkSize: Hashable {
     /// What one chunk took of a target.
     struct Cost: Hashable {
-        /// Bytes of the documents that were walked over.
+        /// Bytes of the documents that were processed over.
         var bytes: Double
         /// The server's work, without waiting.
         var time: Duration
@@ -53,7 +53,7 @@ struct ChunkSize: Hashable {
     /// Halves the chunk, for one that ran into the server's time limit.
     mutating func shrink() { set(max(1, documents / 2)) }
 
-    /// Learns from a chunk that was walked, one without anything to do too.
+    /// Learns from a chunk that was processed, one without anything to do too.
     /// - Parameters:
     ///   - size: the documents that it had; feedback of a chunk of another size is ignored.
     ///   - bytes: of its documents, where they were read; else the average document's count.

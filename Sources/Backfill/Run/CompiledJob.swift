@@ -23,9 +23,9 @@ package struct CompiledJob: Sendable {
     package let changes: [SchemaChange]
     /// The schema files that the job is bound to, by role.
     package let sources: [(role: String, source: SchemaSource)]
-    /// The walks over the collection that do the job, in their order.
+    /// The passes over each chunk that do the job, in their order.
     private(set) var phases: [Phase]
-    /// The same walks, and whether harm is counted, once the next schema is the active one; `nil` when the job names none.
+    /// The same phases, and whether harm is counted, once the next schema is the active one; `nil` when the job names none.
     private var deployed: (phases: [Phase], countsHarm: Bool)?
 
     /// Fits the job's steps to its schemas and compiles both.
@@ -116,7 +116,7 @@ package struct CompiledJob: Sendable {
     /// The steps of all phases.
     package var steps: [CompiledStep] { phases.flatMap(\.steps) }
 
-    /// The job as if one walk did it.
+    /// The job as if one phase did it.
     var whole: Phase { Phase(joining: phases) }
 
     /// Whether the server alone tells what the job makes of a document.

@@ -3,7 +3,7 @@ import Concurrency
 import JobState
 import Mongo
 
-/// What every writer of documents stands on: the lease with the fence in it, the brakes, retries, rest, the deadline.
+/// What every writer of documents stands on: the lease with the fence in it, the throttle, retries, rest, the deadline.
 ///
 /// A run and an undo have one each; without a lease, as in a dry run, nothing is kept and nothing may be written.
 struct Kernel: ~Copyable {
@@ -14,7 +14,7 @@ struct Kernel: ~Copyable {
     let client: Client
     let store: StateStore
     /// `nil` where nothing is to be waited for.
-    let brakes: Brakes?
+    let throttler: Throttler?
     let deadline: ContinuousClock.Instant?
     /// `nil` in a dry run.
     private(set) var holding: HeldLease?
@@ -25,11 +25,12 @@ struct Kernel: ~Copyable {
 
     init(
         retry: RetryPolicy, events: @Sendable @escaping (RunEvent) -> Void, pool: ClientPool,
-        client: consuming Client, store: consuming StateStore, brakes: Brakes?, deadline: ContinuousClock.Instant?,
+        client: consuming Client, store: consuming StateStore, throttler: Throttler?,
+        deadline: ContinuousClock.Instant?,
         holding: HeldLease?
     ) {
         (self.retry, self.events) = (retry, events)
-        (self.pool, self.brakes) = (pool, brakes)
+        (self.pool, self.throttler) = (pool, throttler)
         (self.deadline, self.holding) = (deadline, holding)
         self.client = client
         self.store = store
@@ -83,19 +84,19 @@ struct Kernel: ~Copyable {
 
     // MARK: Waiting
 
-    /// Waits until no brake holds, and keeps the lease.
+    /// Waits until nothing throttles, and keeps the lease.
     /// - Returns: the reason to stop when there is one.
-    mutating func passBrakes() throws -> BackfillReport.Stop? {
-        guard let brakes else {
+    mutating func waitForThrottle() throws -> BackfillReport.Stop? {
+        guard let throttler else {
             if stop.isRaised { return .signal }
             return deadline.map { .now >= $0 } == true ? .timeBudget : nil
         }
-        var recorded: [Brake] = []
+        var recorded: [ThrottleReason] = []
         let (stop, deadline, events) = (stop, deadline, events)
-        return try brakes.wait(stop: stop, deadline: deadline, events: events) { holds in
-            guard recorded != holds.map(\.brake) || holding?.isHalfOver == true else { return }
+        return try throttler.wait(stop: stop, deadline: deadline, events: events) { holds in
+            guard recorded != holds.map(\.reason) || holding?.isHalfOver == true else { return }
             try renew(setting: RangeChange.waiting(for: holds))
-            recorded = holds.map(\.brake)
+            recorded = holds.map(\.reason)
         }
     }
 

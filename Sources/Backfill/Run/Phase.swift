@@ -18,8 +18,8 @@ struct Phase: Sendable {
     /// The others, which leave every document syncing that does.
     let harmlessSteps: [CompiledStep]
 
-    /// The steps of each walk, by their indexes: one walk, unless several phases are joined.
-    let walks: [Range<Int>]
+    /// The steps of each part, by their indexes: one part, unless several phases are joined.
+    let parts: [Range<Int>]
 
     /// The fields of the document itself that the steps may write or take away, in the order of their bytes.
     let touched: [String]
@@ -36,7 +36,7 @@ struct Phase: Sendable {
         self.steps = steps
         riskySteps = steps.filter(isRisky)
         harmlessSteps = steps.filter { !isRisky($0) }
-        walks = [steps.indices]
+        parts = [steps.indices]
         touched = steps.touchedTopLevel
         removesFields = steps.contains { $0.step.kind.removesFields }
     }
@@ -85,9 +85,9 @@ struct Phase: Sendable {
         steps = phases.flatMap(\.steps)
         riskySteps = phases.flatMap(\.riskySteps)
         harmlessSteps = phases.flatMap(\.harmlessSteps)
-        walks = phases.reduce(into: []) { walks, phase in
-            let start = walks.last?.upperBound ?? 0
-            walks.append(start..<start + phase.steps.count)
+        parts = phases.reduce(into: []) { parts, phase in
+            let start = parts.last?.upperBound ?? 0
+            parts.append(start..<start + phase.steps.count)
         }
         touched = steps.touchedTopLevel
         removesFields = phases.contains(where: \.removesFields)
@@ -115,7 +115,7 @@ struct Phase: Sendable {
 }
 
 /// What an earlier phase passed over stays as it is, or a step would take away what an earlier one still has to read: a
-/// document that was locked, that could not be written, or that came or changed behind the walk.
+/// document that was locked, that could not be written, or that came or changed behind the reader.
 extension Phase {
     /// What the server can ask first of a document that needs the phase; `nil` where there is nothing so simple.
     var quickNeed: BSONDocument? { steps.quickNeed }

@@ -14,7 +14,7 @@ struct Preview: ~Copyable {
         var after: BSONDocument
         /// Whether the phase would still be needed after it.
         var isOpen: Bool
-        /// How many walks change the document.
+        /// How many parts change the document.
         var changes: Int
     }
 
@@ -27,7 +27,7 @@ struct Preview: ~Copyable {
 
     private let collection: MongoCollection
     private let onlyNeeding: Bool
-    private let walks: [Range<Int>]
+    private let parts: [Range<Int>]
     private var cursor: Cursor?
     /// Takes the place of the cursor where a step is the client's.
     private var evaluation: Evaluation?
@@ -36,7 +36,7 @@ struct Preview: ~Copyable {
     init(_ scope: ReadScope, through phase: Phase, in context: ClientContext, onlyNeeding: Bool) {
         collection = context.collection
         self.onlyNeeding = onlyNeeding
-        walks = phase.walks
+        parts = phase.parts
         guard phase.isServerSide else {
             evaluation = Evaluation(
                 scope, through: phase.steps, in: context, onlyNeeding: onlyNeeding, where: phase.isThrough)
@@ -52,11 +52,11 @@ struct Preview: ~Copyable {
         cursor = context.collection.aggregate(pipeline, options: scope.options("preview", ["allowDiskUse": true]))
     }
 
-    /// The update of each walk, and in front of it whether it changes the document.
+    /// The update of each part, and in front of it whether it changes the document.
     private static func stages(of phase: Phase) -> [BSONDocument] {
-        guard phase.walks.count > 1 else { return phase.pipeline }
-        return phase.walks.flatMap { walk in
-            let steps = phase.steps[walk]
+        guard phase.parts.count > 1 else { return phase.pipeline }
+        return phase.parts.flatMap { part in
+            let steps = phase.steps[part]
             let change: BSONValue = ["$cond": [Expression.any(steps.map(\.needs)).bson, 1, 0]]
             let sum: BSONValue = ["$add": [["$ifNull": [.string("$\(changesMark)"), 0]], change]]
             return [["$set": [changesMark: sum]]] + steps.map(\.stage)
@@ -83,7 +83,7 @@ struct Preview: ~Copyable {
             guard outcome.isChanged || !onlyNeeding else { continue }
             return Outcome(
                 before: outcome.isChanged ? outcome.before : nil, after: outcome.after, isOpen: outcome.isOpen,
-                changes: walks.count { !outcome.findings.isEmpty && outcome.findings[$0].contains(.needed) })
+                changes: parts.count { !outcome.findings.isEmpty && outcome.findings[$0].contains(.needed) })
         }
         return nil
     }

@@ -14,7 +14,7 @@ struct PreviewCount: Sendable {
     var samples: [(chunk: Int, sample: BackfillReport.Sample)] = []
     /// Chunks with a document that changes.
     var chunks = 0
-    /// Documents that a run would set aside.
+    /// Documents that a run would skipped.
     var failures: [Failure] = []
     /// Bytes of the touched fields of the changed documents as they would be, of their `_id`s, and of the journal.
     var touchedBytes = 0

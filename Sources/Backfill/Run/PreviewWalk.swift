@@ -5,7 +5,7 @@ import Jobs
 import Mongo
 import Synchronization
 
-/// A dry run's look at all documents: lanes that take one chunk after the other, as a run would cut them.
+/// A dry run's look at all documents: threads that take one chunk after the other, as a run would cut them.
 final class PreviewWalk: Sendable {
     private struct State {
         /// The last `_id` of the last chunk that was taken.
@@ -27,11 +27,11 @@ final class PreviewWalk: Sendable {
     }
 
     /// Walks until all is seen, or the runner is asked to stop.
-    func run(in lanes: Int, on pool: ClientPool) throws -> PreviewCount {
-        let walks = (0..<lanes).map { _ in
+    func run(in concurrency: Int, on pool: ClientPool) throws -> PreviewCount {
+        let walks = (0..<concurrency).map { _ in
             BackgroundTask(on: pool) { [self] client in
                 do { return try walk(client.collection(runner.job.job.namespace)) } catch {
-                    // What one lane cannot read the others need not go on for.
+                    // What one thread cannot read the others need not go on for.
                     state.withLock { $0.isOver = true }
                     throw error
                 }
@@ -47,7 +47,7 @@ final class PreviewWalk: Sendable {
         while !runner.stop.isRaised, let (chunk, number) = try take(collection) {
             var after = chunk.after
             var part = size
-            // One that a run would set aside ends the look at its chunk: it is looked for by halves.
+            // One that a run would skipped ends the look at its chunk: it is looked for by halves.
             while !runner.stop.isRaised {
                 let rest = IDSpan(after: after, through: chunk.through)
                 do {

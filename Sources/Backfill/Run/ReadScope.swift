@@ -3,7 +3,7 @@ import Jobs
 
 /// The documents of a collection that a read looks at.
 enum ReadScope: Sendable {
-    /// All, in the order of the records: half the price of a walk over the `_id`s.
+    /// All, in the order of the records: half the price of a scan of the `_id`s.
     case collection
     /// A range of `_id`s, in their order.
     case span(IDSpan)

@@ -2,7 +2,7 @@ package import JobState
 
 /// What a runner says while it works; the command line shows it.
 package enum RunEvent: Sendable {
-    /// The job goes on after the chunks of earlier runs, which walked over about so many documents.
+    /// The job goes on after the chunks of earlier runs, which processed over about so many documents.
     case resumed(chunks: Int, documents: Int)
     /// Another runner's lease has to end first.
     case waitingForLease(holder: String, seconds: Double)
@@ -14,14 +14,14 @@ package enum RunEvent: Sendable {
     case halved(documents: Int)
     /// A chunk of a single document takes more than a chunk's target of time or bytes; said once.
     case stuckAtOneDocument
-    /// Brakes hold: the run waits, and keeps its lease.
+    /// Throttler hold: the run waits, and keeps its lease.
     case waiting([Hold])
-    /// No brake holds any more.
+    /// Nothing throttles any more.
     case goingOn(seconds: Double)
     /// An election came between the writes of a chunk, so that they may be lost: it is run again.
     case rerun
-    /// A document cannot be written, and was set aside.
-    case setAside(Failure)
+    /// A document cannot be written, and was skipped.
+    case skipped(Failure)
     /// Documents are locked by the sync translator.
     case waitingForLocks(documents: Int, seconds: Double)
     /// Documents sync again, and keep their room below the limit for as long as the ledger may still show them.

@@ -24,7 +24,7 @@ package struct RunOptions: Sendable {
     package var only: IDList?
     /// Whether a job that was stopped starts over, from its first document.
     package var restarts = false
-    /// Documents that may be set aside before the run stops.
+    /// Documents that may be skipped before the run stops.
     package var maxErrors = 100
     /// How long documents that the sync translator holds locked are waited for, in all.
     package var lockWait: Duration = .seconds(10)

@@ -55,10 +55,10 @@ struct Survey {
     /// Counts side by side on so many connections, where each is to look at a part of the collection alone.
     ///
     /// What the server can ask first costs so little that the ranges of the index, twice the price of a scan, do not pay.
-    func run(in lanes: Int, on pool: ClientPool) throws -> Result {
-        guard looksAtOnce, quick == nil, lanes > 1 else { return try run() }
+    func run(in concurrency: Int, on pool: ClientPool) throws -> Result {
+        guard looksAtOnce, quick == nil, concurrency > 1 else { return try run() }
         let ranges: [IDRange]
-        do throws(MongoError) { ranges = try IDRange.splitting(collection, into: lanes * 4) } catch {
+        do throws(MongoError) { ranges = try IDRange.splitting(collection, into: concurrency * 4) } catch {
             // A server that cannot draw a sample, as after a crash with a wrong count, can still be asked for all.
             guard !error.isTransient else { throw error }
             return try run()
@@ -72,14 +72,14 @@ struct Survey {
             while let part = queue.withLock({ $0.popLast() }) {
                 survey.part = part
                 do { counts.merge(try survey.countsAtOnce(), uniquingKeysWith: +) } catch {
-                    // What one lane cannot count the others need not go on for.
+                    // What one thread cannot count the others need not go on for.
                     queue.withLock { $0 = [] }
                     throw error
                 }
             }
             return counts
         }
-        let others = (1..<min(lanes, filters.count)).map { _ in
+        let others = (1..<min(concurrency, filters.count)).map { _ in
             BackgroundTask(on: pool) { try count($0.collection(job.job.namespace)) }
         }
         let own = Swift.Result { try count(collection) }

@@ -8,8 +8,8 @@ package struct CleanupPlan: Sendable {
     package var namespace: Namespace?
     /// Documents of its journal; none when it kept none, or it was dropped before.
     package var journal = 0
-    /// Records of documents that were set aside.
-    package var setAside = 0
+    /// Records of documents that were skipped.
+    package var skipped = 0
     /// Records of harm that the ledger has shown since.
     package var seenHarm = 0
     /// Records of harm that the ledger does not show yet: they take room below the limit, and stay.
@@ -18,5 +18,5 @@ package struct CleanupPlan: Sendable {
     package var markers: [FieldPath] = []
 
     /// Whether there is nothing to drop.
-    package var isEmpty: Bool { journal + setAside + seenHarm == 0 && markers.isEmpty }
+    package var isEmpty: Bool { journal + skipped + seenHarm == 0 && markers.isEmpty }
 }

@@ -45,7 +45,7 @@ struct MarkerRemoval {
         let report = try runner(stop).removeAll(on: pool)
         let store = StoreClient(database: stateDatabase, client: try pool.client())
         let name = BSONValue.string(name)
-        // What was set aside is told here, and by nothing else.
+        // What was skipped is told here, and by nothing else.
         try store.deleteAll("failed", ["_id.job": name])
         if case .stopped(let reason) = report.outcome {
             throw BackfillError(

@@ -80,7 +80,7 @@ extension UndoLoop {
 
     /// The documents as they are, or of each what matters; `nil` when they are too large to be held at once.
     private func read(_ ids: [BSONValue], of part: JournalPart) throws -> [BSONValue: BSONDocument]? {
-        let isWhole = gate != nil || part.groups.contains { $0.places != nil }
+        let isWhole = budget != nil || part.groups.contains { $0.places != nil }
         let fields = ["_id"] + part.touched + SyncLock.fields
         let projection = isWhole ? [:] : BSONDocument(fields.map { ($0, 1) })
         return try kernel.retrying {

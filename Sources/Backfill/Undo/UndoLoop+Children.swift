@@ -22,7 +22,7 @@ extension UndoLoop {
             if linked == nil { linked = try linksOfLeftAlone().union(linksThatStayed()) }
             var rest = part.children[...]
             while !rest.isEmpty {
-                if let stop = try kernel.passBrakes() { return stop }
+                if let stop = try kernel.waitForThrottle() { return stop }
                 try remove(Array(rest.prefix(Self.mostChildren)), keeping: linked ?? [])
                 rest = rest.dropFirst(Self.mostChildren)
             }

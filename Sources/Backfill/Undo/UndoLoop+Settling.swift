@@ -10,7 +10,7 @@ extension UndoLoop {
     ///
     /// Each keeps its room for as long as the ledger may lag: it may still show what was repaired.
     func settle(_ restored: [Restoring]) throws {
-        guard let active = gate?.job.active else { return }
+        guard let active = budget?.job.active else { return }
         var repaired: [BSONValue] = []
         for document in restored {
             let after = try document.restored()
@@ -27,12 +27,12 @@ extension UndoLoop {
     /// Frees the room of what was repaired, once the ledger cannot show it any more.
     /// - Returns: the reason to stop when there is one.
     mutating func settleRepaired() throws -> BackfillReport.Stop? {
-        guard let gate else { return nil }
-        let (retry, grace) = (kernel.retry, gate.grace(kernel.store))
+        guard let budget else { return nil }
+        let (retry, grace) = (kernel.retry, budget.grace(kernel.store))
         var isTold = false
         while true {
             let left = try retry.run { () throws -> Int in
-                try gate.freeRepaired(kernel.store)
+                try budget.freeRepaired(kernel.store)
                 return try kernel.store.reservations.repairedCount(of: subject.namespace)
             }
             guard left > 0 else { return nil }

@@ -111,12 +111,12 @@ extension UndoLoop {
     }
 }
 
-/// The threshold brake: documents that fit the active schema only as the job left them.
+/// The budget of unsynced documents: documents that fit the active schema only as the job left them.
 extension UndoLoop {
     /// Judges what is to be restored, cuts it where there is no room left, and records the harm of the rest.
     /// - Returns: the first document that there is no room for, and the sum; `nil` when there is room for all.
     mutating func reserve(_ due: inout [Restoring]) throws -> (id: BSONValue, headroom: Headroom)? {
-        guard let gate, let active = gate.job.active, !due.isEmpty else { return nil }
+        guard let budget, let active = budget.job.active, !due.isEmpty else { return nil }
         var harmful: [BSONValue] = []
         for document in due {
             let after = try document.restored()
@@ -128,8 +128,8 @@ extension UndoLoop {
         guard !kernel.isDry, !harmful.isEmpty else { return nil }
         let (retry, namespace) = (kernel.retry, subject.namespace)
         let recorded = try retry.run { try kernel.store.reservations.pending(among: harmful, of: namespace) }
-        try retry.run { try kernel.store.reservations.removeRepaired(since: gate.grace(kernel.store), of: namespace) }
-        let headroom = try retry.run { try gate.exactHeadroom(kernel.store) }
+        try retry.run { try kernel.store.reservations.removeRepaired(since: budget.grace(kernel.store), of: namespace) }
+        let headroom = try retry.run { try budget.exactHeadroom(kernel.store) }
         var new = harmful.filter { !recorded.contains($0) }
         var cut: (id: BSONValue, headroom: Headroom)?
         if new.count > headroom.documents {
@@ -141,11 +141,11 @@ extension UndoLoop {
         }
         guard !new.isEmpty else { return cut }
         // They sync: what the ledger shows of them it has not noticed to be repaired.
-        let shown = try retry.run { try gate.ledger.holding(new, of: namespace) }
+        let shown = try retry.run { try budget.ledger.holding(new, of: namespace) }
         let stale = new.filter(shown.contains)
         try retry.run { try kernel.store.reservations.add(new, stale: stale, of: namespace) }
         FaultInjection.reached(.afterHarm)
-        let now = try retry.run { try gate.headroom(kernel.store) }
+        let now = try retry.run { try budget.headroom(kernel.store) }
         guard now.isExceeded else { return cut }
         // Another job recorded its own meanwhile.
         try retry.run { try kernel.store.reservations.remove(new, of: namespace) }

@@ -11,7 +11,7 @@ struct UndoLoop: ~Copyable {
     /// Without a lease in a dry run, which writes nothing.
     var kernel: Kernel
     /// `nil` when what the documents become is not judged.
-    let gate: Gate?
+    let budget: UnsyncBudget?
     var overlay: UndoOverlay?
     var tally = UndoTally()
     /// What earlier undos of the job took back.
@@ -44,7 +44,7 @@ struct UndoLoop: ~Copyable {
             }
             overlay?.enter(part)
             while done < part.entries.count {
-                if let stop = try kernel.passBrakes() { return stop }
+                if let stop = try kernel.waitForThrottle() { return stop }
                 kernel.restart()
                 let entries = part.entries[done..<min(done + batch, part.entries.count)]
                 switch try undo(entries, of: part) {

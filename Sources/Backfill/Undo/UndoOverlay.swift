@@ -4,22 +4,22 @@ import JobState
 /// What a dry run would have restored already, where an older entry of the journal may be of the same document.
 ///
 /// Within an attempt no document stands twice. An older attempt at the same chunk holds the same documents again, and an
-/// earlier walk those that it changed too.
+/// earlier pass those that it changed too.
 struct UndoOverlay {
-    /// The most documents of later walks that are kept in mind.
+    /// The most documents of later passes that are kept in mind.
     static let most = 100_000
 
-    /// What the chunk at hand would have restored, and what later walks would have.
+    /// What the chunk at hand would have restored, and what later passes would have.
     private var recent: [BSONValue: [JournalGroup]] = [:]
     private var kept: [BSONValue: [JournalGroup]] = [:]
     private var chunk: (pass: Int, chunk: BSONValue)?
-    /// The walks whose documents an earlier one may have changed too, in a way that matters.
+    /// The passes whose documents an earlier one may have changed too, in a way that matters.
     private let lasting: Set<Int>
     private let most: Int
     /// Whether there were more than are kept in mind: what is found of the others is found a second time.
     private(set) var isFull = false
 
-    /// - Parameter judgesWhole: whether whole documents are judged, so that any earlier walk matters; else one does that
+    /// - Parameter judgesWhole: whether whole documents are judged, so that any earlier pass matters; else one does that
     ///   touches the same fields.
     init(_ passes: [JournalStore.Pass], judgesWhole: Bool, most: Int = Self.most) {
         self.most = most

@@ -38,17 +38,18 @@ package struct UndoRunner: Sendable {
 
     private func subject(_ store: borrowing StateStore, on pool: ClientPool) throws -> UndoSubject {
         guard let subject = try retry.run({ try UndoSubject.find(store, assuming: assumptions) }) else {
-            throw try JobBook(options.stateDatabase, on: pool).unknown(job)
+            throw try JobRegistry(options.stateDatabase, on: pool).unknown(job)
         }
         return subject
     }
 
-    private func gate(_ subject: UndoSubject, on client: borrowing Client, _ pool: ClientPool) throws -> Gate? {
+    private func budget(_ subject: UndoSubject, on client: borrowing Client, _ pool: ClientPool) throws -> UnsyncBudget?
+    {
         // Harm is judged by the schema that is active now.
         let control = try retry.run { try store(pool).jobs.control() }
         guard let compiled = subject.job?.judged(by: control), compiled.countsHarm else { return nil }
         let runner = BackfillRunner(compiled, options: options, stop: stop, events: events)
-        return Gate(
+        return UnsyncBudget(
             job: compiled, collection: client.collection(subject.namespace), ledger: try runner.openLedger(on: pool),
             limits: compiled.job.limits, stop: stop)
     }
@@ -67,7 +68,7 @@ package struct UndoRunner: Sendable {
             return report
         }
         var loop = try loop(subject, store, on: pool, left: left)
-        loop.overlay = UndoOverlay(passes, judgesWhole: loop.gate != nil)
+        loop.overlay = UndoOverlay(passes, judgesWhole: loop.budget != nil)
         if let stopped = try loop.run(from: loop.retried == nil ? subject.undoing?.position : nil) {
             report.outcome = .stopped(stopped)
         } else if let stopped = try loop.removeChildren(from: loop.retried == nil ? subject.undoing?.children : nil) {
@@ -78,14 +79,14 @@ package struct UndoRunner: Sendable {
         report.asBefore = loop.tally.asBefore
         if loop.overlay?.isFull == true {
             report.notes.append(
-                "the job changed more than \(UndoOverlay.most) documents in more than one walk: of the others each change is "
+                "the job changed more than \(UndoOverlay.most) documents in more than one pass: of the others each change is "
                     + "looked at by itself, so that the counts are upper bounds")
         }
         let kept = left.filter { loop.retried?.contains($0.id) != true }
         report.leftAlone = UndoReport.LeftAlone.joined(Self.grouped(kept), loop.tally.report)
-        if let gate = loop.gate {
+        if let budget = loop.budget {
             report.harm = loop.tally.harm
-            report.headroom = try retry.run { try gate.exactHeadroom(loop.kernel.store, marks: false) }
+            report.headroom = try retry.run { try budget.exactHeadroom(loop.kernel.store, marks: false) }
         }
         do { try checkHarm(of: report) } catch { report.refusal = error.message }
         report.seconds = started.duration(to: .now).seconds
@@ -146,9 +147,9 @@ package struct UndoRunner: Sendable {
         report.asBefore = loop.tally.asBefore
         report.leftAlone = Self.grouped(try retry.run { try loop.kernel.store.leftAlone.ofJob() })
         report.children = loop.reportOfChildren(left: try retry.run { try loop.kernel.store.leftAlone.children() })
-        if let gate = loop.gate {
+        if let budget = loop.budget {
             report.harm = loop.tally.harm
-            report.headroom = try retry.run { try gate.exactHeadroom(loop.kernel.store, marks: false) }
+            report.headroom = try retry.run { try budget.exactHeadroom(loop.kernel.store, marks: false) }
         }
         report.seconds = started.duration(to: .now).seconds
         return report
@@ -177,14 +178,14 @@ extension UndoRunner {
         let isOver = subject.undoing?.ended != nil
         let passing = Set(left.filter { $0.left.reason.isPassing }.map(\.id))
         let byBytes = subject.averageSize.map { max(1, (16 << 20) / max(1, $0)) } ?? UndoLoop.batch
-        let gate = try gate(subject, on: client, pool)
-        let brakes: Brakes? =
-            if let job = subject.job?.job, holding != nil { Brakes(job, store: try self.store(pool)) } else { nil }
+        let budget = try budget(subject, on: client, pool)
+        let throttler: Throttler? =
+            if let job = subject.job?.job, holding != nil { Throttler(job, store: try self.store(pool)) } else { nil }
         let kernel = Kernel(
-            retry: retry, events: events, pool: pool, client: client, store: store, brakes: brakes,
+            retry: retry, events: events, pool: pool, client: client, store: store, throttler: throttler,
             deadline: deadline, holding: holding)
         return UndoLoop(
-            runner: self, subject: subject, kernel: kernel, gate: gate, earlier: subject.undoing?.restored ?? 0,
+            runner: self, subject: subject, kernel: kernel, budget: budget, earlier: subject.undoing?.restored ?? 0,
             retried: isOver && !passing.isEmpty ? passing : nil,
             leftBefore: Set(left.map(\.id)).subtracting(isOver ? passing : []),
             earlierRemoved: subject.undoing?.removed ?? 0, batch: min(UndoLoop.batch, byBytes))

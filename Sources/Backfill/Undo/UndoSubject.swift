@@ -58,7 +58,7 @@ struct UndoSubject {
                 .bindingChanged,
                 "job \"\(name)\" cannot be undone: \(namespace) was dropped and created anew since it was started")
         }
-        let compiled = try? RecordedJob.compile(record, assuming: assuming)
+        let compiled = try? StoredJob.compile(record, assuming: assuming)
         var subject = UndoSubject(
             name: name, namespace: namespace, collectionUUID: target.checksUUID ? target.uuid : nil,
             averageSize: target.averageSize, job: compiled, touched: Set(record.touched.map(\.topLevel)).sorted(),

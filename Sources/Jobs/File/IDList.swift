@@ -5,7 +5,7 @@ import ServerSchema
 /// The `_id`s of a file, which a run is to be limited to: a line each, in extended JSON.
 ///
 /// A line is an `_id` as it stands, such as `{"$oid": "…"}` or `"a"`; an object with an `_id`, as mongoexport writes
-/// documents and a run writes what it set aside; or a record of the file that `check --failures` writes.
+/// documents and a run writes what it skipped; or a record of the file that `check --failures` writes.
 package struct IDList: Sendable {
     /// The `_id`s in the server's order, each once.
     package let ids: [BSONValue]

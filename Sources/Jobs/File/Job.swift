@@ -45,7 +45,7 @@ package struct Job: Sendable {
         /// The server's work that a chunk is aimed at.
         package var chunkTime = Duration.milliseconds(500)
         /// How many parts of a chunk are read and written side by side.
-        package var lanes = 2
+        package var concurrency = 2
         /// The count of unsynced documents at which sync stops.
         package var unsynced = 100_000
         /// The part of ``unsynced`` that the job leaves free.
@@ -53,10 +53,10 @@ package struct Job: Sendable {
         /// Rest per unit of work: 0.5 rests half as long as each chunk took.
         package var nice = 0.0
         /// At what the deployment's state makes the run wait.
-        package var brakes = BrakeLimits()
+        package var throttle = ThrottleLimits()
 
-        /// More lanes than a primary has use for beside its other work.
-        static let mostLanes = 16
+        /// More commands side by side than a primary has use for beside its other work.
+        static let mostConcurrency = 16
 
         /// The unsynced documents that the ledger and the job's own harm stay under.
         package var ceiling: Int { unsynced - reserve.count(of: unsynced) }

@@ -79,7 +79,7 @@ package protocol StepKind: Hashable, Sendable, CustomStringConvertible {
     var looksAtBeforehand: FieldPath? { get }
     /// What the server can ask first, and cheaper than whether the step is needed.
     var quick: QuickCondition { get }
-    /// Whether the step needs a walk of its own over the collection, after the steps before it are done everywhere.
+    /// Whether the step needs a phase of its own, after the steps before it are done everywhere.
     var startsPhase: Bool { get }
 }
 

@@ -40,7 +40,7 @@ struct BackfillCommand: AsyncParsableCommand {
 
     @Option(
         help: ArgumentHelp(
-            "Write every document that is set aside with its code, as JSON lines; the last line is the result.",
+            "Write every document that is skipped with its code, as JSON lines; the last line is the result.",
             valueName: "file"))
     var failures: String?
 
@@ -84,21 +84,21 @@ struct BackfillCommand: AsyncParsableCommand {
         let progress = ProgressLine(
             file.name, total: dryRun ? plan.documents : plan.needing ?? plan.documents, isShown: output.showsProgress)
         defer { progress.finish() }
-        let lines = SetAsideLines(of: file.namespace)
-        let setAside = try failures.map { path throws in try FailuresFile(path) }
-        defer { setAside?.discard() }
-        setAside?.add(lines.header)
+        let lines = SkippedLines(of: file.namespace)
+        let skipped = try failures.map { path throws in try FailuresFile(path) }
+        defer { skipped?.discard() }
+        skipped?.add(lines.header)
         let runner = BackfillRunner(
             compiled, options: options, stop: stop,
             events: { event in
-                if case .setAside(let failure) = event { setAside?.add(lines.line(failure)) }
+                if case .skipped(let failure) = event { skipped?.add(lines.line(failure)) }
                 event.show(on: progress, quiet: quiet)
             })
         let report = try await onOwnedThread(name: "backfill") { [dryRun] () throws in
             try dryRun ? runner.dryRun(plan, on: pool) : runner.run(plan, on: pool)
         }
         progress.finish()
-        try setAside?.finish(lines.result(report))
+        try skipped?.finish(lines.result(report))
         try show(report)
     }
 

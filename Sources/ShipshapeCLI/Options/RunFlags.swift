@@ -29,8 +29,8 @@ struct RunFlags: ParsableArguments {
 
     @Option(
         help: ArgumentHelp(
-            "How many documents that cannot be written are set aside before the run stops, with exit code 75.",
-            discussion: "Those that earlier runs set aside count too, until they are written or need the job no more.",
+            "How many documents that cannot be written are skipped before the run stops, with exit code 75.",
+            discussion: "Those that earlier runs skipped count too, until they are written or need the job no more.",
             valueName: "count"))
     var maxErrors = 100
 

@@ -23,8 +23,8 @@ extension RunEvent {
         case .goingOn(let seconds): progress.note("going on after \(Int(seconds.rounded())) s")
         case .rerun:
             progress.note("an election came between the writes of a chunk: it is run again")
-        case .setAside(let failure):
-            progress.note("set aside: _id \(failure.id.shellText), \(failure.name)")
+        case .skipped(let failure):
+            progress.note("skipped: _id \(failure.id.shellText), \(failure.name)")
         case .waitingForLocks(let documents, let seconds):
             progress.note(
                 "waiting up to \(Int(seconds.rounded(.up))) s for \(documents.documents) that the sync translator holds "

@@ -80,20 +80,20 @@ import Testing
     }
 
     @Test func nearTheThresholdItStopsAndGoesOnWithTheSameList() async throws {
-        try await GateCase.withTasks { test in
+        try await BudgetCase.withTasks { test in
             let ids = (0..<150).map { 199 - $0 }
             let flags = ["--ids", try list(ids, in: test), "--ledger", "none", "--allow-unsync", "200"]
             let stopped = try await test.backfill(flags: flags)
             #expect(stopped.exitCode == 75, "\(stopped.errors)")
             #expect(stopped.output.contains("no ledger + 99 pending"), "\(stopped.output)")
-            #expect(try await GateCase.harmed(test).sorted() == Array(50..<149))
+            #expect(try await BudgetCase.harmed(test).sorted() == Array(50..<149))
             let tuned = try await Program.run([
                 "tune", "job", "unsynced=1000", "--uri", test.uri, "--state-database", test.state.name,
             ])
             #expect(tuned.exitCode == 0, "\(tuned.errors)")
             let run = try await test.backfill(flags: flags)
             #expect(run.exitCode == 0, "\(run.errors)")
-            #expect(try await GateCase.harmed(test).sorted() == Array(50..<200))
+            #expect(try await BudgetCase.harmed(test).sorted() == Array(50..<200))
         }
     }
 

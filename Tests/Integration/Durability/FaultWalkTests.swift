@@ -17,7 +17,7 @@ import Testing
             try await test.database.fill("tasks", count: 10) {
                 ["_id": .integer($0), "priority": .string("\($0)"), "free": .integer($0)]
             }
-            try GateCase.writeSchemas(retyping: "priority", in: test)
+            try BudgetCase.writeSchemas(retyping: "priority", in: test)
             try test.job(
                 on: "tasks", steps: ["convert: {field: priority, to: int}"], limits: "{chunk: {documents: 4}}",
                 more: "schema: {active: active.json, next: next.json}")

@@ -75,7 +75,7 @@ import Testing
         try await test.database.fill("tasks", count: Self.documents) {
             ["_id": .integer($0), "priority": kind == .compared ? nil : .string("\($0)")]
         }
-        try GateCase.writeSchemas(retyping: "priority", in: test)
+        try BudgetCase.writeSchemas(retyping: "priority", in: test)
         try test.job(
             on: "tasks", steps: kind.steps, limits: "{chunk: {documents: 10}}",
             more: kind == .listed ? "schema: {active: active.json, next: next.json}" : "")

@@ -11,8 +11,8 @@ import Testing
     }
 
     @Test func aJobThatTheThresholdStoppedEnds() async throws {
-        try await GateCase.withTasks { test in
-            #expect(try await GateCase.run(test, "--allow-unsync", "200").exitCode == 75)
+        try await BudgetCase.withTasks { test in
+            #expect(try await BudgetCase.run(test, "--allow-unsync", "200").exitCode == 75)
             let run = try await deployed(test, test.path(), "--yes")
             #expect(run.exitCode == 0, "\(run.errors)")
             #expect(run.output.contains("on your word (a sync engine's schema cannot be read"), "\(run.output)")
@@ -23,14 +23,14 @@ import Testing
             let log = try await test.state.documents("jobs")[0]["log"]?.document?.values.compactMap(\.document)
             #expect(log?.last?["what"]?.text?.contains("next is active") == true)
 
-            let last = try await GateCase.run(test)
+            let last = try await BudgetCase.run(test)
             #expect(last.exitCode == 0, "\(last.errors)")
-            #expect(try await GateCase.harmed(test).count == 200)
+            #expect(try await BudgetCase.harmed(test).count == 200)
         }
     }
 
     @Test func aRunningJobTakesItOver() async throws {
-        try await GateCase.withTasks { test in
+        try await BudgetCase.withTasks { test in
             let flags = ["--allow-unsync", "200", "--ledger", "none", "--lease-ttl", "60s"]
             let run = try await test.backfill(flags: flags, fault: "before-write:2") { program in
                 try await waitUntil("the runner sleeps") { try program.isStopped }
@@ -38,26 +38,26 @@ import Testing
                 program.send(SIGCONT)
             }
             #expect(run.exitCode == 0, "\(run.errors)")
-            #expect(try await GateCase.harmed(test).count == 200)
+            #expect(try await BudgetCase.harmed(test).count == 200)
             // Only what was written before was recorded.
-            #expect(try await GateCase.recorded(test).count == 60)
+            #expect(try await BudgetCase.recorded(test).count == 60)
         }
     }
 
     @Test func itCanBeTakenBack() async throws {
-        try await GateCase.withTasks { test in
-            #expect(try await GateCase.run(test, "--allow-unsync", "200").exitCode == 75)
+        try await BudgetCase.withTasks { test in
+            #expect(try await BudgetCase.run(test, "--allow-unsync", "200").exitCode == 75)
             #expect(try await deployed(test, "job", "--yes").exitCode == 0)
             let revoked = try await deployed(test, "job", "--revoke")
             #expect(revoked.exitCode == 0, "\(revoked.errors)")
-            #expect(try await GateCase.run(test, "--allow-unsync", "200").exitCode == 75)
-            #expect(try await GateCase.harmed(test).count == 99)
+            #expect(try await BudgetCase.run(test, "--allow-unsync", "200").exitCode == 75)
+            #expect(try await BudgetCase.harmed(test).count == 99)
         }
     }
 
     @Test func offATerminalItAsksForYes() async throws {
-        try await GateCase.withTasks { test in
-            #expect(try await GateCase.run(test, "--allow-unsync", "200").exitCode == 75)
+        try await BudgetCase.withTasks { test in
+            #expect(try await BudgetCase.run(test, "--allow-unsync", "200").exitCode == 75)
             let run = try await deployed(test, "job")
             #expect(run.exitCode == 64, "\(run.errors)")
             #expect(run.errors.contains("nothing was recorded"), "\(run.errors)")
@@ -97,7 +97,7 @@ import Testing
     }
 
     @Test func aJobWithoutANextSchemaHasNothingToDeploy() async throws {
-        try await BrakeCase.withPeople(on: try await .shared, limits: "") { test in
+        try await ThrottleCase.withPeople(on: try await .shared, limits: "") { test in
             #expect(try await test.backfill().exitCode == 0)
             let run = try await deployed(test, "job", "--yes")
             #expect(run.exitCode == 65)

@@ -21,7 +21,7 @@ import Testing
             try await test.database.fill("tasks", count: Self.documents) {
                 ["_id": .integer($0), "priority": .string("\($0)")]
             }
-            try GateCase.writeSchemas(retyping: "priority", in: test)
+            try BudgetCase.writeSchemas(retyping: "priority", in: test)
             try test.job(
                 on: "tasks", steps: ["convert: {field: priority, to: int}"],
                 limits:
@@ -48,18 +48,18 @@ import Testing
             let flags = accepted + ["--ledger", "\(test.database.name).ledger"]
             let stopped = try await test.backfill(flags: flags)
             #expect(stopped.exitCode == 75, "\(stopped.errors)")
-            #expect(try await GateCase.harmed(test).count == Self.ceiling - 1)
+            #expect(try await BudgetCase.harmed(test).count == Self.ceiling - 1)
             try await ledger.catchUp()
             #expect(ledger.highest == Self.ceiling - 1)
             // What the ledger shows now is what was pending: there is no more room.
             #expect(try await test.backfill(flags: flags).exitCode == 75)
-            #expect(try await GateCase.harmed(test).count == Self.ceiling - 1)
+            #expect(try await BudgetCase.harmed(test).count == Self.ceiling - 1)
 
             try ledger.deploy(try schema("next", test))
-            #expect(try await BrakeCase.steer("deployed", test, "--yes").exitCode == 0)
+            #expect(try await ThrottleCase.steer("deployed", test, "--yes").exitCode == 0)
             let last = try await test.backfill(flags: flags)
             #expect(last.exitCode == 0, "\(last.errors)")
-            #expect(try await GateCase.harmed(test).count == Self.documents)
+            #expect(try await BudgetCase.harmed(test).count == Self.documents)
             try await ledger.catchUp()
             #expect(ledger.highest < Self.ceiling)
             print("highest count ever seen: \(ledger.highest) of \(Self.limit), ledger \(Self.lag) late")
@@ -77,7 +77,7 @@ import Testing
             let stopped = try await test.backfill(flags: flags)
             #expect(stopped.exitCode == 75, "\(stopped.errors)")
             try await ledger.catchUp()
-            #expect(try await GateCase.harmed(test).count == Self.ceiling - 1)
+            #expect(try await BudgetCase.harmed(test).count == Self.ceiling - 1)
             #expect(ledger.highest == Self.ceiling - 1)
             print("highest count ever seen: \(ledger.highest) of \(Self.limit), killed 10 times")
         }
@@ -100,7 +100,7 @@ import Testing
             // In the end the room of the repaired is free again, and not before the ledger has noticed.
             try await waitUntil("the room is spent again") {
                 #expect(try await test.backfill(flags: flags).exitCode == 75)
-                return try await GateCase.harmed(test).count == Self.ceiling - 1
+                return try await BudgetCase.harmed(test).count == Self.ceiling - 1
             }
             try await ledger.catchUp()
             #expect(ledger.highest < Self.ceiling)

@@ -30,7 +30,7 @@ import Testing
             let run = try await test.backfill("job", "--lock-wait", "500ms")
             #expect(run.exitCode == 1, "\(run.status): \(run.errors)")
             #expect(run.output.contains("left alone, locked by the sync translator: 2, such as _id 10, 20"))
-            #expect(run.output.contains("set aside, locked by the sync translator: 2"))
+            #expect(run.output.contains("skipped, locked by the sync translator: 2"))
             #expect(try await unwritten(test) == [10, 20])
         }
     }
@@ -62,12 +62,12 @@ import Testing
             }
             let run = try await test.backfill("job", "--lock-wait", "0s")
             #expect(run.exitCode == 1, "\(run.status)")
-            #expect(run.output.contains("set aside, locked by the sync translator: 10,052"), "\(run.output)")
+            #expect(run.output.contains("skipped, locked by the sync translator: 10,052"), "\(run.output)")
             #expect(try await test.state.count("failed") == 10_000)
         }
     }
 
-    /// A document of the client's that was set aside keeps needing the job, and is not what is waited for.
+    /// A document of the client's that was skipped keeps needing the job, and is not what is waited for.
     @Test func besideOneThatWasSetAsideTheyAreWaitedForInPeace() async throws {
         try await Mongod.shared.withBackfill { test in
             try await test.database.fill("people", count: 3) {

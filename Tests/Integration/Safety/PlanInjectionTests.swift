@@ -29,7 +29,7 @@ import Testing
             guard out.isEmpty else { continue }
             let job = try JobFile.parse(run.output, path: "job.yml")
             #expect(job.keepsJournal)
-            #expect(job.limits.lanes == 2)
+            #expect(job.limits.concurrency == 2)
             #expect(job.namespace.collection == name)
             #expect(run.output.contains("default: "))
         }

@@ -153,7 +153,7 @@ import Testing
         try await withPeople { test in
             #expect(try await test.backfill().exitCode == 0)
             let journal = try await journalCount(test)
-            let book = JobBook(test.state.name, on: test.state.pool)
+            let book = JobRegistry(test.state.name, on: test.state.pool)
             let plan = try await test.state.pool.run { _ in try book.planCleanup(of: "job") }
             try await test.state.run([
                 "update": "ranges", "updates": [["q": ["_id.job": "job"], "u": ["$set": ["state": "stopped"]]]],

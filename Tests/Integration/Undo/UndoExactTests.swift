@@ -102,7 +102,7 @@ import Testing
 
     /// The gate, the journal and undo read documents of 9 MB beside small ones.
     @Test func largeDocumentsAreJudgedAndTakenBack() async throws {
-        try await GateCase.withTasks { test in
+        try await BudgetCase.withTasks { test in
             let large = BSONValue.string(String(repeating: "x", count: 9_000_000))
             for id in [3, 150] { try await test.database.set("tasks", .integer(id), ["big": large]) }
             let original = try await test.database.documents("tasks")
@@ -114,7 +114,7 @@ import Testing
             let run = try await test.backfill(flags: flags + ["--output", "json"])
             #expect(run.exitCode == 0, "\(run.errors)")
             #expect(try test.report(run)["harm"]?.integer == 200)
-            #expect(try await GateCase.harmed(test).count == 200)
+            #expect(try await BudgetCase.harmed(test).count == 200)
             let undone = try await test.undo(flags: flags)
             #expect(undone.exitCode == 0, "\(undone.errors)")
             #expect(try await test.database.documents("tasks") == original)
@@ -123,25 +123,25 @@ import Testing
 
     /// What undo repairs keeps its room until the ledger cannot show it any more.
     @Test func whatIsRepairedKeepsItsRoomForAsLongAsTheLedgerLags() async throws {
-        try await GateCase.withTasks { test in
+        try await BudgetCase.withTasks { test in
             try await test.database.run(["delete": "tasks", "deletes": [["q": ["_id": ["$gte": 60]], "limit": 0]]])
             try test.job(
                 on: "tasks", steps: ["convert: {field: priority, to: int}"],
-                limits: "{chunk: {documents: 30}, unsynced: \(GateCase.ceiling), reserve: 0, ledgerLag: 3s}",
+                limits: "{chunk: {documents: 30}, unsynced: \(BudgetCase.ceiling), reserve: 0, ledgerLag: 3s}",
                 more: "schema: {active: active.json, next: next.json}")
-            #expect(try await GateCase.run(test).exitCode == 0)
-            #expect(try await GateCase.recorded(test, ["seen": false]).count == 60)
+            #expect(try await BudgetCase.run(test).exitCode == 0)
+            #expect(try await BudgetCase.recorded(test, ["seen": false]).count == 60)
             let ledger = ["--ledger", "\(test.database.name).ledger"]
             let killed = try await test.undo(flags: ledger, fault: "after-restore:1")
             #expect(killed.wasKilled)
-            #expect(try await GateCase.harmed(test).count < 60)
-            #expect(try await GateCase.recorded(test, ["seen": false]).count == 60)
-            #expect(try await !GateCase.recorded(test, ["repaired": ["$type": "date"]]).isEmpty)
+            #expect(try await BudgetCase.harmed(test).count < 60)
+            #expect(try await BudgetCase.recorded(test, ["seen": false]).count == 60)
+            #expect(try await !BudgetCase.recorded(test, ["repaired": ["$type": "date"]]).isEmpty)
             let undone = try await test.undo(flags: ledger + ["--lease-wait", "20s"])
             #expect(undone.exitCode == 0, "\(undone.errors)")
             #expect(undone.errors.contains("until the ledger cannot show"), "\(undone.errors)")
-            #expect(try await GateCase.recorded(test).isEmpty)
-            #expect(try await GateCase.harmed(test).isEmpty)
+            #expect(try await BudgetCase.recorded(test).isEmpty)
+            #expect(try await BudgetCase.harmed(test).isEmpty)
         }
     }
 }

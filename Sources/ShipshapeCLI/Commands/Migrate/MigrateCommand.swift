@@ -55,7 +55,7 @@ struct MigrateCommand: AsyncParsableCommand {
         try output.prepare(reading: [folder] + connection.files)
         let jobs = try JobFolder.read(at: folder, assuming: app.assumptions)
         let pool = try connection.pool(readsFromPrimary: !dryRun)
-        let book = JobBook(state.stateDatabase, on: pool)
+        let book = JobRegistry(state.stateDatabase, on: pool)
         let plan = try await onOwnedThread(name: "state") { () throws in
             MigrationPlan(jobs, applied: try book.applied())
         }
@@ -104,7 +104,7 @@ struct MigrateCommand: AsyncParsableCommand {
         }
     }
 
-    private func showStatus(_ plan: MigrationPlan, _ book: JobBook) async throws {
+    private func showStatus(_ plan: MigrationPlan, _ book: JobRegistry) async throws {
         let begun = try await onOwnedThread(name: "state") { () throws in
             try plan.pending.compactMap { try book.status(of: $0.name, patience: .seconds(120)) }
         }

@@ -7,14 +7,14 @@ internal import Reporting
 struct MigrateRun {
     let pending: [JobFolder.Entry]
     let pool: ClientPool
-    let book: JobBook
+    let book: JobRegistry
     let options: RunOptions
     let output: OutputFlags
     let isDryRun: Bool
     private(set) var report: MigrationReport
 
     init(
-        pending: [JobFolder.Entry], of plan: MigrationPlan, pool: ClientPool, book: JobBook, options: RunOptions,
+        pending: [JobFolder.Entry], of plan: MigrationPlan, pool: ClientPool, book: JobRegistry, options: RunOptions,
         output: OutputFlags, isDryRun: Bool
     ) {
         self.pending = pending

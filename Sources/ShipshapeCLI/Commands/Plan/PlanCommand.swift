@@ -18,7 +18,7 @@ struct PlanCommand: AsyncParsableCommand {
             named after the collection; without --out the jobs go to standard output. What is only safe after the deploy \
             goes into a second job, in the folder after-deploy below it. Nothing is run, and no document is written.
 
-            Values that nobody stated are marked "review". What no job can do is a comment with the recommended road. With \
+            Values that nobody stated are marked "review". What no job can do is a comment with the recommended manual remedy. With \
             --uri the documents are looked at: how many each step concerns, and which values will not convert; SHIPSHAPE_URI \
             alone does not count here. For MongoDB validators the collMod commands are printed.
 

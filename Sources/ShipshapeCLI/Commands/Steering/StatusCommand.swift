@@ -13,7 +13,7 @@ struct StatusCommand: AsyncParsableCommand {
         discussion: """
             Whether it runs, waits and for what, is paused and by whom, was stopped, is done, or is stalled: should be \
             running, and nothing was heard of its runner for too long by the server's clock. How far it is, how fast, \
-            and for how long; who holds it; what was set aside; and who asked for what.
+            and for how long; who holds it; what was skipped; and who asked for what.
 
             Reads the state database alone; the job's share needs find on its collection, too. Ends with 1 when a job \
             is stalled.
@@ -30,7 +30,7 @@ struct StatusCommand: AsyncParsableCommand {
 
     @Option(
         help: ArgumentHelp(
-            "How long a runner may go without a checkpoint, waiting aside, before the job is stalled.",
+            "How long a runner may go without a checkpoint, waiting not counted, before the job is stalled.",
             valueName: "duration"))
     var stalledAfter = DurationArgument(.seconds(120))
 

@@ -43,7 +43,7 @@ struct TuneCommand: AsyncParsableCommand {
             }
             let known = entries.map(\.name)
             if let unknown = asked.first(where: { !known.contains($0) }) {
-                throw JobBook.unknownLimit(unknown, among: known)
+                throw JobRegistry.unknownLimit(unknown, among: known)
             }
             let shown = entries.filter { asked.isEmpty || asked.contains($0.name) }
             try Console.show(shown.map(Self.line).joined(separator: "\n"))
@@ -53,7 +53,7 @@ struct TuneCommand: AsyncParsableCommand {
         }
     }
 
-    private static func line(_ limit: JobBook.LimitInForce) -> String {
+    private static func line(_ limit: JobRegistry.LimitInForce) -> String {
         "\(limit.name)=\(limit.value)" + (limit.isOverridden ? " (set by tune)" : "")
     }
 

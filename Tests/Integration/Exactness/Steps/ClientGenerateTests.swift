@@ -92,7 +92,7 @@ import Testing
         }
     }
 
-    /// What the server refuses alone is set aside, and the others are written.
+    /// What the server refuses alone is skipped, and the others are written.
     @Test func aDocumentThatIsRefusedIsSetAside() async throws {
         try await withPeople { test in
             try test.job(steps: ["default: {field: key, generate: uuid}"], limits: "{chunk: {documents: 40}}")

@@ -1,8 +1,8 @@
 import BSON
 import Concurrency
 
-/// What the brakes measure, as the primary told it at one moment; `nil` where it told nothing.
-struct BrakeReading: Hashable, Sendable {
+/// What the throttle measures, as the primary told it at one moment; `nil` where it told nothing.
+struct ServerMetrics: Hashable, Sendable {
     /// The server's clock, in seconds since 1970.
     var serverTime: Int?
     /// How far a majority of the members is behind, in seconds.
@@ -33,7 +33,7 @@ struct BrakeReading: Hashable, Sendable {
     }
 }
 
-extension BrakeReading {
+extension ServerMetrics {
     /// Takes what `hello` tells; without `lastWrite`, on a standalone or a router, there is no lag.
     mutating func take(hello: BSONDocument) {
         serverTime = hello["localTime"]?.seconds.map { Int($0) }

@@ -1,17 +1,17 @@
 import Concurrency
 import Jobs
 
-/// Which brakes hold: stops at a limit and goes on well below it, so that a value near the limit does not flutter.
-struct BrakeArithmetic: Sendable {
+/// What throttles: stops at a limit and goes on well below it, so that a value near the limit does not flutter.
+struct ThrottleRules: Sendable {
     /// How old a reading may be.
     static let maximumAge = Duration.seconds(15)
-    /// The part of a limit that a value has to fall below before a brake that holds lets go.
+    /// The part of a limit that a value has to fall below before one that holds lets go.
     static let release = 0.8
     /// The same of the cache's fill: WiredTiger fills it to 80% and does not empty it any further.
     static let cacheRelease = 0.9
 
-    /// The brakes that held at the last look.
-    private(set) var held: Set<Brake> = []
+    /// The reasons that held at the last look.
+    private(set) var held: Set<ThrottleReason> = []
     private var flowControl: (wait: Int, at: ContinuousClock.Instant, perSecond: Double)?
 
     /// Decides by a reading and the moment at which it was asked for.
@@ -19,7 +19,7 @@ struct BrakeArithmetic: Sendable {
     ///   - reading: the last one that succeeded; `nil` when there is none.
     ///   - failure: why the newest attempt failed; `nil` when it did not.
     mutating func holds(
-        _ reading: (values: BrakeReading, askedAt: ContinuousClock.Instant)?, failure: String?, limits: BrakeLimits,
+        _ reading: (values: ServerMetrics, askedAt: ContinuousClock.Instant)?, failure: String?, limits: ThrottleLimits,
         now: ContinuousClock.Instant
     ) -> [Hold] {
         guard failure == nil, let reading, reading.askedAt.duration(to: now) <= Self.maximumAge else {
@@ -31,12 +31,12 @@ struct BrakeArithmetic: Sendable {
             ]
         }
         let holds = all(reading.values, reading.askedAt, limits)
-        held = Set(holds.map(\.brake))
+        held = Set(holds.map(\.reason))
         return holds
     }
 
     private mutating func all(
-        _ reading: BrakeReading, _ askedAt: ContinuousClock.Instant, _ limits: BrakeLimits
+        _ reading: ServerMetrics, _ askedAt: ContinuousClock.Instant, _ limits: ThrottleLimits
     ) -> [Hold] {
         let lag = limits.lag?.seconds
         let secondary = reading.secondaryLag
@@ -72,22 +72,22 @@ struct BrakeArithmetic: Sendable {
         return holds.compactMap(\.self)
     }
 
-    /// A brake on a value that must stay below its limit.
+    /// A reason about a value that must stay below its limit.
     private func high(
-        _ brake: Brake, _ metric: String, _ value: Double?, _ limit: Double?, release: Double = release,
+        _ reason: ThrottleReason, _ metric: String, _ value: Double?, _ limit: Double?, release: Double = release,
         _ text: (Double) -> String
     ) -> Hold? {
         guard let value, let limit else { return nil }
-        let wasHeld = held.contains(brake)
+        let wasHeld = held.contains(reason)
         guard value >= (wasHeld ? limit * release : limit) else { return nil }
         let isReleasing = value < limit
         return Hold(
-            brake, metric: metric, value: text(value),
+            reason, metric: metric, value: text(value),
             limit: isReleasing ? "\(text(limit)), goes on below \(text(limit * release))" : text(limit))
     }
 
     /// Nothing falls off the end of an oplog that is not full.
-    private func oplog(_ reading: BrakeReading, _ limits: BrakeLimits) -> Hold? {
+    private func oplog(_ reading: ServerMetrics, _ limits: ThrottleLimits) -> Hold? {
         guard let limit = limits.oplog?.seconds, let window = reading.oplogWindow else { return nil }
         guard (reading.oplogFill ?? 1) >= Self.fullOplog else { return nil }
         let wasHeld = held.contains(.oplog)
@@ -104,7 +104,7 @@ struct BrakeArithmetic: Sendable {
     }
 
     /// How long writers waited for flow control in each second since the reading before, in seconds.
-    private mutating func flowControlWait(_ reading: BrakeReading, _ askedAt: ContinuousClock.Instant) -> Double? {
+    private mutating func flowControlWait(_ reading: ServerMetrics, _ askedAt: ContinuousClock.Instant) -> Double? {
         guard let wait = reading.flowControlWait else { return nil }
         guard let last = flowControl else {
             flowControl = (wait, askedAt, 0)

@@ -5,7 +5,7 @@ import Jobs
 import Mongo
 
 /// Dropping what a job that is done leaves behind.
-extension JobBook {
+extension JobRegistry {
     /// Looks at what there is to drop; nothing is written.
     /// - Throws: ``BackfillError`` when no such job was begun, or it is not done; ``MongoError``.
     package func planCleanup(of job: String) throws -> CleanupPlan {
@@ -14,7 +14,7 @@ extension JobBook {
         try checkDone(job, store)
         var plan = CleanupPlan(job: job, namespace: record["ns"]?.text.flatMap { Namespace($0) })
         plan.journal = try store.client.count("journal", ["_id.job": .string(job)])
-        plan.setAside = try store.client.count("failed", ["_id.job": .string(job)])
+        plan.skipped = try store.client.count("failed", ["_id.job": .string(job)])
         plan.seenHarm = try store.client.count("harm", ["_id.job": .string(job), "seen": true])
         plan.pendingHarm = try store.client.count("harm", ["_id.job": .string(job), "seen": false])
         plan.markers = try markerRemoval(record).present()

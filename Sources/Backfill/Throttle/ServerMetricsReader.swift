@@ -3,8 +3,8 @@ import Concurrency
 import Jobs
 import Mongo
 
-/// Asks the primary for what the brakes measure.
-struct ServerProbe {
+/// Asks the primary for what the throttle measures.
+struct ServerMetricsReader {
     /// What the user may never read: asked for once, and named in the plan.
     private(set) var missing: Set<Missing> = []
     /// Whether no more may come to be missing: what could be read before and cannot now is a reading that failed.
@@ -28,7 +28,7 @@ struct ServerProbe {
     private static let timeLimit: BSONValue = 5_000
     /// The time between the two looks at a lag.
     private static let secondLook = Duration.milliseconds(150)
-    /// The large sections of `serverStatus` that no brake reads.
+    /// The large sections of `serverStatus` that no reason needs.
     private static let leftOut = [
         "asserts", "batchedDeletes", "catalogStats", "connections", "electionMetrics", "extra_info", "indexStats",
         "locks", "logicalSessionRecordCache", "metrics", "network", "opLatencies", "opcounters", "opcountersRepl",
@@ -38,7 +38,7 @@ struct ServerProbe {
 
     /// Takes a reading of what the limits are about.
     /// - Throws: ``MongoError`` when the server does not answer; what the user may not read is left out.
-    mutating func read(_ limits: BrakeLimits, on client: borrowing Client) throws(MongoError) -> BrakeReading {
+    mutating func read(_ limits: ThrottleLimits, on client: borrowing Client) throws(MongoError) -> ServerMetrics {
         var reading = try lag(limits, on: client)
         // An idle set writes an entry every ten seconds, and until the others have it they look as far behind.
         if let limit = limits.lag?.seconds, max(reading.majorityLag ?? 0, reading.secondaryLag?.seconds ?? 0) >= limit {
@@ -59,8 +59,9 @@ struct ServerProbe {
         return reading
     }
 
-    private mutating func lag(_ limits: BrakeLimits, on client: borrowing Client) throws(MongoError) -> BrakeReading {
-        var reading = BrakeReading()
+    private mutating func lag(_ limits: ThrottleLimits, on client: borrowing Client) throws(MongoError) -> ServerMetrics
+    {
+        var reading = ServerMetrics()
         let hello = try client.hello()
         reading.take(hello: hello.reply)
         if hello.topology == .sharded { missing.insert(.shards) }
@@ -73,7 +74,7 @@ struct ServerProbe {
     }
 
     /// Before 5.0 `serverStatus` has nothing of the oplog; how full it is matters only when it is short.
-    private mutating func oplog(_ reading: inout BrakeReading, _ limits: BrakeLimits, on client: borrowing Client)
+    private mutating func oplog(_ reading: inout ServerMetrics, _ limits: ThrottleLimits, on client: borrowing Client)
         throws(MongoError)
     {
         guard reading.majorityLag != nil else { return }  // a standalone has none
@@ -91,7 +92,7 @@ struct ServerProbe {
             reading.take(oldest: oldest.firstOfBatch, newest: newest.firstOfBatch)
         }
         guard let window = reading.oplogWindow, let limit = limits.oplog?.seconds,
-            window <= limit / BrakeArithmetic.release
+            window <= limit / ThrottleRules.release
         else { return }
         let stats: BSONDocument = [
             "aggregate": .string(oplog.collection), "cursor": [:],
@@ -120,19 +121,19 @@ struct ServerProbe {
     }
 }
 
-extension ServerProbe.Missing {
+extension ServerMetricsReader.Missing {
     /// The guarantee that goes, and what would bring it back.
     var note: String {
         switch self {
         case .shards:
-            "no brake: behind a router the shards' lag, flow control, tickets, cache and oplog window cannot be read"
+            "no throttle: behind a router the shards' lag, flow control, tickets, cache and oplog window cannot be read"
         case .replicaSetStatus:
-            "no brake on the lag of single secondaries: replSetGetStatus may not be run (grant clusterMonitor); the lag of "
+            "no throttle on the lag of single secondaries: replSetGetStatus may not be run (grant clusterMonitor); the lag of "
                 + "a majority still counts"
         case .serverStatus:
-            "no brake on flow control, tickets and cache: serverStatus may not be run (grant clusterMonitor)"
+            "no throttle on flow control, tickets and cache: serverStatus may not be run (grant clusterMonitor)"
         case .oplog:
-            "no brake on the oplog window: neither serverStatus nor local.oplog.rs may be read (grant clusterMonitor)"
+            "no throttle on the oplog window: neither serverStatus nor local.oplog.rs may be read (grant clusterMonitor)"
         }
     }
 }

@@ -2,12 +2,12 @@ import SchemaChange
 import ServerSchema
 
 /// What is recommended for a change that no step of a job serves.
-struct Road {
-    var role = PlanEntry.Role.road
+struct ManualRemedy {
+    var role = PlanEntry.Role.manual
     let text: String
     var suggestions: [StepLine] = []
 
-    private init(_ text: String, role: PlanEntry.Role = .road, suggesting suggestions: [StepLine] = []) {
+    private init(_ text: String, role: PlanEntry.Role = .manual, suggesting suggestions: [StepLine] = []) {
         (self.text, self.role, self.suggestions) = (text, role, suggestions)
     }
 
@@ -79,10 +79,10 @@ struct Road {
         "in this order: stop old clients or let them upload, terminate sync, wait about ten minutes, remove the old schema, "
         + "change the documents, save the new schema, enable sync again, check, and let the clients reset"
 
-    private static func embedding(_ change: SchemaChange) -> Road {
+    private static func embedding(_ change: SchemaChange) -> ManualRemedy {
         let field = change.path.jobPath ?? "\(change.path)"
         if let link = change.old?.link {
-            return Road(
+            return ManualRemedy(
                 "links become embedded objects: each linked document must have exactly one parent; while sync is terminated, "
                     + "this step does it, and refuses where that does not hold",
                 suggesting: [StepLine("embed", ["field": .text(field), "from": .text("\(link.target)")])])
@@ -90,7 +90,7 @@ struct Road {
         let target = change.new?.link.map { "\($0.target)" } ?? "DATABASE.COLLECTION"
         let type = change.new?.node?.types.first.map(\.rawValue) ?? "objectId"
         let isGenerated = ["objectId", "uuid"].contains(type)
-        return Road(
+        return ManualRemedy(
             "embedded objects become links to documents of their own; while sync is terminated, this step makes them",
             suggesting: [
                 StepLine(
@@ -103,19 +103,19 @@ struct Road {
     }
 
     /// A field that the newer schema does not name.
-    private static func removal(_ change: SchemaChange, in planner: FieldPlanner) -> Road {
-        guard let field = change.path.jobPath else { return Road("the documents need nothing", role: .nothing) }
+    private static func removal(_ change: SchemaChange, in planner: FieldPlanner) -> ManualRemedy {
+        guard let field = change.path.jobPath else { return ManualRemedy("the documents need nothing", role: .nothing) }
         let place = SchemaPath(Array(change.path.steps.dropLast()))
         let suggestions =
             change.path.steps.last.map { if case .field = $0 { true } else { false } } == true
             ? [StepLine.plain("unset", field)] : []
         if planner.forbidsFurtherFields(at: place.appending(.field(""))) {
-            return Road(
+            return ManualRemedy(
                 "the newer schema takes no field that it does not name, so the documents have to lose it: make the step "
                     + "active once nobody reads the values any more",
                 suggesting: suggestions)
         }
-        return Road(
+        return ManualRemedy(
             "the documents may keep it, as it is not looked at any more; to take it away, ONLY AFTER THE DEPLOY:",
             role: .nothing,
             suggesting: suggestions)

@@ -3,77 +3,77 @@ import TestSupport
 import Testing
 
 /// The threshold brake, end to end: the unsynced documents stay under the ceiling, whatever happens.
-@Suite struct GateTests {
+@Suite struct BudgetTests {
     @Test func aJobThatTheHeadroomHasNoRoomForIsRefusedWithTheNumbers() async throws {
-        try await GateCase.withTasks(ledger: 20) { test in
-            let run = try await GateCase.run(test)
+        try await BudgetCase.withTasks(ledger: 20) { test in
+            let run = try await BudgetCase.run(test)
             #expect(run.exitCode == 1)
             for text in [
                 "would make 200 documents unsyncable", "room for 79", "20 in the ledger", "under 100",
                 "--allow-unsync 200",
             ] { #expect(run.errors.contains(text), "\(run.errors)") }
             #expect(try await !test.hasState())
-            #expect(try await GateCase.harmed(test) == [])
-            #expect(try await GateCase.run(test, "--allow-unsync", "199").exitCode == 1)
+            #expect(try await BudgetCase.harmed(test) == [])
+            #expect(try await BudgetCase.run(test, "--allow-unsync", "199").exitCode == 1)
         }
     }
 
     @Test func aJobThatFitsRunsToItsEnd() async throws {
-        try await GateCase.withTasks { test in
+        try await BudgetCase.withTasks { test in
             try await test.database.run(["delete": "tasks", "deletes": [["q": ["_id": ["$gte": 99]], "limit": 0]]])
-            let run = try await GateCase.run(test)
+            let run = try await BudgetCase.run(test)
             #expect(run.exitCode == 0, "\(run.errors)")
-            #expect(try await GateCase.harmed(test).count == 99)
-            try await GateCase.expectUnderCeiling(test)
+            #expect(try await BudgetCase.harmed(test).count == 99)
+            try await BudgetCase.expectUnderCeiling(test)
         }
     }
 
     @Test(arguments: [nil, 20]) func anAcceptedJobStopsBelowTheCeiling(_ ledger: Int?) async throws {
-        try await GateCase.withTasks(ledger: ledger) { test in
-            let room = GateCase.ceiling - 1 - (ledger ?? 0)
-            let stopped = try await GateCase.run(test, "--allow-unsync", "200")
+        try await BudgetCase.withTasks(ledger: ledger) { test in
+            let room = BudgetCase.ceiling - 1 - (ledger ?? 0)
+            let stopped = try await BudgetCase.run(test, "--allow-unsync", "200")
             #expect(stopped.exitCode == 75, "\(stopped.errors)")
             let sum = ledger.map { "\($0) in the ledger" } ?? "no ledger"
             #expect(stopped.output.contains("\(sum) + \(room) pending, must stay under 100"), "\(stopped.output)")
-            #expect(try await GateCase.harmed(test).count == room)
-            try await GateCase.expectUnderCeiling(test)
+            #expect(try await BudgetCase.harmed(test).count == room)
+            try await BudgetCase.expectUnderCeiling(test)
 
-            let again = try await GateCase.run(test, "--allow-unsync", "200")
+            let again = try await BudgetCase.run(test, "--allow-unsync", "200")
             #expect(again.exitCode == 75)
-            #expect(try await GateCase.harmed(test).count == room)
+            #expect(try await BudgetCase.harmed(test).count == room)
         }
     }
 
     @Test func whatTheLedgerShowsIsNotCountedTwice() async throws {
-        try await GateCase.withTasks(ledger: 20) { test in
-            #expect(try await GateCase.run(test, "--allow-unsync", "200").exitCode == 75)
+        try await BudgetCase.withTasks(ledger: 20) { test in
+            #expect(try await BudgetCase.run(test, "--allow-unsync", "200").exitCode == 75)
             // The ledger catches up: the sum is the same, so there is no more room.
-            try await GateCase.unsync(try await GateCase.harmed(test), in: test)
-            let again = try await GateCase.run(test, "--allow-unsync", "200")
+            try await BudgetCase.unsync(try await BudgetCase.harmed(test), in: test)
+            let again = try await BudgetCase.run(test, "--allow-unsync", "200")
             #expect(again.exitCode == 75)
             #expect(again.output.contains("99 in the ledger + 0 pending"), "\(again.output)")
-            #expect(try await GateCase.harmed(test).count == 79)
+            #expect(try await BudgetCase.harmed(test).count == 79)
             // Somebody repairs the twenty of before: that is room for twenty more.
             try await test.database.run([
                 "delete": "ledger", "deletes": [["q": ["documentId": ["$gte": 1_000]], "limit": 0]],
             ])
-            #expect(try await GateCase.run(test, "--allow-unsync", "200").exitCode == 75)
-            #expect(try await GateCase.harmed(test).count == 99)
-            try await GateCase.expectUnderCeiling(test)
+            #expect(try await BudgetCase.run(test, "--allow-unsync", "200").exitCode == 75)
+            #expect(try await BudgetCase.harmed(test).count == 99)
+            try await BudgetCase.expectUnderCeiling(test)
         }
     }
 
     @Test func withoutALedgerOnlyOwnHarmCounts() async throws {
-        try await GateCase.withTasks(ledger: 50) { test in
-            let stopped = try await GateCase.run(test, "--ledger", "none", "--allow-unsync", "200")
+        try await BudgetCase.withTasks(ledger: 50) { test in
+            let stopped = try await BudgetCase.run(test, "--ledger", "none", "--allow-unsync", "200")
             #expect(stopped.exitCode == 75)
             #expect(stopped.output.contains("no ledger + 99 pending"))
-            #expect(try await GateCase.harmed(test).count == 99)
+            #expect(try await BudgetCase.harmed(test).count == 99)
         }
     }
 
     @Test func aLedgerThatMayNotBeReadIsNotPermitted() async throws {
-        try await GateCase.withTasks(on: .withAuthentication, ledger: 5) { test in
+        try await BudgetCase.withTasks(on: .withAuthentication, ledger: 5) { test in
             let state: BSONValue = ["role": "readWrite", "db": .string(test.state.name)]
             let tasks: BSONValue = [
                 "resource": ["db": .string(test.database.name), "collection": "tasks"],
@@ -90,7 +90,7 @@ import Testing
                 #expect(run.exitCode == 77, "\(run.errors)")
                 #expect(run.errors.contains("the ledger \(ledger) may not be read"), "\(run.errors)")
             }
-            #expect(try await GateCase.harmed(test) == [])
+            #expect(try await BudgetCase.harmed(test) == [])
         }
     }
 }

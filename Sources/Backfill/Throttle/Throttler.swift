@@ -7,20 +7,20 @@ import Mongo
 /// All that may make a run wait before a chunk: the deployment's state, an operator, the time of day.
 ///
 /// The server's health is asked for once a second at most, and not per chunk, so that looking costs nothing. Used on one thread.
-final class Brakes {
+final class Throttler {
     /// The job's limits, those that an operator set for it included.
     private(set) var limits: Job.Limits
     /// What operators asked of the job.
     private(set) var control = Control()
-    /// How long each brake has held, and what it said last.
+    /// How long each reason has held, and what it said last.
     private(set) var waits: [BackfillReport.Wait] = []
 
     private let job: Job
     private let store: StateStore
     private let isSettled: Bool
-    private var probe: ServerProbe
-    private var arithmetic = BrakeArithmetic()
-    private var reading: (values: BrakeReading, askedAt: ContinuousClock.Instant)?
+    private var probe: ServerMetricsReader
+    private var arithmetic = ThrottleRules()
+    private var reading: (values: ServerMetrics, askedAt: ContinuousClock.Instant)?
     private var failure: String?
     private var lastLook: ContinuousClock.Instant?
 
@@ -30,13 +30,13 @@ final class Brakes {
     /// How often a wait says anew what it waits for.
     private static let reminder = Duration.seconds(30)
 
-    /// Takes the brakes of a job; `store` is for them alone.
+    /// Takes the throttle of a job; `store` is for them alone.
     /// - Parameter missing: the guarantees that the plan was made without: what else may not be read any more is waited
     ///   for. `nil` goes without whatever the user may not read at the first look.
-    init(_ job: Job, store: consuming StateStore, missing: Set<ServerProbe.Missing>? = nil) {
+    init(_ job: Job, store: consuming StateStore, missing: Set<ServerMetricsReader.Missing>? = nil) {
         self.job = job
         isSettled = missing != nil
-        probe = ServerProbe(missing: missing)
+        probe = ServerMetricsReader(missing: missing)
         self.store = store
         limits = job.limits
     }
@@ -44,9 +44,9 @@ final class Brakes {
     /// The guarantees that are missing by what was read so far.
     var missingGuarantees: [String] { probe.notes }
     /// The same as the next look takes them.
-    var missing: Set<ServerProbe.Missing> { probe.missing }
+    var missing: Set<ServerMetricsReader.Missing> { probe.missing }
 
-    /// The brakes that hold now.
+    /// What throttles now.
     ///
     /// What operators asked for is read each time, which is a look at one document.
     func holds() -> [Hold] {
@@ -55,7 +55,7 @@ final class Brakes {
             if isDue {
                 lastLook = .now
                 let askedAt = ContinuousClock.now
-                reading = (try probe.read(limits.brakes, on: store.client.client), askedAt)
+                reading = (try probe.read(limits.throttle, on: store.client.client), askedAt)
             }
             failure = nil
         } catch {
@@ -67,7 +67,7 @@ final class Brakes {
                 limit: "shipshape resume \(job.name)")
         }
         return [operatorHold].compactMap(\.self)
-            + arithmetic.holds(reading, failure: failure, limits: limits.brakes, now: .now)
+            + arithmetic.holds(reading, failure: failure, limits: limits.throttle, now: .now)
     }
 
     private var isDue: Bool {
@@ -83,7 +83,7 @@ final class Brakes {
         } catch let error as MongoError where error.isAuthorization && !isSettled {}
     }
 
-    /// Waits until no brake holds.
+    /// Waits until nothing throttles.
     /// - Parameter keep: called while it waits, with what for, to keep the lease; and once without, when it goes on.
     /// - Returns: the reason to stop when one came meanwhile.
     func wait(
@@ -91,7 +91,7 @@ final class Brakes {
         events: (RunEvent) -> Void, keep: ([Hold]) throws -> Void
     ) throws -> BackfillReport.Stop? {
         let started = ContinuousClock.now
-        var said: (brakes: [Brake], at: ContinuousClock.Instant)?
+        var said: (reasons: [ThrottleReason], at: ContinuousClock.Instant)?
         while true {
             let before = ContinuousClock.now
             let holds = holds()
@@ -105,9 +105,9 @@ final class Brakes {
                 }
                 return ended
             }
-            let brakes = holds.map(\.brake)
-            if said.map({ $0.brakes != brakes || $0.at.duration(to: .now) > Self.reminder }) ?? true {
-                said = (brakes, .now)
+            let reasons = holds.map(\.reason)
+            if said.map({ $0.reasons != reasons || $0.at.duration(to: .now) > Self.reminder }) ?? true {
+                said = (reasons, .now)
                 events(.waiting(holds))
             }
             try keep(holds)
@@ -118,7 +118,7 @@ final class Brakes {
 
     private func count(_ holds: [Hold], _ time: Duration) {
         for hold in holds {
-            if let index = waits.firstIndex(where: { $0.hold.brake == hold.brake }) {
+            if let index = waits.firstIndex(where: { $0.hold.reason == hold.reason }) {
                 waits[index].hold = hold
                 waits[index].seconds += time.seconds
             } else {
@@ -135,7 +135,7 @@ extension RangeChange {
         return waiting(
             for: holds.map { hold -> BSONDocument in
                 [
-                    "brake": .string(hold.brake.rawValue), "metric": .string(hold.metric),
+                    "brake": .string(hold.reason.rawValue), "metric": .string(hold.metric),
                     "value": .string(hold.value), "limit": .string(hold.limit),
                 ]
             })

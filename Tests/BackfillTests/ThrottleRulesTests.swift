@@ -6,12 +6,12 @@ import Testing
 @testable import Jobs
 
 /// At what value each brake holds, and at what value it lets go.
-@Suite struct BrakeArithmeticTests {
+@Suite struct ThrottleRulesTests {
     private let start = ContinuousClock.now
 
     /// What the brakes say of one reading after another, a second apart.
-    private func run(_ readings: [BrakeReading], _ limits: BrakeLimits = BrakeLimits()) -> [[Hold]] {
-        var arithmetic = BrakeArithmetic()
+    private func run(_ readings: [ServerMetrics], _ limits: ThrottleLimits = ThrottleLimits()) -> [[Hold]] {
+        var arithmetic = ThrottleRules()
         return readings.enumerated().map { index, values in
             let at = start + .seconds(index)
             return arithmetic.holds((values, at), failure: nil, limits: limits, now: at)
@@ -19,12 +19,12 @@ import Testing
     }
 
     private func holds<T>(
-        _ key: WritableKeyPath<BrakeReading, T?>, _ values: [T], _ limits: BrakeLimits = BrakeLimits()
+        _ key: WritableKeyPath<ServerMetrics, T?>, _ values: [T], _ limits: ThrottleLimits = ThrottleLimits()
     )
         -> [Bool]
     {
         let readings = values.map { value in
-            var reading = BrakeReading()
+            var reading = ServerMetrics()
             reading[keyPath: key] = value
             return reading
         }
@@ -36,7 +36,7 @@ import Testing
     }
 
     @Test func theSlowestSecondaryCountsAndIsNamed() {
-        var reading = BrakeReading()
+        var reading = ServerMetrics()
         reading.secondaryLag = .init(host: "db2:27017", seconds: 12)
         #expect(run([reading])[0].map(\.description) == ["lag of db2:27017: 12 s, limit 10 s"])
     }
@@ -57,7 +57,7 @@ import Testing
 
     @Test func ticketsThatNobodyWaitsForHoldNothing() {
         // From 7.0 on the server itself moves their number.
-        var reading = BrakeReading()
+        var reading = ServerMetrics()
         (reading.ticketsInUse, reading.ticketQueue) = (1, 0)
         #expect(run([reading])[0].isEmpty)
         reading.ticketQueue = 3
@@ -78,7 +78,7 @@ import Testing
     }
 
     @Test func anOplogThatIsNotFullLosesNothing() {
-        var reading = BrakeReading()
+        var reading = ServerMetrics()
         (reading.oplogWindow, reading.oplogFill) = (10, 0.5)
         #expect(run([reading])[0].isEmpty)
         reading.oplogFill = 0.95
@@ -89,22 +89,22 @@ import Testing
     }
 
     @Test func aPauseWindowHoldsByTheServersClock() throws {
-        var limits = BrakeLimits()
+        var limits = ThrottleLimits()
         limits.pause = [try PauseWindow("08:00-20:00 UTC")]
         let monday = 1_795_392_000
         #expect(holds(\.serverTime, [monday + 7 * 3_600, monday + 9 * 3_600], limits) == [false, true])
-        var reading = BrakeReading()
+        var reading = ServerMetrics()
         reading.serverTime = monday + 9 * 3_600
         #expect(run([reading], limits)[0].map(\.description) == ["time: Mon 09:00, limit outside 08:00-20:00 UTC"])
     }
 
-    @Test func whatIsNotToldHoldsNothing() { #expect(run([BrakeReading()]) == [[]]) }
+    @Test func whatIsNotToldHoldsNothing() { #expect(run([ServerMetrics()]) == [[]]) }
 
     @Test func aBrakeThatIsTakenOffHoldsNothing() {
-        var limits = BrakeLimits()
+        var limits = ThrottleLimits()
         (limits.lag, limits.flowControl, limits.oplog) = (nil, nil, nil)
         (limits.tickets, limits.cacheDirty, limits.cacheUsed) = (nil, nil, nil)
-        var reading = BrakeReading()
+        var reading = ServerMetrics()
         (reading.majorityLag, reading.secondaryLag, reading.isFlowControlled) = (
             99, .init(host: "a", seconds: 99), true
         )
@@ -114,35 +114,37 @@ import Testing
     }
 
     @Test func anOldReadingMeansWait() {
-        var arithmetic = BrakeArithmetic()
+        var arithmetic = ThrottleRules()
         for (age, isHeld) in [(0, false), (15, false), (16, true)] {
             let holds = arithmetic.holds(
-                (BrakeReading(), start), failure: nil, limits: BrakeLimits(), now: start + .seconds(age))
-            #expect(holds.map(\.brake) == (isHeld ? [.reading] : []))
+                (ServerMetrics(), start), failure: nil, limits: ThrottleLimits(), now: start + .seconds(age))
+            #expect(holds.map(\.reason) == (isHeld ? [.reading] : []))
         }
         #expect(
-            arithmetic.holds((BrakeReading(), start), failure: nil, limits: BrakeLimits(), now: start + .seconds(16))
-                .map(\.description) == ["server status: 16 s old, limit at most 15 s old"])
+            arithmetic.holds(
+                (ServerMetrics(), start), failure: nil, limits: ThrottleLimits(), now: start + .seconds(16)
+            )
+            .map(\.description) == ["server status: 16 s old, limit at most 15 s old"])
     }
 
     @Test func aReadingThatFailedMeansWait() {
-        var arithmetic = BrakeArithmetic()
+        var arithmetic = ThrottleRules()
         let holds = arithmetic.holds(
-            (BrakeReading(), start), failure: "no primary", limits: BrakeLimits(), now: start)
+            (ServerMetrics(), start), failure: "no primary", limits: ThrottleLimits(), now: start)
         #expect(
             holds.map(\.description) == ["server status: unreadable (no primary), limit at most 15 s old"])
-        #expect(arithmetic.holds(nil, failure: nil, limits: BrakeLimits(), now: start).map(\.brake) == [.reading])
+        #expect(arithmetic.holds(nil, failure: nil, limits: ThrottleLimits(), now: start).map(\.reason) == [.reading])
     }
 
     @Test func aFailureForgetsNotThatABrakeHeld() {
-        var arithmetic = BrakeArithmetic()
-        var reading = BrakeReading()
+        var arithmetic = ThrottleRules()
+        var reading = ServerMetrics()
         reading.majorityLag = 10
-        _ = arithmetic.holds((reading, start), failure: nil, limits: BrakeLimits(), now: start)
-        _ = arithmetic.holds((reading, start), failure: "no primary", limits: BrakeLimits(), now: start)
+        _ = arithmetic.holds((reading, start), failure: nil, limits: ThrottleLimits(), now: start)
+        _ = arithmetic.holds((reading, start), failure: "no primary", limits: ThrottleLimits(), now: start)
         reading.majorityLag = 9
         #expect(
-            arithmetic.holds((reading, start), failure: nil, limits: BrakeLimits(), now: start).map(\.description)
+            arithmetic.holds((reading, start), failure: nil, limits: ThrottleLimits(), now: start).map(\.description)
                 == ["majority lag: 9 s, limit 10 s, goes on below 8 s"])
     }
 }

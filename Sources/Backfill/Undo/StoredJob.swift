@@ -7,7 +7,7 @@ import ServerSchema
 internal import SystemPackage
 
 /// A job as its record holds it: the text of its file and of the schemas that it was started with.
-enum RecordedJob {
+enum StoredJob {
     /// Compiles it.
     ///
     /// A job whose next schema was deployed since is judged by that.

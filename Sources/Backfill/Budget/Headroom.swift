@@ -1,4 +1,4 @@
-/// The threshold brake's sum: how many documents a chunk may still make unsyncable.
+/// What the budget stands at: how many documents a chunk may still make unsyncable.
 package struct Headroom: Hashable, Sendable {
     /// Entries in the ledger; `nil` when there is no ledger, which counts as none.
     package var ledger: Int?
@@ -22,7 +22,7 @@ package struct Headroom: Hashable, Sendable {
 }
 
 extension Headroom: CustomStringConvertible {
-    /// Metric, value and limit, as a brake shows its reason.
+    /// Metric, value and limit, as the throttle shows its reason.
     package var description: String {
         let entries = ledger.map { "\($0) in the ledger" } ?? "no ledger"
         return "unsynced documents: \(entries) + \(pending) pending, must stay under \(ceiling)"

@@ -5,11 +5,11 @@ import TestSupport
 import Testing
 
 /// The brakes on the server's health, made to hold by the server itself.
-@Suite(.serialized) struct BrakeServerTests {
+@Suite(.serialized) struct ThrottleServerTests {
     /// What could be read at the start and may not be read any more is a reading that failed.
     @Test func aRunWhoseUserMayNotLookAnyMoreWaits() async throws {
         let mongod = try await Mongod.withAuthentication
-        try await BrakeCase.withPeople(on: mongod, limits: "") { test in
+        try await ThrottleCase.withPeople(on: mongod, limits: "") { test in
             let name = "watched-\(test.database.name)"
             let watch: BSONValue = ["role": "clusterMonitor", "db": "admin"]
             let roles = [test.database.name, test.state.name].map { name -> BSONValue in
@@ -24,7 +24,7 @@ import Testing
                 // The last look has to be old enough for another.
                 try await Task.sleep(for: .milliseconds(1_200))
                 program.send(SIGCONT)
-                try await BrakeCase.waitForBrake("reading", test)
+                try await ThrottleCase.waitForBrake("reading", test)
                 #expect(try await test.checkpoint()?.chunks == 1)
                 try await mongod.admin(["grantRolesToUser": .string(name), "roles": [watch]])
             }
@@ -35,9 +35,9 @@ import Testing
 
     @Test func theLagOfASecondaryThatStandsStill() async throws {
         let set = try await ThreeNodes.start()
-        try await BrakeCase.withPeople(on: set.primary, limits: "lag: 2s") { test in
+        try await ThrottleCase.withPeople(on: set.primary, limits: "lag: 2s") { test in
             try await set.stopSecondary(behindBy: 3)
-            let run = try await BrakeCase.expectHold("secondaryLag", "lag of \(set.secondaries[0])", test) {
+            let run = try await ThrottleCase.expectHold("secondaryLag", "lag of \(set.secondaries[0])", test) {
                 try set.continueSecondary()
             }
             #expect(run.output.contains("limit 2 s"), "\(run.output)")
@@ -46,18 +46,18 @@ import Testing
 
     @Test func anOplogThatReachesBackTooLittle() async throws {
         let mongod = try await Mongod.start(.replicaSet, ["--oplogSize", "1"])
-        try await BrakeCase.withPeople(on: mongod, limits: "oplog: 1h") { test in
+        try await ThrottleCase.withPeople(on: mongod, limits: "oplog: 1h") { test in
             let text = BSONValue.string(String(repeating: "x", count: 10_000))
             try await test.database.fill("more", count: 200) { ["_id": .integer($0), "text": text] }
-            try await BrakeCase.expectHold("oplog", "oplog window", test) {
-                try await BrakeCase.steer("tune", test, "oplog=off")
+            try await ThrottleCase.expectHold("oplog", "oplog window", test) {
+                try await ThrottleCase.steer("tune", test, "oplog=off")
             }
         }
     }
 
     @Test func aSmallCacheThatIsDirty() async throws {
         let mongod = try await Mongod.start(.replicaSet, ["--wiredTigerCacheSizeGB", "0.25"])
-        try await BrakeCase.withPeople(on: mongod, limits: "cache: {dirty: 1%}", chunk: 1) { test in
+        try await ThrottleCase.withPeople(on: mongod, limits: "cache: {dirty: 1%}", chunk: 1) { test in
             let text = BSONValue.string(String(repeating: "x", count: 100))
             try await withThrowingTaskGroup { group in
                 group.addTask {
@@ -66,7 +66,7 @@ import Testing
                     }
                 }
                 // The server cleans the cache by itself now and then.
-                try await BrakeCase.expectHold("cacheDirty", "dirty cache", test, isSteady: false) {
+                try await ThrottleCase.expectHold("cacheDirty", "dirty cache", test, isSteady: false) {
                     group.cancelAll()
                     try await group.waitForAll()
                     // A checkpoint writes all of it to disk.
@@ -78,14 +78,14 @@ import Testing
 
     @Test func aSmallCacheThatIsFull() async throws {
         let mongod = try await Mongod.start(.replicaSet, ["--wiredTigerCacheSizeGB", "0.25"])
-        try await BrakeCase.withPeople(on: mongod, limits: "cache: {used: 2%}") { test in
+        try await ThrottleCase.withPeople(on: mongod, limits: "cache: {used: 2%}") { test in
             let text = BSONValue.string(String(repeating: "x", count: 10_000))
             // A page of 10 MB, the most that one may have, is put out of the cache at once.
             for name in ["more", "and more", "and again"] {
                 try await test.database.fill(name, count: 600) { ["_id": .integer($0), "text": text] }
             }
-            try await BrakeCase.expectHold("cacheUsed", "cache in use", test) {
-                try await BrakeCase.steer("tune", test, "cache.used=off")
+            try await ThrottleCase.expectHold("cacheUsed", "cache in use", test) {
+                try await ThrottleCase.steer("tune", test, "cache.used=off")
             }
         }
     }
@@ -93,7 +93,7 @@ import Testing
     @Test func ticketsThatOthersHold() async throws {
         let mongod = try await Mongod.start(
             .replicaSet, ["--setParameter", "wiredTigerConcurrentWriteTransactions=5"])
-        try await BrakeCase.withPeople(on: mongod, limits: "") { test in
+        try await ThrottleCase.withPeople(on: mongod, limits: "") { test in
             // An insert that hangs keeps its ticket.
             let hang: BSONDocument = ["configureFailPoint": "hangWithLockDuringBatchInsert"]
             try await mongod.admin(hang.merging(["mode": "alwaysOn"]))
@@ -103,7 +103,7 @@ import Testing
                 }
                 do {
                     try await waitUntil("four inserts hold their tickets") { try await Self.ticketsInUse(mongod) >= 4 }
-                    try await BrakeCase.expectHold("tickets", "execution tickets in use", test) {
+                    try await ThrottleCase.expectHold("tickets", "execution tickets in use", test) {
                         try await mongod.admin(hang.merging(["mode": "off"]))
                     }
                 } catch {
@@ -124,7 +124,7 @@ import Testing
 
     @Test func flowControlThatSlowsWritersDown() async throws {
         let mongod = try await Mongod.start()
-        try await BrakeCase.withPeople(on: mongod, limits: "flowControl: 200ms", chunk: 1) { test in
+        try await ThrottleCase.withPeople(on: mongod, limits: "flowControl: 200ms", chunk: 1) { test in
             let override: BSONDocument = ["configureFailPoint": "flowControlTicketOverride"]
             try await mongod.admin(override.merging(["mode": "alwaysOn", "data": ["numTickets": 10]]))
             try await withThrowingTaskGroup { group in
@@ -138,7 +138,7 @@ import Testing
                     let status = try await mongod.admin(["serverStatus": 1])
                     return status["flowControl"]?.document?["timeAcquiringMicros"]?.integer ?? 0 > 1_000_000
                 }
-                try await BrakeCase.expectHold("flowControl", "writers' wait for flow control", test, lease: "20s") {
+                try await ThrottleCase.expectHold("flowControl", "writers' wait for flow control", test, lease: "20s") {
                     group.cancelAll()
                     try await mongod.admin(override.merging(["mode": "off"]))
                 }

@@ -1,5 +1,5 @@
 /// What can make a run wait before a chunk.
-package enum Brake: String, Hashable, Sendable, CaseIterable {
+package enum ThrottleReason: String, Hashable, Sendable, CaseIterable {
     /// The deployment's state could not be read, or what was read is old.
     case reading
     /// How far a majority of the members is behind the primary.
@@ -22,10 +22,10 @@ package enum Brake: String, Hashable, Sendable, CaseIterable {
     case operatorPause
 }
 
-/// A brake that holds: metric, value, limit.
+/// Why a run waits now: reason, metric, value, limit.
 package struct Hold: Hashable, Sendable {
     /// Which.
-    package var brake: Brake
+    package var reason: ThrottleReason
     /// What is measured.
     package var metric: String
     /// What it is now.
@@ -34,8 +34,8 @@ package struct Hold: Hashable, Sendable {
     package var limit: String
 
     /// Joins the four.
-    package init(_ brake: Brake, metric: String, value: String, limit: String) {
-        self.brake = brake
+    package init(_ reason: ThrottleReason, metric: String, value: String, limit: String) {
+        self.reason = reason
         self.metric = metric
         self.value = value
         self.limit = limit

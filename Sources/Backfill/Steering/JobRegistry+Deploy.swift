@@ -13,7 +13,7 @@ package enum DeployEvidence: Hashable, Sendable {
     case word(String)
 }
 
-extension JobBook {
+extension JobRegistry {
     /// Looks whether a job's next schema is the one that its collection carries now.
     /// - Parameter next: the job's next schema, where its file is at hand.
     /// - Throws: ``BackfillError`` when no such job was begun, when it names no next schema, or when the collection
@@ -45,7 +45,7 @@ extension JobBook {
                 + (changes.count > 1 ? " and \(changes.count - 1) more" : "") + "; nothing was recorded")
     }
 
-    /// Records that a job's next schema is now the active one: its gate judges harm by it from the next chunk on.
+    /// Records that a job's next schema is now the active one: its budget judges harm by it from the next chunk on.
     /// - Throws: ``BackfillError`` when no such job was begun; ``MongoError``.
     package func deployed(_ job: String, by evidence: DeployEvidence) throws {
         let isVerified = evidence == .validator

@@ -3,43 +3,43 @@ import TestSupport
 import Testing
 
 /// What a job recorded before it was killed counts, and counts once.
-@Suite struct GateKillTests {
+@Suite struct BudgetKillTests {
     @Test func aKillBetweenTheRecordAndTheWriteCountsNothingTwice() async throws {
-        try await GateCase.withTasks(ledger: 20) { test in
+        try await BudgetCase.withTasks(ledger: 20) { test in
             for _ in 0..<3 {
-                let dead = try await GateCase.run(test, "--allow-unsync", "200", fault: "after-harm:1")
+                let dead = try await BudgetCase.run(test, "--allow-unsync", "200", fault: "after-harm:1")
                 #expect(dead.wasKilled, "\(dead.errors)")
-                #expect(try await GateCase.recorded(test).count == 30)
-                #expect(try await GateCase.harmed(test) == [])
+                #expect(try await BudgetCase.recorded(test).count == 30)
+                #expect(try await BudgetCase.harmed(test) == [])
             }
-            let dead = try await GateCase.run(test, "--allow-unsync", "200", fault: "after-harm:2")
+            let dead = try await BudgetCase.run(test, "--allow-unsync", "200", fault: "after-harm:2")
             #expect(dead.wasKilled)
-            #expect(try await GateCase.recorded(test).count == 60)
-            try await GateCase.expectUnderCeiling(test)
-            let stopped = try await GateCase.run(test, "--allow-unsync", "200")
+            #expect(try await BudgetCase.recorded(test).count == 60)
+            try await BudgetCase.expectUnderCeiling(test)
+            let stopped = try await BudgetCase.run(test, "--allow-unsync", "200")
             #expect(stopped.exitCode == 75, "\(stopped.errors)")
-            #expect(try await GateCase.harmed(test).count == 79)
-            try await GateCase.expectUnderCeiling(test)
+            #expect(try await BudgetCase.harmed(test).count == 79)
+            try await BudgetCase.expectUnderCeiling(test)
         }
     }
 
     @Test func aJobThatFitsStillFitsAfterAKill() async throws {
-        try await GateCase.withTasks { test in
+        try await BudgetCase.withTasks { test in
             try await test.database.run(["delete": "tasks", "deletes": [["q": ["_id": ["$gte": 99]], "limit": 0]]])
-            for chunk in 1...3 { #expect(try await GateCase.run(test, fault: "after-harm:\(chunk)").wasKilled) }
-            let run = try await GateCase.run(test)
+            for chunk in 1...3 { #expect(try await BudgetCase.run(test, fault: "after-harm:\(chunk)").wasKilled) }
+            let run = try await BudgetCase.run(test)
             #expect(run.exitCode == 0, "\(run.errors)")
-            #expect(try await GateCase.harmed(test).count == 99)
-            try await GateCase.expectUnderCeiling(test)
+            #expect(try await BudgetCase.harmed(test).count == 99)
+            try await BudgetCase.expectUnderCeiling(test)
         }
     }
 
     @Test func whatWasRepairedCountsAgainWhenItIsHarmedAgain() async throws {
-        try await GateCase.withTasks { test in
+        try await BudgetCase.withTasks { test in
             try await test.database.run(["delete": "tasks", "deletes": [["q": ["_id": ["$gte": 110]], "limit": 0]]])
             let flags = ["--allow-unsync", "200", "--ledger", "\(test.database.name).ledger"]
             #expect(try await test.backfill(flags: flags, fault: "after-checkpoint:1").wasKilled)
-            try await GateCase.unsync(try await GateCase.harmed(test), in: test)
+            try await BudgetCase.unsync(try await BudgetCase.harmed(test), in: test)
             // The second chunk's gate sees the first chunk in the ledger.
             #expect(try await test.backfill(flags: flags, fault: "after-checkpoint:1").wasKilled)
             #expect(try await test.state.count("harm", ["seen": true]) == 30)
@@ -50,17 +50,17 @@ import Testing
             ])
             let stopped = try await test.backfill(flags: flags)
             #expect(stopped.exitCode == 75, "\(stopped.errors)")
-            #expect(try await GateCase.harmed(test).count == 99)
-            try await GateCase.expectUnderCeiling(test)
+            #expect(try await BudgetCase.harmed(test).count == 99)
+            try await BudgetCase.expectUnderCeiling(test)
         }
     }
 
     @Test func planningMarksNothing() async throws {
-        try await GateCase.withTasks { test in
-            #expect(try await GateCase.run(test, "--allow-unsync", "200", fault: "after-write:1").wasKilled)
-            try await GateCase.unsync(try await GateCase.harmed(test), in: test)
+        try await BudgetCase.withTasks { test in
+            #expect(try await BudgetCase.run(test, "--allow-unsync", "200", fault: "after-write:1").wasKilled)
+            try await BudgetCase.unsync(try await BudgetCase.harmed(test), in: test)
             let state = try await test.state.documents("harm")
-            let dry = try await GateCase.run(test, "--dry-run")
+            let dry = try await BudgetCase.run(test, "--dry-run")
             #expect(dry.output.contains("30 in the ledger + 0 pending"), "\(dry.output) \(dry.errors)")
             #expect(try await test.state.documents("harm") == state)
         }

@@ -6,7 +6,7 @@ import Jobs
 import Mongo
 import ServerSchema
 
-extension Gate {
+extension UnsyncBudget {
     /// Of documents at risk that were written, those that were not harmed: they sync, are gone, or fail for something that
     /// no step which can do harm has changed, and so failed before.
     func unharmed(among ids: [BSONValue], by phase: Phase) throws -> [BSONValue] {
@@ -43,7 +43,7 @@ extension Gate {
 
     /// How long a document that was repaired keeps its room: the ledger may still show it.
     func grace(_ store: borrowing StateStore) -> Duration {
-        ledger.isNone ? .zero : max(limits.brakes.ledgerLag, store.terms.writeLimit)
+        ledger.isNone ? .zero : max(limits.throttle.ledgerLag, store.terms.writeLimit)
     }
 
     /// Notes which of these documents sync again, or are gone.

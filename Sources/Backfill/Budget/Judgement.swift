@@ -2,7 +2,7 @@ import BSON
 import Checking
 import Jobs
 
-/// What the gate found of one document that needs the job.
+/// What the budget found of one document that needs the job.
 enum Judgement: Hashable {
     /// It syncs under the active schema as it is and would not as it would be.
     case harmful

@@ -3,10 +3,10 @@ import Concurrency
 import Mongo
 import Scanning
 
-/// The ledgers of unsynced documents as the gate reads them.
+/// The ledgers of unsynced documents as the budget reads them.
 ///
 /// They are looked for anew now and then: a ledger may come to be while a job runs. Used on one thread.
-final class GateLedger {
+final class UnsyncLedger {
     private let client: Client
     private let location: LedgerLocation
     private let appID: String?

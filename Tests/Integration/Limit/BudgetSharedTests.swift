@@ -4,18 +4,18 @@ import TestSupport
 import Testing
 
 /// The threshold brake where others work at the same time.
-@Suite struct GateSharedTests {
+@Suite struct BudgetSharedTests {
     @Test func twoJobsAtOnceShareTheCeiling() async throws {
-        try await GateCase.withTasks { test in
+        try await BudgetCase.withTasks { test in
             // A second collection with a job of its own, in the same state database.
             try await test.database.fill("chores", count: 200) {
                 ["_id": .integer($0), "priority": .string("\($0)")]
             }
             try test.job(
                 "chores", on: "chores", steps: ["convert: {field: priority, to: int}"],
-                limits: "{chunk: {documents: 30}, unsynced: \(GateCase.ceiling), reserve: 0}",
+                limits: "{chunk: {documents: 30}, unsynced: \(BudgetCase.ceiling), reserve: 0}",
                 more: "schema: {active: chores-active.json, next: chores-next.json}")
-            try GateCase.writeSchemas(retyping: "priority", prefix: "chores-", in: test)
+            try BudgetCase.writeSchemas(retyping: "priority", prefix: "chores-", in: test)
             let flags = ["--allow-unsync", "200", "--ledger", "none"]
             async let first = test.backfill(flags: flags)
             async let second = test.backfill("chores", flags: flags)
@@ -23,13 +23,13 @@ import Testing
             let harmed: BSONDocument = ["priority": ["$type": "int"]]
             let tasks = try await test.database.count("tasks", harmed)
             let chores = try await test.database.count("chores", harmed)
-            #expect(tasks + chores < GateCase.ceiling, "\(tasks) and \(chores)")
+            #expect(tasks + chores < BudgetCase.ceiling, "\(tasks) and \(chores)")
             #expect(tasks + chores > 0)
         }
     }
 
     @Test func aDocumentThatTheGateDidNotJudgeIsNotWritten() async throws {
-        try await GateCase.withTasks { test in
+        try await BudgetCase.withTasks { test in
             let others: BSONValue = ["$or": [["_id": ["$gte": 100]], ["_id": ["$mod": [2, 1]]]]]
             try await test.database.run(["delete": "tasks", "deletes": [["q": others, "limit": 0]]])
             let run = try await test.backfill(
@@ -44,7 +44,7 @@ import Testing
             // The latecomers are judged in a pass of their own, where only some have room.
             #expect(run.exitCode == 75, "\(run.errors)")
             let harmed = try await test.database.documents("tasks", ["priority": ["$type": "int"]])
-            #expect(harmed.count == GateCase.ceiling - 1)
+            #expect(harmed.count == BudgetCase.ceiling - 1)
         }
     }
 
@@ -54,7 +54,7 @@ import Testing
     ) async throws {
         try await Mongod.shared.withBackfill { test in
             try await test.database.fill("tasks", count: 50, make)
-            try GateCase.writeSchemas(retyping: "p", requiring: "q", in: test)
+            try BudgetCase.writeSchemas(retyping: "p", requiring: "q", in: test)
             try test.job(
                 on: "tasks", steps: steps, limits: "{unsynced: 10, reserve: 0}",
                 more: "schema: {active: active.json, next: next.json}")
@@ -77,7 +77,7 @@ import Testing
         #expect(run.exitCode == 75, "\(run.errors)")
         let harmed = try await test.database.documents("tasks", ["p": ["$type": "int"], "q": ["$exists": true]])
         #expect(harmed.count == 9)
-        #expect(try await Set(GateCase.recorded(test)) == Set(harmed.compactMap { $0["_id"]?.integer }))
+        #expect(try await Set(BudgetCase.recorded(test)) == Set(harmed.compactMap { $0["_id"]?.integer }))
     }
 
     @Test func aDocumentThatIsRepairedBeforeTheWriteIsNotHarmedUncounted() async throws {
@@ -106,7 +106,7 @@ import Testing
             #expect(run.exitCode == 0, "\(run.errors)")
             #expect(run.output.contains("made 0 documents unsyncable"), "\(run.output)")
             #expect(try await test.database.count("tasks", ["p": ["$type": "int"]]) == 50)
-            #expect(try await GateCase.recorded(test).isEmpty)
+            #expect(try await BudgetCase.recorded(test).isEmpty)
         }
     }
 
@@ -114,8 +114,8 @@ import Testing
         let make = { (number: Int) -> BSONDocument in ["_id": .integer(number), "p": .string("\(number)")] }
         try await withPairs(make, steps: ["convert: {field: p, to: int}"]) { test in
             // The ledger alone is over the ceiling.
-            try await GateCase.unsync(Array(0..<50), in: test)
-            let run = try await GateCase.run(test)
+            try await BudgetCase.unsync(Array(0..<50), in: test)
+            let run = try await BudgetCase.run(test)
             #expect(run.exitCode == 75, "\(run.errors)")
             try test.job(
                 "more", on: "tasks", steps: ["convert: {field: p, to: int}"], limits: "{unsynced: 51, reserve: 0}",
@@ -127,7 +127,7 @@ import Testing
     }
 
     @Test func longIDsAreSentInSeveralCommands() async throws {
-        try await GateCase.withTasks { test in
+        try await BudgetCase.withTasks { test in
             try await test.database.run(["delete": "tasks", "deletes": [["q": [:], "limit": 0]]])
             let long = String(repeating: "x", count: 20_000)
             try await test.database.fill("tasks", count: 600) {
@@ -143,8 +143,8 @@ import Testing
     }
 
     @Test func aJobThatAnotherLeavesNoRoomSaysWhich() async throws {
-        try await GateCase.withTasks { test in
-            #expect(try await GateCase.run(test, "--allow-unsync", "200").exitCode == 75)
+        try await BudgetCase.withTasks { test in
+            #expect(try await BudgetCase.run(test, "--allow-unsync", "200").exitCode == 75)
             let job = try String(contentsOfFile: test.path(), encoding: .utf8)
             try test.write("other.yml", job.replacing("job: job", with: "job: other"))
             let flags = ["--ledger", "none", "--dry-run"]
@@ -158,7 +158,7 @@ import Testing
     @Test(arguments: ["507f1f77bcf86cd799439011"]) func anAppIsFoundHoweverTheLedgerSpellsItsID(_ app: String)
         async throws
     {
-        try await GateCase.withTasks { test in
+        try await BudgetCase.withTasks { test in
             let id = try #require(ObjectID(app))
             try await test.database.fill(
                 "ledger",
@@ -168,10 +168,10 @@ import Testing
                         "ns": ["db": .string(test.database.name), "coll": "tasks"],
                     ]
                 })
-            let run = try await GateCase.run(test, "--allow-unsync", "200", "--app-id", app)
+            let run = try await BudgetCase.run(test, "--allow-unsync", "200", "--app-id", app)
             #expect(run.exitCode == 75)
             #expect(run.output.contains("40 in the ledger"), "\(run.output)")
-            #expect(try await GateCase.harmed(test).count == 59)
+            #expect(try await BudgetCase.harmed(test).count == 59)
         }
     }
 }

@@ -4,7 +4,7 @@ import TestSupport
 import Testing
 
 /// The records of harm, which all jobs of a state database share.
-@Suite(.serialized) struct GateRecordTests {
+@Suite(.serialized) struct BudgetRecordTests {
     /// A server of the suite's own: a fail point has to be there at once, and is one at a time.
     private static let server = Task { try await Mongod.start() }
 
@@ -17,22 +17,22 @@ import Testing
     }
 
     @Test func whatTheLedgerShowsIsMarkedOfEachRecordByItself() async throws {
-        try await GateCase.withTasks(ledger: 1) { test in
+        try await BudgetCase.withTasks(ledger: 1) { test in
             // The ledger showed the second one's document before it was harmed: it may have been repaired then.
             let records = [record("first", isStale: false, in: test), record("second", isStale: true, in: test)]
             try await test.state.fill("harm", records)
-            let run = try await GateCase.run(test, "--allow-unsync", "200")
+            let run = try await BudgetCase.run(test, "--allow-unsync", "200")
             #expect(run.exitCode == 75, "\(run.errors)")
             #expect(try await test.state.count("harm", ["_id.job": "first", "seen": true]) == 1)
             #expect(try await test.state.count("harm", ["_id.job": "second", "seen": false]) == 1)
             // One is in the ledger, one of another job pending.
-            #expect(try await GateCase.harmed(test).count == 97)
+            #expect(try await BudgetCase.harmed(test).count == 97)
         }
     }
 
     @Test func theSumIsAskedOfAnIndex() async throws {
-        try await GateCase.withTasks { test in
-            #expect(try await GateCase.run(test, "--allow-unsync", "200").exitCode == 75)
+        try await BudgetCase.withTasks { test in
+            #expect(try await BudgetCase.run(test, "--allow-unsync", "200").exitCode == 75)
             let plan = try await test.state.run([
                 "explain": ["count": "harm", "query": ["seen": false]], "verbosity": "executionStats",
             ])
@@ -50,7 +50,7 @@ import Testing
             try await test.mongod.failing(point) {
                 program.send(SIGCONT)
                 try await waitUntil("the program is through it") {
-                    let isBridged = try await GateCase.harmed(test).count > 60
+                    let isBridged = try await BudgetCase.harmed(test).count > 60
                     return program.hasEnded || isBridged
                 }
             }
@@ -58,35 +58,35 @@ import Testing
     }
 
     @Test func noDocumentIsToBlameForTheStateDatabase() async throws {
-        try await GateCase.withTasks(on: try await Self.server.value) { test in
+        try await BudgetCase.withTasks(on: try await Self.server.value) { test in
             var point = FailPoint.error(96, "aggregate", appName: test.appName)
             point.namespace = "\(test.state.name).harm"
             let run = try await run(into: point, test)
             #expect(run.exitCode == 69, "\(run.errors)")
             #expect(try await test.state.count("failed") == 0)
-            #expect(try await GateCase.run(test, "--allow-unsync", "200").exitCode == 75)
-            try await GateCase.expectUnderCeiling(test)
+            #expect(try await BudgetCase.run(test, "--allow-unsync", "200").exitCode == 75)
+            try await BudgetCase.expectUnderCeiling(test)
         }
     }
 
     @Test func aLedgerThatAnswersTooLateIsAskedAgain() async throws {
-        try await GateCase.withTasks(on: try await Self.server.value, ledger: 5) { test in
+        try await BudgetCase.withTasks(on: try await Self.server.value, ledger: 5) { test in
             var point = FailPoint.error(50, "aggregate", "find", appName: test.appName, mode: .times(3))
             point.namespace = "\(test.database.name).ledger"
             let run = try await run(into: point, test)
             #expect(run.exitCode == 75, "\(run.errors)")
             #expect(run.errors.contains("trying again (3)"), "\(run.errors)")
-            #expect(try await GateCase.harmed(test).count == 94)
+            #expect(try await BudgetCase.harmed(test).count == 94)
         }
     }
 
     @Test func onlyWhatWasRunCountsAsPassed() async throws {
-        try await GateCase.withTasks { test in
+        try await BudgetCase.withTasks { test in
             try test.job(
                 on: "tasks", steps: ["convert: {field: priority, to: int}"],
-                limits: "{unsynced: \(GateCase.ceiling), reserve: 0}",
+                limits: "{unsynced: \(BudgetCase.ceiling), reserve: 0}",
                 more: "schema: {active: active.json, next: next.json}")
-            #expect(try await GateCase.run(test, "--allow-unsync", "200").exitCode == 75)
+            #expect(try await BudgetCase.run(test, "--allow-unsync", "200").exitCode == 75)
             #expect(try await test.state.documents("ranges").map { $0["walked"] } == [99])
         }
     }

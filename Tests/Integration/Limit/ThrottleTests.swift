@@ -4,26 +4,27 @@ import TestSupport
 import Testing
 
 /// The brakes that need no server of their own: each holds, says why, and lets go.
-@Suite struct BrakeTests {
+@Suite struct ThrottleTests {
     @Test func aPauseWindowHoldsUntilItIsTakenOff() async throws {
-        try await BrakeCase.withPeople(on: try await .shared, limits: #"pause: "00:00-24:00 Europe/Madrid""#) { test in
-            try await BrakeCase.expectHold("pauseWindow", "time", test) {
-                let tuned = try await BrakeCase.steer("tune", test, "pause=off")
+        try await ThrottleCase.withPeople(on: try await .shared, limits: #"pause: "00:00-24:00 Europe/Madrid""#) {
+            test in
+            try await ThrottleCase.expectHold("pauseWindow", "time", test) {
+                let tuned = try await ThrottleCase.steer("tune", test, "pause=off")
                 #expect(tuned.exitCode == 0, "\(tuned.errors)")
             }
         }
     }
 
     @Test func anOperatorsPauseHoldsUntilResume() async throws {
-        try await BrakeCase.withPeople(on: try await .shared, limits: "nice: 0") { test in
+        try await ThrottleCase.withPeople(on: try await .shared, limits: "nice: 0") { test in
             let flags = ["--lease-ttl", "60s"]
             let run = try await test.backfill(flags: flags, fault: "before-write:2") { program in
                 try await waitUntil("the runner sleeps") { try program.isStopped }
-                #expect(try await BrakeCase.steer("pause", test).exitCode == 0)
+                #expect(try await ThrottleCase.steer("pause", test).exitCode == 0)
                 program.send(SIGCONT)
-                try await BrakeCase.waitForBrake("operatorPause", test)
-                #expect(try await test.database.count("people", ["email": "none"]) < BrakeCase.people)
-                #expect(try await BrakeCase.steer("resume", test).exitCode == 0)
+                try await ThrottleCase.waitForBrake("operatorPause", test)
+                #expect(try await test.database.count("people", ["email": "none"]) < ThrottleCase.people)
+                #expect(try await ThrottleCase.steer("resume", test).exitCode == 0)
             }
             #expect(run.exitCode == 0, "\(run.errors)")
             #expect(run.errors.contains("waiting: operator: paused by"), "\(run.errors)")
@@ -31,20 +32,20 @@ import Testing
     }
 
     @Test func whoWaitsObeysASignal() async throws {
-        try await BrakeCase.withPeople(on: try await .shared, limits: #"pause: "00:00-24:00 UTC""#) { test in
+        try await ThrottleCase.withPeople(on: try await .shared, limits: #"pause: "00:00-24:00 UTC""#) { test in
             let run = try await test.backfill { program in
-                try await BrakeCase.waitForBrake("pauseWindow", test)
+                try await ThrottleCase.waitForBrake("pauseWindow", test)
                 program.send(SIGTERM)
             }
             #expect(run.exitCode == 75, "\(run.errors)")
             #expect(run.output.contains("stopped by a signal"), "\(run.output)")
             #expect(try await test.database.count("people", ["email": "none"]) == 0)
-            #expect(try await BrakeCase.waiting(test).isEmpty)
+            #expect(try await ThrottleCase.waiting(test).isEmpty)
         }
     }
 
     @Test func whoWaitsObeysTheTimeBudget() async throws {
-        try await BrakeCase.withPeople(on: try await .shared, limits: #"pause: "00:00-24:00 UTC""#) { test in
+        try await ThrottleCase.withPeople(on: try await .shared, limits: #"pause: "00:00-24:00 UTC""#) { test in
             let run = try await test.backfill("job", "--max-runtime", "1s")
             #expect(run.exitCode == 75, "\(run.errors)")
             #expect(run.output.contains("--max-runtime"), "\(run.output)")
@@ -53,7 +54,7 @@ import Testing
     }
 
     @Test func aReadingThatFailsHolds() async throws {
-        try await BrakeCase.withPeople(on: try await .shared, limits: "") { test in
+        try await ThrottleCase.withPeople(on: try await .shared, limits: "") { test in
             try await test.mongod.failing(.error(8, "serverStatus", appName: test.appName)) {
                 // The plan says so, too.
                 let run = try await test.backfill("job", "--max-runtime", "1s")
@@ -67,7 +68,7 @@ import Testing
     }
 
     @Test func whatTheUserMayNotReadIsAMissingGuarantee() async throws {
-        try await BrakeCase.withPeople(on: try await .withAuthentication, limits: "") { test in
+        try await ThrottleCase.withPeople(on: try await .withAuthentication, limits: "") { test in
             let roles = [test.database.name, test.state.name].map { name -> BSONValue in
                 ["role": "readWrite", "db": .string(name)]
             }
@@ -75,9 +76,9 @@ import Testing
             let run = try await test.backfill("job", uri: user)
             #expect(run.exitCode == 0, "\(run.errors)")
             for note in [
-                "no brake on the lag of single secondaries: replSetGetStatus may not be run",
-                "no brake on flow control, tickets and cache: serverStatus may not be run",
-                "no brake on the oplog window",
+                "no throttle on the lag of single secondaries: replSetGetStatus may not be run",
+                "no throttle on flow control, tickets and cache: serverStatus may not be run",
+                "no throttle on the oplog window",
             ] { #expect(run.errors.contains(note), "\(run.errors)") }
             let monitor = try await test.mongod.addUser(
                 "monitor-\(test.database.name)", roles: roles + [["role": "clusterMonitor", "db": "admin"]])
@@ -87,7 +88,7 @@ import Testing
     }
 
     @Test func aReserveThatLeavesNothingIsABadConfiguration() async throws {
-        try await BrakeCase.withPeople(on: try await .shared, limits: "unsynced: 100, reserve: 100") { test in
+        try await ThrottleCase.withPeople(on: try await .shared, limits: "unsynced: 100, reserve: 100") { test in
             let run = try await test.backfill()
             #expect(run.exitCode == 78, "\(run.errors)")
             #expect(run.errors.contains("job.yml:5:"), "\(run.errors)")

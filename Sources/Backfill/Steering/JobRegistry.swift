@@ -6,7 +6,7 @@ package import Mongo
 import ServerSchema
 
 /// The jobs of a state database, seen and steered from any machine.
-package struct JobBook: Sendable {
+package struct JobRegistry: Sendable {
     let stateDatabase: String
     let pool: ClientPool
     /// Who steers, as logs name them.
@@ -41,7 +41,7 @@ package struct JobBook: Sendable {
     }
 }
 
-extension JobBook {
+extension JobRegistry {
     /// How a job is; `nil` when none of that name was begun.
     /// - Parameter patience: how long a job may be silent before it is stalled.
     package func status(of job: String, patience: Duration) throws(MongoError) -> JobStatus? {
@@ -53,11 +53,11 @@ extension JobBook {
         let range = try store.client.first("ranges", ["_id": store.ranges.id], adding: ["now": "$$NOW"])
         let now = ServerTime(range?["now"]) ?? ServerTime(record["now"]) ?? ServerTime(milliseconds: 0)
         var status = JobStatus(record, range: range, now: now, patience: patience)
-        status.setAside = try store.client.counts("failed", ["_id.job": .string(job)], by: "code").map {
+        status.skipped = try store.client.counts("failed", ["_id.job": .string(job)], by: "code").map {
             (code: $0["_id"]?.text ?? $0["_id"]?.integer.map { "\($0)" } ?? "unknown", count: $0["count"]?.integer ?? 0)
         }
         status.pendingHarm = try store.client.count("harm", ["_id.job": .string(job), "seen": false])
-        if status.walked != nil, status.estimate == nil, let namespace = status.namespace {
+        if status.processed != nil, status.estimate == nil, let namespace = status.namespace {
             // The count of the metadata needs `find` on the collection: without it there is no share to show.
             status.estimate = try? store.client.client.collection(namespace).estimatedCount()
         }
@@ -106,7 +106,7 @@ extension JobBook {
     }
 }
 
-extension JobBook {
+extension JobRegistry {
     /// A limit of a job, and where it comes from.
     package struct LimitInForce: Hashable, Sendable {
         /// Its name below `limits`.

@@ -3,7 +3,7 @@ import TestSupport
 import Testing
 
 /// What the tests of the threshold brake share: tasks, a job that harms them, a ledger, and the promise.
-enum GateCase {
+enum BudgetCase {
     /// The ceiling of the jobs here: 100 unsynced documents, none in reserve.
     static let ceiling = 100
     private static let tasks = 200

@@ -6,12 +6,12 @@ import Jobs
 import Mongo
 import ServerSchema
 
-/// The threshold brake: before each chunk that can do harm, how much of it may be written.
-struct Gate {
+/// The budget of unsynced documents: before each chunk that can do harm, how much of it may be written.
+struct UnsyncBudget {
     /// The job, with the schema that is active now.
     let job: CompiledJob
     let collection: MongoCollection
-    let ledger: GateLedger
+    let ledger: UnsyncLedger
     let limits: Job.Limits
     let stop: StopSignal
 
@@ -88,7 +88,7 @@ struct Gate {
     static let batch = 1_000
 }
 
-extension Gate {
+extension UnsyncBudget {
     /// What the sum is now, or at most: as long as there is room, a document that the ledger shows may be pending too.
     func headroom(_ store: borrowing StateStore) throws -> Headroom {
         // Pending first: what reaches the ledger between the two looks is counted twice, and not left out.
@@ -101,7 +101,7 @@ extension Gate {
     /// - Parameter marks: whether what the ledger shows is marked, and is not looked up again; a plan writes nothing.
     func exactHeadroom(_ store: borrowing StateStore, marks: Bool = true) throws -> Headroom {
         let pending = try store.reservations.pendingCount(
-            seenBy: ledger.holding, lag: limits.brakes.ledgerLag, marks: marks)
+            seenBy: ledger.holding, lag: limits.throttle.ledgerLag, marks: marks)
         return Headroom(ledger: try ledger.count(), pending: pending, ceiling: limits.ceiling)
     }
 }

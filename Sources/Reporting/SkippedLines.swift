@@ -5,7 +5,7 @@ package import JobState
 /// The lines of a backfill's failures file: JSON, an object per line, the last of which is the `result`.
 ///
 /// They have the shape of those that `check` writes, with the server's code in the place of the violations.
-package struct SetAsideLines: Sendable {
+package struct SkippedLines: Sendable {
     private let namespace: Namespace
 
     /// - Parameter namespace: the job's collection.
@@ -19,7 +19,7 @@ package struct SetAsideLines: Sendable {
         ]).line
     }
 
-    /// A document that was set aside.
+    /// A document that was skipped.
     package func line(_ failure: Failure) -> String {
         ReportValue.object([
             ("record", .string("failure")), ("database", .string(namespace.database)),

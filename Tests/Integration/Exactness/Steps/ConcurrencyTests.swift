@@ -9,7 +9,7 @@ import Testing
 @testable import Jobs
 
 /// What is done side by side is what would be done one after the other.
-@Suite struct LaneTests {
+@Suite struct ConcurrencyTests {
     /// Bounds of one type, of several, and such as the match language compares in no simple way.
     static let bounds: [[BSONValue]] = [
         [], [0], [-5, 3, .double(7.5)], ["text 1", "text 15", "text 3"],
@@ -45,13 +45,13 @@ import Testing
         #expect(found.allSatisfy { $0.count == 160 / expected || $0.count == 160 / expected + 1 })
     }
 
-    @Test(arguments: ["", "--no-journal"], [1, 2, 5]) func lanesChangeNothingButTime(_ flag: String, _ lanes: Int)
+    @Test(arguments: ["", "--no-journal"], [1, 2, 5]) func lanesChangeNothingButTime(_ flag: String, _ concurrency: Int)
         async throws
     {
         try await Mongod.shared.withBackfill { test in
             let people = (0..<1_000).map(KillDocuments.document)
             try await test.database.fill("people", people)
-            try test.job(steps: KillDocuments.steps, limits: "{chunk: {documents: 300}, lanes: \(lanes)}")
+            try test.job(steps: KillDocuments.steps, limits: "{chunk: {documents: 300}, lanes: \(concurrency)}")
             let job = try CompiledJob(try JobFile.read(at: test.path()), active: nil, next: nil)
             let pipeline = job.phases.flatMap(\.pipeline) + [["$sort": ["_id": 1]]]
             let namespace = test.database.namespace("people")

@@ -1,7 +1,7 @@
 import Concurrency
 
-/// At what a run waits; `nil` takes a brake off.
-package struct BrakeLimits: Hashable, Sendable {
+/// At what a run waits; `nil` takes a reason off.
+package struct ThrottleLimits: Hashable, Sendable {
     /// The most that a majority, or the slowest healthy secondary, may be behind the primary.
     package var lag: Duration? = .seconds(10)
     /// The most that all writers together may wait for flow control in a second.

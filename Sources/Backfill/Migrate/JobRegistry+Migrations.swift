@@ -3,7 +3,7 @@ import JobState
 package import Mongo
 
 /// The record of which jobs of a folder were applied.
-extension JobBook {
+extension JobRegistry {
     /// All jobs that a migration has run to their end, in the order of their names.
     package func applied() throws(MongoError) -> [AppliedJob] {
         let client = StoreClient(database: stateDatabase, client: try pool.client())

@@ -6,11 +6,11 @@ import Testing
 @testable import Jobs
 
 /// What the brakes take from the server's replies, as 6.0 and 8.0 write them.
-@Suite struct BrakeReadingTests {
+@Suite struct ServerMetricsTests {
     private func date(_ seconds: Int) -> BSONValue { .date(milliseconds: Int64(seconds) * 1_000) }
 
     @Test func theLagOfAMajority() {
-        var reading = BrakeReading()
+        var reading = ServerMetrics()
         reading.take(hello: [
             "localTime": date(112), "lastWrite": ["lastWriteDate": date(110), "majorityWriteDate": date(98)],
         ])
@@ -19,13 +19,13 @@ import Testing
     }
 
     @Test func aStandaloneHasNoLag() {
-        var reading = BrakeReading()
+        var reading = ServerMetrics()
         reading.take(hello: ["localTime": date(112)])
-        #expect(reading == BrakeReading(serverTime: 112))
+        #expect(reading == ServerMetrics(serverTime: 112))
     }
 
     @Test func theSlowestHealthySecondary() {
-        var reading = BrakeReading()
+        var reading = ServerMetrics()
         reading.take(replicaSet: [
             "members": [
                 ["name": "a", "state": 1, "health": 1.0, "optimeDate": date(100)],
@@ -41,7 +41,7 @@ import Testing
     }
 
     @Test func whatServerStatusTells() {
-        var reading = BrakeReading()
+        var reading = ServerMetrics()
         reading.take(serverStatus: [
             "flowControl": ["enabled": true, "isLagged": true, "timeAcquiringMicros": .long(77)],
             "wiredTiger": [
@@ -65,7 +65,7 @@ import Testing
     }
 
     @Test func theTicketsOfAServerThatMovesTheirNumber() {
-        var reading = BrakeReading()
+        var reading = ServerMetrics()
         reading.take(serverStatus: [
             "queues": [
                 "execution": [
@@ -79,7 +79,7 @@ import Testing
     }
 
     @Test func flowControlThatIsSwitchedOffSlowsNobody() {
-        var reading = BrakeReading()
+        var reading = ServerMetrics()
         reading.take(serverStatus: ["flowControl": ["enabled": false, "isLagged": true]])
         #expect(reading.isFlowControlled == false)
     }

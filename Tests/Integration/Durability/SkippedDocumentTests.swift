@@ -2,8 +2,8 @@ import BSON
 import TestSupport
 import Testing
 
-/// Single documents that cannot be written: they are set aside with their code, and all others are written.
-@Suite struct SetAsideTests {
+/// Single documents that cannot be written: they are skipped with their code, and all others are written.
+@Suite struct SkippedDocumentTests {
     private static let documents = 300
     /// In the midst, side by side, and at both ends.
     private static let odd = [0, 77, 78, 150, 299]
@@ -62,7 +62,7 @@ import Testing
             try await test.database.fill("tasks", count: 800) { number in
                 ["_id": .integer(number), "p": number % 2 == 0 ? "1" : "high"]
             }
-            try GateCase.writeSchemas(retyping: "p", requiring: "q", in: test)
+            try BudgetCase.writeSchemas(retyping: "p", requiring: "q", in: test)
             try test.job(
                 on: "tasks", steps: [#"default: {field: q, value: ""}"#, "convert: {field: p, to: int}"],
                 more: "schema: {active: active.json, next: next.json}")
@@ -101,7 +101,7 @@ import Testing
             #expect(run.exitCode == 1, "\(run.status): \(run.errors)")
             #expect(try await recorded(test) == [77, 78, 150, 299])
             #expect(
-                run.output.contains("set aside, would be twice in a unique index (code 11000): 4, such as _id 77, 78"))
+                run.output.contains("skipped, would be twice in a unique index (code 11000): 4, such as _id 77, 78"))
             #expect(try await test.database.count("people", ["m": ["$exists": true]]) == Self.documents - 4)
         }
     }

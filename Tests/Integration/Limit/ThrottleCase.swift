@@ -3,7 +3,7 @@ import TestSupport
 import Testing
 
 /// What the tests of the brakes share: people who need a job of a few chunks, and what a run that waits shows.
-enum BrakeCase {
+enum ThrottleCase {
     static let people = 50
 
     /// People and a job of a few chunks with these limits.
