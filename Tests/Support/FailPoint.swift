@@ -113,11 +113,23 @@ extension Mongod {
         }
     }
 
+    /// Ends a client's commands of that name, such as those that a fail point blocks.
+    /// - Returns: how many there were.
+    package func killCommands(_ command: String, of appName: String) async throws -> Int {
+        let commands = try await underWay(["appName": .string(appName), "command.\(command)": ["$exists": true]])
+        for id in commands.compactMap({ $0["opid"] }) { try await admin(["killOp": 1, "op": id]) }
+        return commands.count
+    }
+
     private func isAnyUnderWay(_ filter: BSONDocument) async throws -> Bool {
+        try await !underWay(filter).isEmpty
+    }
+
+    private func underWay(_ filter: BSONDocument) async throws -> [BSONDocument] {
         let reply = try await admin([
             "aggregate": 1, "pipeline": [["$currentOp": [:]], ["$match": .object(filter)]], "cursor": [:],
         ])
-        return reply["cursor"]?.document?["firstBatch"]?.document.map { !$0.isEmpty } ?? false
+        return reply["cursor"]?.document?["firstBatch"]?.document?.values.compactMap(\.document) ?? []
     }
 
     /// Makes the primary give up its office for some seconds, and waits until it has it again.

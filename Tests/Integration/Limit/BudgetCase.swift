@@ -2,7 +2,7 @@ import BSON
 import TestSupport
 import Testing
 
-/// What the tests of the threshold brake share: tasks, a job that harms them, a ledger, and the promise.
+/// What the tests of the budget share: tasks, a job that harms them, a ledger, and the promise.
 enum BudgetCase {
     /// The ceiling of the jobs here: 100 unsynced documents, none in reserve.
     static let ceiling = 100

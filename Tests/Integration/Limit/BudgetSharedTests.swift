@@ -3,7 +3,7 @@ import Foundation
 import TestSupport
 import Testing
 
-/// The threshold brake where others work at the same time.
+/// The budget where others work at the same time.
 @Suite struct BudgetSharedTests {
     @Test func twoJobsAtOnceShareTheCeiling() async throws {
         try await BudgetCase.withTasks { test in

@@ -2,7 +2,7 @@ import BSON
 import TestSupport
 import Testing
 
-/// The threshold brake, end to end: the unsynced documents stay under the ceiling, whatever happens.
+/// The budget, end to end: the unsynced documents stay under the ceiling, whatever happens.
 @Suite struct BudgetTests {
     @Test func aJobThatTheHeadroomHasNoRoomForIsRefusedWithTheNumbers() async throws {
         try await BudgetCase.withTasks(ledger: 20) { test in

@@ -83,7 +83,7 @@ import Testing
             let monitor = try await test.mongod.addUser(
                 "monitor-\(test.database.name)", roles: roles + [["role": "clusterMonitor", "db": "admin"]])
             let dry = try await test.backfill("job", "--dry-run", uri: monitor)
-            #expect(!dry.output.contains("no brake"), "\(dry.output)")
+            #expect(!dry.output.contains("no throttle"), "\(dry.output)")
         }
     }
 
