@@ -70,7 +70,7 @@ struct BackfillRun: ~Copyable {
             kernel.events(.resumed(chunks: progress.chunks, documents: progress.processed))
         }
         try begin()
-        var needing = plan.needing
+        var needing = try plan.needing ?? lookForNothing()
         repeat {
             for index in 0..<Self.maximumPasses where needing != 0 || progress.isOpen {
                 try beginPass(needing: needing, isFirst: index == 0)
@@ -139,6 +139,16 @@ struct BackfillRun: ~Copyable {
         guard limits != throttler.limits else { return }
         limits = throttler.limits
         pacing.adopt(limits)
+    }
+
+    /// Looks whether no document is any concern of the job's, where that is quickly asked: most often it has run before.
+    /// - Returns: 0 where that is so.
+    private mutating func lookForNothing() throws -> Int? {
+        let job = runner.job
+        survey = try kernel.reading(job.job.namespace) { collection in
+            try Survey(job: job, collection: collection, looksAhead: false).nothing()
+        }
+        return survey.map { _ in 0 }
     }
 
     /// Looks at the whole collection for documents that still need the job: what arrived or changed meanwhile, without those

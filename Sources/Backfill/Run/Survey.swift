@@ -89,6 +89,18 @@ struct Survey {
             })
     }
 
+    /// What is told where no document is any step's concern; `nil` where one may be, or where the server cannot ask that
+    /// first.
+    func nothing() throws -> Result? {
+        guard let quick, job.isServerSide else { return nil }
+        let first: [BSONDocument] = [["$match": .object(quick)], ["$limit": 1], ["$project": ["_id": 1]]]
+        var cursor = collection.aggregate(first, options: options)
+        guard try cursor.nextDocument() == nil else { return nil }
+        var result = try result([:])
+        result.documents = try collection.estimatedCount()
+        return result
+    }
+
     /// How many documents need the job; of these alone, where they are named.
     func needing(of ids: [BSONValue]? = nil) throws -> Int {
         let scope = ids.map { ReadScope.ids($0) } ?? .collection

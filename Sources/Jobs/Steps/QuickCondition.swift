@@ -18,6 +18,20 @@ package struct QuickCondition: Sendable {
             concern: ([path.untilElements] + others).allSatisfy(\.parents.isEmpty) ? [path.topLevel: exists] : nil)
     }
 
+    /// Of a step that changes the values of a field in place, but for those of one type and for nulls.
+    ///
+    /// A list may be anything: the match language looks at its elements.
+    static func present(_ path: FieldPath, notOf type: String) -> QuickCondition {
+        guard !path.leadsIntoElements else { return present(path) }
+        let name = path.description
+        let isOther: BSONDocument = [
+            "$or": [
+                [name: ["$exists": true, "$not": ["$type": [.string(type), "null"]]]], [name: ["$type": "array"]],
+            ]
+        ]
+        return QuickCondition(need: isOther, concern: path.parents.isEmpty ? isOther : nil)
+    }
+
     /// Of a step that fills a field: where the field has parents, those may be why a document is left alone.
     static func missing(_ path: FieldPath, orNull: Bool) -> QuickCondition {
         guard !path.leadsIntoElements else { return present(path) }

@@ -27,7 +27,9 @@ package struct ConvertStep: StepKind {
     package var target: FieldPath { into ?? field }
     package var source: FieldPath? { into == nil ? nil : field }
     package var changesInPlace: Bool { into == nil }
-    package var quick: QuickCondition { .present(field, besides: [target]) }
+    package var quick: QuickCondition {
+        into == nil ? .present(field, notOf: type.rawValue) : .present(field, besides: [target])
+    }
     package var refuses: Set<CompiledStep.Reason> { onError == .fail ? [.notConvertible] : [] }
 
     package var description: String {
