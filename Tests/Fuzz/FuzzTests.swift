@@ -12,6 +12,7 @@ import Testing
 @Suite struct FuzzTests {
     private static let environment = ProcessInfo.processInfo.environment
     private static let inputs = environment["SHIPSHAPE_FUZZ_INPUTS"].flatMap { Int($0) } ?? 300
+    private static let first = environment["SHIPSHAPE_FUZZ_FIRST"].flatMap { Int($0) } ?? 0
     private static let seed = environment["SHIPSHAPE_FUZZ_SEED"].flatMap { UInt64($0) } ?? 1
     private static let megabytes = environment["SHIPSHAPE_FUZZ_MEGABYTES"].flatMap { Int($0) } ?? 300
     private static let mostSeconds = 10.0
@@ -27,7 +28,7 @@ import Testing
         let watch = Watch(seconds: Self.mostSeconds)
         var refused = 0
         var worst = (seconds: 0.0, kind: "", kilobytes: 0)
-        for number in 0..<Self.inputs {
+        for number in Self.first..<Self.first + Self.inputs {
             let kind = kinds[number % kinds.count]
             // Each input has a seed of its own, so that one can be had again without those before it.
             var random = Randomness(seed: Self.seed &* 1_000_003 &+ UInt64(number))
@@ -50,7 +51,7 @@ import Testing
             "fuzz: \(Self.inputs) inputs of \(kinds.count) kinds, \(refused) refused; at most \(worst.kilobytes >> 10) MiB and "
                 + "\((worst.seconds * 1_000).rounded() / 1_000) s (\(worst.kind))")
         // Changes that leave nothing to refuse, or nothing that is read, would show nothing.
-        #expect((1..<Self.inputs).contains(refused))
+        if Self.inputs >= 100 { #expect((1..<Self.inputs).contains(refused)) }
     }
 }
 

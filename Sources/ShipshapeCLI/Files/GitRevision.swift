@@ -20,7 +20,7 @@ struct GitRevision {
             if name[index] == "}" { depth -= 1 }
             return name[index] == ":" && depth <= 0
         }
-        guard let colon, colon != name.startIndex, (try? FilePath(name).stat()) == nil else { return nil }
+        guard let colon, colon != name.startIndex, !FileManager.default.fileExists(atPath: name) else { return nil }
         self.name = name
         revision = String(name[..<colon])
         path = String(name[name.index(after: colon)...])

@@ -3,6 +3,8 @@ import Subprocess
 import SystemPackage
 import Testing
 
+@testable import ShipshapeCLI
+
 /// Schemas as they stand in a git revision.
 @Suite struct GitRevisionTests {
     /// A repository whose first commit has the older schemas, and whose second one the newer.
@@ -177,5 +179,11 @@ extension GitRevisionTests {
             let seen = try #require(folder.text(of: "filter.env"))
             #expect(seen.contains("PATH=") && !seen.contains("sesame"))
         }
+    }
+
+    /// A path of the system's own kind was made of it, whose checks take the square of its length in a debug build.
+    @Test(.timeLimit(.minutes(1))) func aLongTextIsReadInTime() {
+        #expect(GitRevision("HEAD:" + String(repeating: "a//", count: 1 << 16)) != nil)
+        #expect(GitRevision(String(repeating: "a//", count: 1 << 16)) == nil)
     }
 }
