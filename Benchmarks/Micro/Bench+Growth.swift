@@ -9,12 +9,15 @@ import SystemPackage
 extension Bench {
     /// Measures what must not take the square of its size: each at one size, and at four times that.
     mutating func measureGrowth() throws {
-        guard isAsked("growth") else { return }
+        guard isAsked("growth") || only?.hasPrefix("growth: ") == true else { return }
         for count in [2_500, 10_000] {
+            try measureEnum(count)
             try measureSchemas(count)
+            try measureLinks(count)
             try measureDocuments(count)
             try measureArchive(count)
         }
+        try measureSchemas(100_000)
     }
 
     private static let namespace = Namespace(database: "bench", collection: "Order")
@@ -31,7 +34,7 @@ extension Bench {
         (0..<count).map { "\"\(prefix)\($0)\": {\"bsonType\": \"string\"}" }
     }
 
-    private mutating func measureSchemas(_ count: Int) throws {
+    private mutating func measureEnum(_ count: Int) throws {
         let values = (0..<count).map { "\"value \($0)\"" }.joined(separator: ",")
         let text = "{\"$jsonSchema\": {\"properties\": {\"a\": {\"enum\": [\(values)]}}}}"
         try measure("growth: enum, \(count) values", bytes: text.utf8.count, items: count, of: "values") {
@@ -43,20 +46,47 @@ extension Bench {
                 precondition(verdict == .certain)
             }
         }
+    }
+
+    private mutating func measureSchemas(_ count: Int) throws {
         let old = try Self.schema(Self.texts("p", count))
         let required = (0..<count).map { "p\($0)" }
         let changes = [
             ("required", try Self.schema(Self.texts("p", count), required: required)),
             ("renamed", try Self.schema(Self.texts("q", count))),
         ]
-        for (name, new) in changes {
-            measure("growth: diff, \(count) properties \(name)", bytes: 0, items: count, of: "properties") {
-                precondition(SchemaDiff.changes(from: old, to: new).count >= count)
+        for (name, new) in changes { try measureChange("\(count) properties \(name)", count, from: old, to: new) }
+    }
+
+    /// Fields that are links to another collection, and that become lists of them; half of them stand in one object.
+    private mutating func measureLinks(_ count: Int) throws {
+        func app(_ type: String, _ rest: String) throws -> ServerSchema {
+            let field = "{\"bsonType\": \(type)}"
+            let inner = (0..<count / 2).map { "\"i\($0)\": \(field)" }.joined(separator: ",")
+            let object = "\"o\": {\"bsonType\": \"object\", \"title\": \"Inner\", \"properties\": {\(inner)}}"
+            var schema = try Self.schema((0..<count / 2).map { "\"p\($0)\": \(field)" } + [object])
+            let paths = (0..<count / 2).flatMap { [["p\($0)"], ["o", "i\($0)"]] }
+            let target = Namespace(database: "bench", collection: "Person")
+            schema.collections[0].relationships = paths.map { path in
+                Relationship(
+                    source: SchemaPath(path.map { .field($0) } + (rest.isEmpty ? [] : [.elements])), target: target,
+                    location: SourceLocation(file: "links", line: 1, column: 1))
             }
-            try measure("growth: plan, \(count) properties \(name)", bytes: 0, items: count, of: "properties") {
-                let planner = Planner(from: old, to: new)
-                for job in try planner.plan().jobs { try planner.check(job) }
-            }
+            return schema
+        }
+        let new = try app("\"array\", \"items\": {\"bsonType\": \"string\"}", "[]")
+        try measureChange("\(count) links", count, from: try app("\"objectId\"", ""), to: new)
+    }
+
+    private mutating func measureChange(
+        _ name: String, _ count: Int, from old: ServerSchema, to new: ServerSchema
+    ) throws {
+        measure("growth: diff, \(name)", bytes: 0, items: count, of: "properties") {
+            precondition(SchemaDiff.changes(from: old, to: new).count >= count)
+        }
+        try measure("growth: plan, \(name)", bytes: 0, items: count, of: "properties") {
+            let planner = Planner(from: old, to: new)
+            for job in try planner.plan().jobs { try planner.check(job) }
         }
     }
 

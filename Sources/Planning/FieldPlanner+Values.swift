@@ -57,7 +57,7 @@ extension FieldPlanner {
     ) {
         guard let inner = new.inner else { return }
         let place = path.appending(Shape(ofValue: new).isArray ? .elements : .values)
-        let link = self.new.relationships.first { $0.source == place }
+        let link = self.new.link(from: place)
         if let old, Self.isSame(old, inner) { return }
         fit("\(field).\(FieldPath.each)", at: place, old, inner, link, in: &group, isStray: isStray)
         let hadNulls = old.map { $0.types.isEmpty || $0.types.contains(.null) || $0.types.contains(.mixed) } ?? !isStray
@@ -95,7 +95,7 @@ extension FieldPlanner {
             guard let name = SchemaPath([.field(property.name)]).jobPath else { continue }
             let side = Side(
                 node: property.node, isRequired: new.requires(property.name),
-                link: self.new.relationships.first { $0.source == place })
+                link: self.new.link(from: place))
             let start = group.entries.count
             fit("\(field).\(name)", at: place, nil, property.node, side.link, in: &group, isStray: isStray)
             if side.isRequired || dialect == .jsonSchema { fill("\(field).\(name)", at: place, nil, side, in: &group) }

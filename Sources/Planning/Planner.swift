@@ -175,7 +175,7 @@ extension FieldPlanner {
             var group = FieldGroup(path: path)
             let side = Side(
                 node: property.node, isRequired: new.root.requires(property.name),
-                link: new.relationships.first { $0.source == path })
+                link: new.link(from: path))
             fit(field, at: path, nil, property.node, side.link, in: &group, isStray: true)
             fill(field, at: path, nil, side, in: &group)
             for index in group.entries.indices { group.entries[index].isStray = true }

@@ -10,6 +10,15 @@ struct StageCheck {
     let old: ServerSchema
     let new: ServerSchema
     let namespace: Namespace
+    /// Where links of the older schema start, as steps name it; `nil` where no step can name one of them.
+    private let linked: RelatedPaths?
+
+    init(old: ServerSchema, new: ServerSchema, namespace: Namespace) {
+        (self.old, self.new, self.namespace) = (old, new, namespace)
+        let links = old[namespace]?.relationships ?? []
+        let places = links.compactMap { $0.source.jobPath?.split(separator: ".").map(String.init) }
+        linked = places.count == links.count ? RelatedPaths(places) : nil
+    }
 
     /// Whether the steps leave every document syncing that syncs under the older schema.
     /// - Throws: ``JobError`` when the steps do not fit the schemas: a defect of the planner.
@@ -95,9 +104,7 @@ struct StageCheck {
         let names = step.target.split(separator: ".").map(String.init)
         guard step.kind == "default", names.contains(FieldPath.each), let value = step.filling,
             let next = new[namespace].flatMap({ self.node(at: step.target, in: $0.root) }),
-            !collection.relationships.contains(where: { link in
-                link.source.jobPath.map { $0.hasPrefix(step.target) || step.target.hasPrefix($0) } ?? true
-            })
+            let linked, !linked.contain(names)
         else { return false }
         var node = collection.root
         for (index, name) in names.enumerated() {

@@ -49,7 +49,11 @@ extension Comparison {
 
 extension CollectionSchema {
     /// The link that starts from a place: from a field, or from the elements or values of one.
-    func link(at path: SchemaPath) -> Relationship? { relationships.first { keyPath(of: $0) == path } }
+    func link(at path: SchemaPath) -> Relationship? {
+        if let link = link(from: path), keyPath(of: link) == path { return link }
+        guard let last = path.steps.last, last == .elements || last == .values else { return nil }
+        return link(from: SchemaPath(path.steps.dropLast())).flatMap { keyPath(of: $0) == path ? $0 : nil }
+    }
 
     /// The link that starts from a place or from the elements or values there.
     func linkWithin(_ path: SchemaPath) -> Relationship? {

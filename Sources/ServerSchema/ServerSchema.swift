@@ -19,7 +19,10 @@ public struct CollectionSchema: Sendable {
     /// The data source that holds the collection; `nil` when the schema's place does not tell.
     public var service: String?
     /// The links of its documents to those of other collections.
-    public var relationships: [Relationship] = []
+    public var relationships: [Relationship] = [] {
+        didSet { links = relationships.isEmpty ? nil : LinkIndex(relationships) }
+    }
+    private(set) var links: LinkIndex?
 
     /// Joins the two.
     public init(namespace: Namespace, root: SchemaNode) {

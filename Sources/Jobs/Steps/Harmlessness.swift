@@ -42,11 +42,7 @@ extension CollectionSchema {
     /// Whether a partition key or a link stands at a path, above it, or below it.
     fileprivate func holdsKey(at path: FieldPath, in app: ServerSchema) -> Bool {
         if case .partition(let key) = app.sync?.mode, path.components.first == key.field { return true }
-        return relationships.contains { link in
-            // Whatever the link's way into arrays and dictionaries is, their field is what a step names.
-            let names = link.source.steps.prefix { if case .field = $0 { true } else { false } }
-            return zip(names, path.components).allSatisfy { $0 == .field($1) }
-        }
+        return hasLink(around: path.components)
     }
 }
 

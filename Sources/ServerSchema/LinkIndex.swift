@@ -1,0 +1,41 @@
+/// Finds the links of a collection by their place: there may be as many as fields, and each field is asked about.
+final class LinkIndex: Sendable {
+    let bySource: [SchemaPath: Relationship]
+    let fields: RelatedPaths
+
+    init(_ links: [Relationship]) {
+        bySource = Dictionary(links.map { ($0.source, $0) }) { first, _ in first }
+        fields = RelatedPaths(
+            links.map { link in
+                // Whatever the way into arrays and dictionaries is, their field is what a step of a job names.
+                link.source.steps.prefix { if case .field = $0 { true } else { false } }.compactMap { step in
+                    if case .field(let name) = step { name } else { nil }
+                }
+            })
+    }
+}
+
+extension CollectionSchema {
+    /// The link that starts from a place.
+    package func link(from source: SchemaPath) -> Relationship? { links?.bySource[source] }
+
+    /// Whether a link starts from a path of fields, above it, or below it.
+    package func hasLink(around path: [String]) -> Bool { links?.fields.contain(path) ?? false }
+}
+
+/// A set of paths that tells of any path whether one of them is that path, or stands above or below it.
+package struct RelatedPaths: Sendable {
+    private let ends: Set<[String]>
+    private let above: Set<[String]>
+
+    /// Takes the names that each path consists of.
+    package init(_ paths: [[String]]) {
+        ends = Set(paths)
+        above = Set(paths.flatMap { path in path.indices.map { Array(path.prefix($0)) } })
+    }
+
+    /// Whether one of the paths is this one, or stands above or below it.
+    package func contain(_ path: [String]) -> Bool {
+        above.contains(path) || (0...path.count).contains { ends.contains(Array(path.prefix($0))) }
+    }
+}
