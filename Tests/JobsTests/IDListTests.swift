@@ -1,4 +1,5 @@
 import BSON
+import Foundation
 import Jobs
 import JobsSupport
 import Testing
@@ -63,5 +64,45 @@ import Testing
     func anotherFormIsRefusedWithItsLine(_ text: String, _ message: String) throws {
         let refusal = try #require(Fixture.failure { try ids(text) })
         #expect(refusal.hasPrefix(message), "\(refusal)")
+    }
+
+    private func read(_ pieces: some Sequence<String>, within bounds: IDList.Bounds = IDList.Bounds()) throws -> IDList
+    {
+        let path = NSTemporaryDirectory() + "/ids-\(UUID().uuidString)"
+        defer { try? FileManager.default.removeItem(atPath: path) }
+        try #require(FileManager.default.createFile(atPath: path, contents: nil))
+        let file = try #require(FileHandle(forWritingAtPath: path))
+        for piece in pieces { try file.write(contentsOf: Data(piece.utf8)) }
+        try file.close()
+        return try IDList.read(at: path, for: people, within: bounds)
+    }
+
+    private func failures(_ numbers: Range<Int>) -> String {
+        numbers.map { number in
+            #"{"record":"failure","database":"app","collection":"Person","_id":\#(number),"violations":["#
+                + String(repeating: " ", count: 250) + "]}\r\n"
+        }.joined()
+    }
+
+    /// An incident has 100,000 documents, and `check --failures` writes 350 bytes for each.
+    @Test func aListOfAnIncidentIsReadWhateverItsFileTakes() throws {
+        let blocks = (0..<101).map { failures($0 * 1_000..<$0 * 1_000 + 1_000) }
+        #expect(blocks.reduce(0) { $0 + $1.utf8.count } > 32 << 20)
+        let ids = try read(blocks + ["{\"_id\": 7}\n\"without an end\""]).ids
+        #expect(ids == (0..<101_000).map { .int(Int32($0)) } + ["without an end"])
+    }
+
+    @Test func whatAListTakesIsBounded() throws {
+        var bounds = IDList.Bounds()
+        (bounds.ids, bounds.bytes, bounds.line) = (10, 1 << 20, 1 << 20)
+        let many = try #require(Fixture.failure { try read((1...11).map { "\($0)\n" }, within: bounds) })
+        #expect(many.hasSuffix(":11:1: the list has more than 10 _ids: divide it"), "\(many)")
+        #expect(try read((1...11).map { "\(min($0, 10))\n" }, within: bounds).ids.count == 10)
+        let big = (0..<9).map { "\"\($0)\(String(repeating: "a", count: 1 << 17))\"\n" }
+        let large = try #require(Fixture.failure { try read(big, within: bounds) })
+        #expect(large.hasSuffix(":8:1: the list has more than 1 MiB of _ids: divide it"), "\(large.suffix(80))")
+        let line = "1\n\"\(String(repeating: "a", count: 2 << 20))"
+        let long = try #require(Fixture.failure { try read([line], within: bounds) })
+        #expect(long.contains(":2:1: the line has more than 1 MiB"), "\(long.suffix(80))")
     }
 }

@@ -13,35 +13,92 @@ package struct IDList: Sendable {
     /// Takes `_id`s in the server's order, each once.
     package init(ids: [BSONValue]) { self.ids = ids }
 
+    /// What a list may take; its file may have any size.
+    package struct Bounds: Sendable {
+        /// The most `_id`s: a run keeps some 140 bytes of each.
+        package var ids = 1_000_000
+        /// The most bytes that the `_id`s have together: 64 MiB.
+        package var bytes = 64 << 20
+        /// The most bytes of a line: 16 MiB.
+        package var line = 16 << 20
+
+        /// The bounds that hold everywhere.
+        package init() {}
+    }
+
     /// Reads the file at `path`, of it what concerns a collection.
-    /// - Throws: ``JobError`` with the line of whatever has another form.
-    package static func read(at path: String, for namespace: Namespace) throws(JobError) -> IDList {
-        try parse(try YAMLFile.text(at: path), path: path, for: namespace)
+    /// - Throws: ``JobError`` with the line of whatever has another form, or is one `_id` too many.
+    package static func read(
+        at path: String, for namespace: Namespace, within bounds: Bounds = Bounds()
+    ) throws(JobError) -> IDList {
+        var reading = Reading(path: path, namespace: namespace, bounds: bounds)
+        var lines = try opened(path, bounds)
+        while let line = try next(of: &lines) { try reading.add(line, number: lines.number) }
+        return try reading.list()
+    }
+
+    private static func opened(_ path: String, _ bounds: Bounds) throws(JobError) -> LineReader {
+        do throws(SchemaError) { return try LineReader(path, limit: bounds.line) } catch {
+            throw JobError(error.description)
+        }
+    }
+
+    private static func next(of lines: inout LineReader) throws(JobError) -> String? {
+        do throws(SchemaError) { return try lines.next() } catch { throw JobError(error.description) }
     }
 
     /// Reads a file's text; `path` is for messages.
     package static func parse(_ text: String, path: String, for namespace: Namespace) throws(JobError) -> IDList {
-        var ids: Set<BSONValue> = []
-        var others: Set<String> = []
+        var reading = Reading(path: path, namespace: namespace, bounds: Bounds())
         // A line feed behind a carriage return is one character with it.
         let lines = text.split(omittingEmptySubsequences: false) { $0 == "\n" || $0 == "\r\n" }
-        for (index, line) in lines.enumerated() {
-            guard line.contains(where: { !$0.isWhitespace }) else { continue }
-            let place = SourceLocation(file: path, line: index + 1, column: 1)
-            switch try Line(String(line), at: place) {
+        for (index, line) in lines.enumerated() { try reading.add(String(line), number: index + 1) }
+        return try reading.list()
+    }
+
+    /// The list that comes to be, line by line.
+    private struct Reading {
+        let path: String
+        let namespace: Namespace
+        private var ids: Set<BSONValue> = []
+        private var bytes = 0
+        /// Collections that the file tells of besides, of which a few are named.
+        private var others: Set<String> = []
+
+        private let bounds: Bounds
+
+        init(path: String, namespace: Namespace, bounds: Bounds) {
+            (self.path, self.namespace, self.bounds) = (path, namespace, bounds)
+        }
+
+        mutating func add(_ line: String, number: Int) throws(JobError) {
+            guard line.contains(where: { !$0.isWhitespace }) else { return }
+            let place = SourceLocation(file: path, line: number, column: 1)
+            switch try Line(line, at: place) {
             case .nothing: break
-            case .id(let id): ids.insert(id)
-            case .of(let other, _) where other != namespace: others.insert(other.description)
-            case .of(_, let id): ids.insert(id)
-            case .retracted(let other, let id?): if other == namespace { ids.remove(id) }
-            case .retracted(let other, nil): if other == namespace { ids.removeAll() }
+            case .of(let other, _) where other != namespace:
+                if others.count < 10 { others.insert(other.description) }
+            case .id(let id), .of(_, let id): if ids.insert(id).inserted { bytes += Self.size(of: id) }
+            case .retracted(let other, let id?) where other == namespace:
+                if ids.remove(id) != nil { bytes -= Self.size(of: id) }
+            case .retracted(let other, nil) where other == namespace: (ids, bytes) = ([], 0)
+            case .retracted: break
+            }
+            guard ids.count <= bounds.ids, bytes <= bounds.bytes else {
+                let bound = ids.count > bounds.ids ? "\(bounds.ids) _ids" : "\(bounds.bytes >> 20) MiB of _ids"
+                throw JobError("the list has more than \(bound): divide it", at: place)
             }
         }
-        guard !ids.isEmpty else {
-            let hint = others.isEmpty ? "" : "; it has some of \(others.sorted().joined(separator: ", "))"
-            throw JobError("\(path) holds no _id of \(namespace)\(hint)")
+
+        func list() throws(JobError) -> IDList {
+            guard !ids.isEmpty else {
+                let hint = others.isEmpty ? "" : "; it has some of \(others.sorted().joined(separator: ", "))"
+                throw JobError("\(path) holds no _id of \(namespace)\(hint)")
+            }
+            return IDList(ids: ids.sorted { BSONOrder.precedes($0, $1) })
         }
-        return IDList(ids: ids.sorted { BSONOrder.precedes($0, $1) })
+
+        private static func size(of id: BSONValue) -> Int { BSONDocument([("", id)]).bytes.count }
     }
 
     private enum Line {

@@ -43,7 +43,6 @@ import Testing
         (["backfill", "/dev/zero", "--dry-run", "--uri", nowhere], 65, 1),
         (["diff", "s.json", "s.json", "--collection", "app.person", "--config", "/dev/zero"], 78, 16),
         (["check", "s.json", "--collection", "app.person", "--exceptions", "/dev/zero", "--source", "s.json"], 65, 16),
-        (["backfill", "j.yml", "--yes", "--ids", "/dev/zero", "--uri", nowhere], 65, 16),
     ])
     func aFileThatIsTooLarge(_ arguments: [String], _ status: Int32, _ size: Int) async throws {
         let folder = try CommandLineFolder()
@@ -56,6 +55,19 @@ import Testing
             run.errors
                 == "shipshape: /dev/zero: the file has more than \(size) MiB, which is the most that is read of such a file "
                 + "(check that it is the file you mean, or divide it)\n")
+    }
+
+    /// A list may have any size; a line may not.
+    @Test func aListWithoutAnyLine() async throws {
+        let folder = try CommandLineFolder()
+        defer { folder.remove() }
+        try folder.write("job: a\ncollection: app.person\nsteps: [copy: {from: d, to: e}]\n", to: "j.yml")
+        let run = try await Program.run(
+            ["backfill", "j.yml", "--yes", "--ids", "/dev/zero", "--uri", Self.nowhere], in: folder.path)
+        #expect(run.exitCode == 65)
+        #expect(
+            run.errors
+                == "shipshape: /dev/zero:1:1: the line has more than 16 MiB (check that it is the file you mean)\n")
     }
 
     @Test func aSchemaThatIsNoJSON() async throws {
