@@ -41,6 +41,15 @@ extension MongoURI {
         }
     }
 
+    /// The files that a connection string names; the string need not be valid, and nothing is connected.
+    package static func files(namedIn text: String) -> [String] {
+        URIText(text).files.map { name in
+            guard let plain = unsafe mongoc_uri_unescape(name) else { return name }
+            defer { unsafe bson_free(plain) }
+            return unsafe String(cString: plain)
+        }
+    }
+
     /// The options of the string that leave a server unverified, by name; empty where every server proves who it is.
     package var weaknesses: [String] {
         let names = [

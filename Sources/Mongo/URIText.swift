@@ -32,12 +32,23 @@ struct URIText {
     }
 
     private var secretOptions: [String] {
+        options.filter { $0.name.contains("password") || $0.name.contains("properties") }.map(\.value)
+    }
+
+    /// What the options of TLS name, in the older spelling, too.
+    var files: [String] {
+        let names: Set = [
+            "tlscafile", "tlscertificatekeyfile", "sslcertificateauthorityfile", "sslclientcertificatekeyfile",
+        ]
+        return options.filter { names.contains($0.name) }.map(\.value)
+    }
+
+    /// The options, by their names in small letters; values as they stand.
+    private var options: [(name: String, value: String)] {
         let options = text.split(separator: "?", maxSplits: 1).dropFirst().first ?? ""
         return options.split(whereSeparator: { $0 == "&" || $0 == ";" }).compactMap { option in
             let parts = option.split(separator: "=", maxSplits: 1)
-            guard parts.count == 2 else { return nil }
-            let name = parts[0].lowercased()
-            return name.contains("password") || name.contains("properties") ? String(parts[1]) : nil
+            return parts.count == 2 ? (parts[0].lowercased(), String(parts[1])) : nil
         }
     }
 }

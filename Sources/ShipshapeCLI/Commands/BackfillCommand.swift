@@ -61,9 +61,10 @@ struct BackfillCommand: AsyncParsableCommand {
     }
 
     func run() async throws {
-        try output.prepare(reading: [job, ids] + connection.files)
+        try output.prepare(reading: [job, ids] + connection.files, writing: [failures])
         let file = try JobFile.read(at: job)
-        try output.prepare(reading: [file.activeSchema, file.nextSchema].map { $0.map(file.resolved) })
+        let schemas = [file.activeSchema, file.nextSchema].map { $0.map(file.resolved) }
+        try output.prepare(reading: schemas, writing: [failures])
         let compiled = try CompiledJob(reading: file, assuming: app.assumptions)
         let pool = try connection.pool(readsFromPrimary: !dryRun)
         var options = runFlags.options(state: state, ledger: ledger)

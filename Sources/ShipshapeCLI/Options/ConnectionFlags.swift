@@ -54,7 +54,7 @@ struct ConnectionFlags: ParsableArguments {
     ///   about a write must not be old.
     func pool(readsFromPrimary: Bool = false) throws -> ClientPool {
         let environment = ProcessInfo.processInfo.environment
-        guard let uri = uri ?? environment["SHIPSHAPE_URI"], !uri.isEmpty else {
+        guard let uri = connectionString, !uri.isEmpty else {
             throw UsageError("no deployment is named: give --uri or set SHIPSHAPE_URI")
         }
         var options = ConnectionOptions(uri: uri)
@@ -102,6 +102,10 @@ struct ConnectionFlags: ParsableArguments {
         return try open(options)
     }
 
+    private var connectionString: String? { uri ?? ProcessInfo.processInfo.environment["SHIPSHAPE_URI"] }
+
     /// The files that connecting reads.
-    var files: [String?] { [tlsCaFile, tlsCertificateKeyFile] }
+    var files: [String?] {
+        [tlsCaFile, tlsCertificateKeyFile] + (connectionString.map(MongoURI.files(namedIn:)) ?? [])
+    }
 }

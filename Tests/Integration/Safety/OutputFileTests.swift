@@ -114,6 +114,15 @@ import Testing
             "--force",
         ],
         check + ["--report", "a.json", "--failures", "./a.json"],
+        check + ["--uri", "mongodb://127.0.0.1:1/?tls=true&tlsCAFile=dump%2Fapp.person.json"]
+            + ["--report", "dump/app.person.json"],
+        ["status", "--uri", "mongodb://a:b@127.0.0.1:1/?tlsCertificateKeyFile=dump/app.person.json&tls=true"]
+            + ["--report", "dump/app.person.json"],
+        ["backfill", "job.json", "--dry-run", "--uri", "mongodb://127.0.0.1:1/", "--failures", "job.json"],
+        ["backfill", "job.json", "--yes", "--ids", "people.jsonl", "--failures", "people.jsonl"]
+            + ["--uri", "mongodb://127.0.0.1:1/"],
+        ["backfill", "job.json", "--yes", "--failures", "a.json", "--report", "./a.json"]
+            + ["--uri", "mongodb://127.0.0.1:1/"],
     ])
     func anOutputThatIsAnInputIsRefusedBeforeAnythingIsOpened(_ command: [String]) async throws {
         try await withFolder { folder in

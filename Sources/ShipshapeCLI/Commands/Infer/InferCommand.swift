@@ -110,12 +110,14 @@ struct InferCommand: AsyncParsableCommand {
     }
 
     func run() async throws {
-        try output.prepare(reading: [source] + connection.files)
+        let inputs = [source] + connection.files
+        try output.prepare(reading: inputs)
         let stop = StopSignal()
         let signals = TerminationSignals { stop.raise() }
         defer { signals.cancel() }
         let target = SchemaTarget(
-            path: out, mayReplace: force, dialect: options.dialect, isInReport: output.output == .json)
+            path: out, mayReplace: force, dialect: options.dialect, isInReport: output.output == .json,
+            inputs: inputs.compactMap(\.self))
         let run = InferRun(
             options: options, reading: reading, namespaces: collection.compactMap { Namespace($0) }, database: database,
             target: target, showsProgress: output.showsProgress, stop: stop)

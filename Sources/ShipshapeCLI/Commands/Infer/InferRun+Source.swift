@@ -13,7 +13,7 @@ extension InferRun {
         defer { progress.finish() }
         let scan = scanOptions(progress)
         let wanted = try await onOwnedThread(name: "source") { [self] () throws in try collections(of: path, scan) }
-        try target.prepare(for: wanted, reading: path)
+        try target.prepare(for: wanted)
         let reader = SourceReader(wanted, source: path, options: scan, purpose: .inference)
         if reading.sample == nil, reader.isStream {
             throw UsageError(

@@ -14,11 +14,12 @@ struct SchemaTarget {
     let dialect: Dialect
     /// Whether the report on standard output has the schemas inside.
     let isInReport: Bool
+    /// The files and folders that are read.
+    let inputs: [String]
 
     /// Makes sure that the schemas can be written: better before a long run than after it.
     /// - Throws: ``UsageError``, ``InputError`` or ``OutputError``.
-    /// - Parameter source: the file or folder that the documents are read from, if any.
-    func prepare(for namespaces: [Namespace], reading source: String? = nil) throws {
+    func prepare(for namespaces: [Namespace]) throws {
         guard let path else {
             if namespaces.count > 1, !isInReport {
                 throw UsageError(
@@ -32,7 +33,7 @@ struct SchemaTarget {
         }
         for namespace in namespaces {
             let file = try file(of: namespace)
-            try OutputPlaces.check([file], reading: source.map { [$0] } ?? [])
+            try OutputPlaces.check([file], reading: inputs)
             try checkFolder(of: file)
             guard let type = try? FilePath(file).stat().type else { continue }
             if type == .directory { throw OutputError(description: "cannot write the schema \(file): it is a folder") }
