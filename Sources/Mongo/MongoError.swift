@@ -34,7 +34,7 @@ package struct MongoError: Error, Hashable, Sendable {
         self.labels = labels
         self.message =
             code == .conversionFailure || domain.isServer && Redaction.isOfEvaluation(message)
-            ? Redaction.evaluationMessage(message) : domain.isServer ? Redaction.serverMessage(message) : message
+            ? Redaction.valueMessage(message) : domain.isServer ? Redaction.serverMessage(message) : message
         missingPrivilege = code == .unauthorized ? Privilege(refusal: message) : nil
         self.host = host
         self.modified = modified

@@ -28,15 +28,25 @@ package enum Redaction {
 
     /// What is left of the reason for which a statement of a write was refused: it was refused on a document.
     static func writeMessage(_ message: String, _ code: MongoError.Code) -> String {
-        code == .duplicateKey ? serverMessage(message) : evaluationMessage(message)
+        code == .duplicateKey ? serverMessage(message) : valueMessage(message)
     }
 
-    /// What is left of an error about a value when all that may be one is gone: numbers, what stands in quotes, and what
-    /// follows a colon, where mongod prints strings without quotes.
-    static func evaluationMessage(_ message: String) -> String {
-        let start = message.ranges(of: " :: caused by ::").last?.upperBound ?? message.startIndex
-        let cause = withoutQuoted(serverMessage(String(message[start...])))
-        return message[..<start] + withoutNumbers(cutBehindColon(cause))
+    /// What is left of a text about a value, of mongod's or of whoever else's, when all that may be one is gone: numbers, what
+    /// stands in quotes or braces, and what follows a colon, where mongod prints strings without quotes.
+    package static func valueMessage(_ message: String) -> String {
+        let mark = " :: caused by ::"
+        // What mongod was about stays as it is, up to the first mark: a value may hold another.
+        let start = message.firstRange(of: mark).map(\.upperBound) ?? message.startIndex
+        let head = isOfEvaluation(String(message[..<start])) ? start : message.startIndex
+        let rest = withoutQuoted(serverMessage(String(message[head...])))
+        var kept: [String] = []
+        for cause in rest.split(separator: mark, omittingEmptySubsequences: false).map(String.init) {
+            let cut = cutBehindColon(cause)
+            kept.append(withoutNumbers(cut))
+            // What follows may belong to the value that was cut.
+            if cut != cause { break }
+        }
+        return message[..<head] + kept.joined(separator: mark)
     }
 
     /// Without what stands in single quotes, but for the names of an operator's arguments.
@@ -79,22 +89,6 @@ package enum Redaction {
             if let name = match.name { return ["true", "false", "NaN", "inf", "Infinity"].contains(name) ? "#" : name }
             return match.bits == nil ? "#" : match.0
         }
-    }
-
-    /// Also without numbers and what stands in single quotes: for texts that are about a value.
-    package static func valueMessage(_ message: String) -> String {
-        var kept = ""
-        var isQuoted = false
-        for character in serverMessage(message) {
-            if character == "'" {
-                kept += isQuoted ? "…'" : "'"
-                isQuoted.toggle()
-            } else if !isQuoted {
-                let isDigit = character.isNumber
-                if !isDigit { kept.append(character) } else if kept.last != "#" { kept.append("#") }
-            }
-        }
-        return isQuoted ? kept + "…" : kept
     }
 
     /// The text with every occurrence of `secrets` masked; longer ones first, empty ones not at all.

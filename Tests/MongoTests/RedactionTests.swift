@@ -58,6 +58,23 @@ import Testing
         }
     }
 
+    /// A value may look like the words around it, and the ledger's reasons are cut in the same way.
+    @Test(arguments: [
+        (
+            "Failed to parse number 'SECRET :: caused by :: SECRET' in $convert",
+            "Failed to parse number '…' in $convert"
+        ),
+        ("a SECRE :: caused by :: bad unit: SECRET", "a SECRE :: caused by :: bad unit: …"),
+        ("bad unit: SECRET :: caused by :: SECRET: 7", "bad unit: …"),
+        ("invalid schema", "invalid schema"), ("field \"name\" is \"SECRET\" (12345)", "field \"…\" (#)"),
+        ("could not convert: SECRET", "could not convert: …"), ("'SECRET' is 1.5E3 at 2026-11-22", "'…' is # at #"),
+    ])
+    func aTextAboutAValueIsCutInOneWay(text: String, shown: String) {
+        #expect(Redaction.valueMessage(text) == shown)
+        let start = "PlanExecutor error during aggregation :: caused by ::"
+        #expect(MongoError(.server, .failedToParse, message: "\(start) \(text)").message == "\(start) \(shown)")
+    }
+
     @Test(arguments: [
         (#"{ find: "b", filter: { a: "c" } }"#, ["find"], "a.b"), (#"{ delete: "b c", x: 1 }"#, ["remove"], "a.b c"),
         (#"{ explain: { find: "b" }, x: 1 }"#, ["find"], "a.b"),
