@@ -1,6 +1,7 @@
 internal import BSON
 internal import Foundation
 internal import Reporting
+internal import Synchronization
 internal import SystemPackage
 
 /// The process's own streams: results go to standard output, everything else to standard error.
@@ -92,18 +93,40 @@ enum Console {
         var before = termios()
         guard isInputTerminal, isInteractive, unsafe tcgetattr(0, &before) == 0 else { return nil }
         var silent = before
-        // An interrupt ends the line instead of the process, which would leave the terminal silent.
+        let known = before
+        silenced.withLock { $0 = known }
+        // Whatever signal ends the process does not leave the terminal silent.
+        let signals = TerminationSignals([SIGHUP, SIGINT, SIGTERM]) { exit("stopped by a signal") }
+        defer { signals.cancel() }
+        // An interrupt from the keyboard ends the line.
         let interrupt: UInt8 = 3
         silent.c_lflag &= ~tcflag_t(ECHO | ISIG)
         unsafe withUnsafeMutableBytes(of: &silent.c_cc) { unsafe $0[Int(VEOL)] = interrupt }
+        defer { restoreTerminal() }
         guard unsafe tcsetattr(0, TCSAFLUSH, &silent) == 0 else { return nil }
         write(question.printable)
         var line = [UInt8](repeating: 0, count: 4_096)
         // The terminal gives one line at a time, whatever ends it.
         let count = unsafe read(0, &line, line.count)
-        _ = unsafe tcsetattr(0, TCSAFLUSH, &before)
         write("\n")
         guard count > 0, line[count - 1] != interrupt else { throw ExitStatus.stopped }
         return String(decoding: line[..<count].prefix { $0 != UInt8(ascii: "\n") }, as: UTF8.self)
+    }
+
+    /// The terminal as it was before it was asked to show nothing; `nil` while it shows what is typed.
+    private static let silenced = Mutex<termios?>(nil)
+
+    private static func restoreTerminal() {
+        silenced.withLock { before in
+            if var before { _ = unsafe tcsetattr(0, TCSAFLUSH, &before) }
+            before = nil
+        }
+    }
+
+    /// Ends the process at a signal while nothing is at stake: a question may be open, or a server be looked for.
+    static func exit(_ reason: String) -> Never {
+        restoreTerminal()
+        error("\nshipshape: \(reason)")
+        _exit(ExitStatus.stopped.rawValue)
     }
 }

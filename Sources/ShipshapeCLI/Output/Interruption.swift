@@ -18,8 +18,7 @@ final class Interruption: Sendable {
     func listen() -> TerminationSignals {
         TerminationSignals { [self] in
             if isWorking.load(ordering: .relaxed) { return stop.raise() }
-            Console.error("\nshipshape: stopped by a signal; nothing was written")
-            _exit(ExitStatus.stopped.rawValue)
+            Console.exit("stopped by a signal; nothing was written")
         }
     }
 }

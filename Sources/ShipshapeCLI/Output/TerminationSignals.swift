@@ -3,11 +3,18 @@ internal import Foundation
 /// Turns SIGINT and SIGTERM into a request to stop; one that follows after a second ends the process as usual.
 final class TerminationSignals {
     private var sources: [any DispatchSourceSignal] = []
+    /// The signals that nobody listened to before.
+    private var own: [Int32] = []
 
     /// Starts to listen; `action` is called on a queue of the system's.
-    init(_ action: @escaping @Sendable () -> Void) {
-        for number in [SIGINT, SIGTERM] {
-            _ = signal(number, SIG_IGN)
+    init(_ numbers: [Int32] = [SIGINT, SIGTERM], _ action: @escaping @Sendable () -> Void) {
+        for number in numbers {
+            if let handler = signal(number, SIG_IGN) {
+                // Somebody listens already, by a handler of the library's own that it installs once.
+                _ = signal(number, handler)
+            } else {
+                own.append(number)
+            }
             let source = DispatchSource.makeSignalSource(signal: number, queue: .global(qos: .userInitiated))
             source.setEventHandler {
                 action()
@@ -22,9 +29,10 @@ final class TerminationSignals {
         }
     }
 
-    /// Stops listening.
+    /// Stops listening; a signal that nobody else listens to ends the process again.
     func cancel() {
         for source in sources { source.cancel() }
-        sources = []
+        for number in own { _ = signal(number, SIG_DFL) }
+        (sources, own) = ([], [])
     }
 }

@@ -61,6 +61,44 @@ import Testing
         }
     }
 
+    @Test(arguments: [
+        ("status", "TERM"), ("status", "INT"), ("status", "HUP"), ("check", "TERM"), ("undo", "TERM"),
+        ("backfill", "TERM"),
+    ])
+    func aSignalWhileThePasswordIsAskedForLeavesTheTerminalAsItWas(_ command: String, _ signal: String) async throws {
+        let folder = try CommandLineFolder()
+        defer { folder.remove() }
+        let schema = try folder.write(CommandLineFolder.person, to: "person.json")
+        let job = try folder.write("job: j\ncollection: app.person\nsteps:\n  - unset: {field: a}\n", to: "j.yml")
+        let rest: [String] =
+            switch command {
+            case "check": [schema, "--collection", "app.person"]
+            case "status": []
+            default: [job, "--yes"]
+            }
+        let script = #"""
+            folder=$1 signal=$2; shift 2
+            cat >"$folder/inner" <<'INNER'
+            folder=$1; shift
+            sh -c 'echo $$ >"$0/pid"; exec "$@"' "$folder" "$@"
+            echo "ended with $?"; stty -a
+            INNER
+            mkfifo "$folder/keys"
+            script -qec "$(printf '%q ' bash "$folder/inner" "$folder" "$0" "$@")" /dev/null \
+                <"$folder/keys" >"$folder/screen" &
+            exec 3>"$folder/keys"
+            until grep -qF "password: " "$folder/screen" || ! kill -0 $! 2>/dev/null; do sleep 0.05; done
+            kill -"$signal" "$(cat "$folder/pid")"
+            wait $!; cat "$folder/screen"
+            """#
+        let run = try await Program.shell(
+            script, [folder.path.string, signal, command] + rest + ["--uri", "mongodb://ada@\(Self.nowhere)/"])
+        #expect(run.output.contains("ended with 75"), "\(run.output)")
+        #expect(run.output.contains("stopped by a signal"))
+        #expect(run.output.contains(" echo ") && run.output.contains("isig"), "\(run.output)")
+        #expect(!run.output.contains("-echo ") && !run.output.contains("-isig"), "\(run.output)")
+    }
+
     @Test(arguments: ["tlsInsecure", "tlsAllowInvalidCertificates", "tlsAllowInvalidHostnames"])
     func whatLeavesTheServerUnverifiedIsSaid(_ option: String) async throws {
         let run = try await Program.run(
