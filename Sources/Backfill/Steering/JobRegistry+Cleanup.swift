@@ -23,7 +23,7 @@ extension JobRegistry {
 
     private func markerRemoval(_ record: BSONDocument) throws -> MarkerRemoval {
         let name = record["_id"]?.text ?? ""
-        var job = try JobFile.parse(record["text"]?.text ?? "", path: "\(name).yml")
+        var job = try JobFile.parse(past: record["text"]?.text ?? "", path: "\(name).yml")
         job.name = name
         return MarkerRemoval(job: job, pool: pool, stateDatabase: stateDatabase)
     }

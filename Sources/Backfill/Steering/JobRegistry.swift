@@ -155,6 +155,6 @@ extension JobRegistry {
 
     private func read(_ job: String) throws -> (Job, Control) {
         guard let record = try store(job).jobs.record() else { throw try unknown(job) }
-        return (try JobFile.parse(record["text"]?.text ?? "", path: "job \(job)"), Control(record))
+        return (try JobFile.parse(past: record["text"]?.text ?? "", path: "job \(job)"), Control(record))
     }
 }

@@ -13,7 +13,7 @@ enum StoredJob {
     /// A job whose next schema was deployed since is judged by that.
     static func compile(_ record: BSONDocument, assuming assumptions: CheckOptions) throws -> CompiledJob {
         let name = record["_id"]?.text ?? ""
-        let job = try JobFile.parse(record["text"]?.text ?? "", path: "\(name).yml")
+        let job = try JobFile.parse(past: record["text"]?.text ?? "", path: "\(name).yml")
         let next = try schema("next", of: record, for: job)
         let active = try Control(record).deployed == nil ? schema("active", of: record, for: job) : next
         return try CompiledJob(job, active: active, next: next, assuming: assumptions)

@@ -71,7 +71,8 @@ struct UndoSubject {
         }
         if compiled == nil {
             subject.notes.append(
-                "this version cannot read the job's recorded text: whether the undo harms documents that sync is not judged"
+                "this version cannot read the job's recorded text: whether the undo harms documents that sync is not judged; "
+                    + "to have it judged, undo it with the version that ran it"
             )
         }
         return subject

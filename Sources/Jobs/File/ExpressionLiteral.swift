@@ -70,7 +70,7 @@ enum ExpressionLiteral {
     }
 
     private static func check(variable text: String, _ scalar: Node.Scalar, _ node: YAMLNode) throws(JobError) {
-        guard text.hasPrefix("$$") else { return }
+        guard text.hasPrefix("$$"), !JobFile.isOfThePast else { return }
         let name = text.dropFirst(2).prefix { $0 != "." }
         guard text != "$$ROOT" else {
             throw node.error("an expression may not use $$ROOT as a whole: name a field of it, like $$ROOT.total")
@@ -82,7 +82,7 @@ enum ExpressionLiteral {
     }
 
     private static func check(operator name: String, _ place: YAMLNode) throws(JobError) {
-        guard ExpressionOperator(name) == nil else { return }
+        guard ExpressionOperator(name) == nil, !JobFile.isOfThePast else { return }
         let reason =
             refused[name]
             ?? "it is none of the operators that are known to compute a value and to do nothing else"

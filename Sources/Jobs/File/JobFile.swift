@@ -17,6 +17,11 @@ package enum JobFile {
         try parse(try YAMLFile.text(at: path, limit: largestSize), path: path)
     }
 
+    /// Reads the file of a job that is to be steered or taken back, and not run: see ``parse(past:path:)``.
+    package static func read(past path: String) throws(JobError) -> Job {
+        try parse(past: try YAMLFile.text(at: path, limit: largestSize), path: path)
+    }
+
     /// Reads a job file's text; `path` is for messages, and what its schema paths are relative to.
     package static func parse(_ text: String, path: String) throws(JobError) -> Job {
         let root = try YAMLFile.root(of: text, path: path)
@@ -54,6 +59,19 @@ package enum JobFile {
             nextSchema: try schema?["next"]?.text(of: "\"next\""),
             steps: steps, limits: try Job.Limits.read(top["limits"]), keepsJournal: keepsJournal ?? true, path: path,
             text: text, collectionLocation: collectionNode.location)
+    }
+
+    /// Whether what is read ran before, maybe under an earlier version of the program, which let in more.
+    @TaskLocal static var isOfThePast = false
+
+    /// Reads the text of a job that ran before: to know it, take it back or clean up after it, never to run it.
+    ///
+    /// What is refused since because of what it computes, or where it writes, is read all the same.
+    package static func parse(past text: String, path: String) throws(JobError) -> Job {
+        let result = $isOfThePast.withValue(true) {
+            Result { () throws(JobError) in try parse(text, path: path) }
+        }
+        return try result.get()
     }
 
     /// The version of the format that this program reads; a file that states none is of version 1.

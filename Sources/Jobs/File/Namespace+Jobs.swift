@@ -8,7 +8,9 @@ extension YAMLNode {
         guard let namespace = Namespace(try text(of: "\"\(key)\"")) else {
             throw error("\"\(key)\" must be DATABASE.COLLECTION")
         }
-        if let reason = namespace.refusal { throw error("\"\(key)\" cannot be \(namespace): \(reason)") }
+        if let reason = namespace.refusal, !JobFile.isOfThePast {
+            throw error("\"\(key)\" cannot be \(namespace): \(reason)")
+        }
         return namespace
     }
 }

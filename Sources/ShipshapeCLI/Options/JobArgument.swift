@@ -18,7 +18,7 @@ struct JobArgument: ExpressibleByArgument {
     /// The job's file; `nil` when only a name was given.
     var file: Job? {
         get throws {
-            try path.map { try JobFile.read(at: $0) }
+            try path.map { try JobFile.read(past: $0) }
         }
     }
 

@@ -171,6 +171,41 @@ import Testing
         }
     }
 
+    /// The recorded text names an operator that was let in once: nothing of it is computed by an undo.
+    @Test func aJobOfAnEarlierVersionIsTakenBackAndJudgedWhateverItsOperatorsAre() async throws {
+        try await GateCase.withTasks { test in
+            let original = try await test.database.documents("tasks")
+            func write(_ name: String) throws {
+                try test.job(
+                    on: "tasks", steps: ["expression: {field: priority, value: {\(name): {$toInt: $priority}}}"],
+                    limits: "{chunk: {documents: 30}, unsynced: 1000}",
+                    more: "schema: {active: active.json, next: next.json}")
+            }
+            try write("$abs")
+            let flags = ["--ledger", "none", "--allow-unsync", "200", "--output", "json"]
+            #expect(try await test.backfill(flags: flags).exitCode == 0)
+            let text = try #require(try await test.state.documents("jobs").first?["text"]?.text)
+            let old: BSONDocument = ["$set": ["text": .string(text.replacing("$abs", with: "$earlier"))]]
+            try await test.state.run([
+                "update": "jobs", "updates": [["q": ["_id": "job"], "u": .object(old)]],
+            ])
+            try write("$earlier")
+
+            let again = try await test.backfill(flags: flags)
+            #expect(again.exitCode == 65 && again.errors.contains("may not use $earlier"), "\(again.errors)")
+            let shown = try await test.steer("status", test.path())
+            #expect(shown.exitCode == 0, "\(shown.errors)")
+            let undone = try await test.undo(test.path(), flags: flags)
+            #expect(undone.exitCode == 0, "\(undone.errors)")
+            let report = try test.report(undone)
+            #expect(report["restored"] == 200 && report["harm"]?.integer == 0, "\(undone.output)")
+            #expect(report["notes"]?.document?.values.isEmpty == true, "\(undone.output)")
+            #expect(try await test.database.documents("tasks") == original)
+            let cleaned = try await test.steer("cleanup", test.path(), "--yes")
+            #expect(cleaned.exitCode == 0, "\(cleaned.errors)")
+        }
+    }
+
     @Test func aFullDiskStopsTheRunBeforeTheChunk() async throws {
         try await withPeople { test in
             var point = FailPoint.error(14_031, "insert", appName: test.appName, mode: .times(1))
