@@ -66,6 +66,10 @@ extension BSONBuilder {
         switch value {
         case .double(let number): appendInteger(number.bitPattern)
         case .string(let text), .javascript(let text), .symbol(let text): appendString(text)
+        case .invalidString(let text):
+            appendInteger(Int32(text.count + 1))
+            bytes.append(contentsOf: text)
+            bytes.append(0)
         case .object(let document), .array(let document): bytes.append(contentsOf: document.bytes)
         case .binary(let subtype, let content):
             appendInteger(Int32(content.count))

@@ -7,6 +7,7 @@ extension BSONValue: Hashable {
         switch (left, right) {
         case (.double(let one), .double(let two)): one == two || (one.isNaN && two.isNaN)
         case (.string(let one), .string(let two)): one.hasSameBytes(as: two)
+        case (.invalidString(let one), .invalidString(let two)): one == two
         case (.object(let one), .object(let two)): one == two
         case (.array(let one), .array(let two)): one == two
         case (.binary(let one, let bytes), .binary(let two, let others)): one == two && bytes == others
@@ -37,7 +38,7 @@ extension BSONValue: Hashable {
             .javascriptWithScope(let text, _):
             for byte in text.utf8 { hasher.combine(byte) }
         case .object(let document), .array(let document): hasher.combine(document)
-        case .binary(_, let bytes): hasher.combine(bytes)
+        case .binary(_, let bytes), .invalidString(let bytes): hasher.combine(bytes)
         case .objectID(let id): hasher.combine(id)
         case .bool(let value): hasher.combine(value)
         case .date(let number), .long(let number): hasher.combine(number)

@@ -4,6 +4,8 @@ public indirect enum BSONValue: Sendable {
     case double(Double)
     /// Text.
     case string(String)
+    /// The bytes of a text that are not UTF-8: kept as they are, as an `_id` is told from another by them.
+    case invalidString([UInt8])
     /// An embedded document.
     case object(BSONDocument)
     /// An array, as the document "0", "1", … that it is on the wire.
@@ -47,7 +49,7 @@ public indirect enum BSONValue: Sendable {
     public var type: BSONType {
         switch self {
         case .double: .double
-        case .string: .string
+        case .string, .invalidString: .string
         case .object: .object
         case .array: .array
         case .binary: .binData
@@ -82,9 +84,13 @@ public indirect enum BSONValue: Sendable {
         }
     }
 
-    /// The text of a `string`; `nil` for all else.
+    /// The text of a `string`, where what is not UTF-8 is replaced; `nil` for all else.
     public var text: String? {
-        if case .string(let value) = self { value } else { nil }
+        switch self {
+        case .string(let value): value
+        case .invalidString(let bytes): String(decoding: bytes, as: UTF8.self)
+        default: nil
+        }
     }
 
     /// The document of an `object` or an `array`; `nil` for all else.

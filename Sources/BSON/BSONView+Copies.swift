@@ -4,7 +4,7 @@ extension BSONView {
     public func value(_ element: BSONElement) throws(BSONError) -> BSONValue {
         switch element.type {
         case .double: .double(double(element))
-        case .string: .string(stringBytes(element).decoded())
+        case .string: stringBytes(element).text
         case .object: .object(BSONDocument(copying: try document(element)))
         case .array: .array(BSONDocument(copying: try document(element)))
         case .binData:
@@ -56,5 +56,15 @@ extension BSONView {
         let scope = try scope(element)
         return .javascriptWithScope(
             bytes.extracting(code + 4..<scope.start - 1).decoded(), BSONDocument(copying: scope))
+    }
+}
+
+extension RawSpan {
+    /// The bytes as a text, or as they are where they are none.
+    fileprivate var text: BSONValue {
+        unsafe withUnsafeBytes { bytes in
+            let text = unsafe String(validating: bytes, as: UTF8.self)
+            return text.map { .string($0) } ?? .invalidString(unsafe Array(bytes))
+        }
     }
 }

@@ -22,6 +22,8 @@ package struct ChunkJournal {
     /// Documents that are made in other collections before the chunk is written.
     package private(set) var created: [BSONValue] = []
 
+    /// The fields by which documents are told from others of the same `_id`.
+    package let evidence: [String]
     private let touched: [String]
     /// Under which names the parts of a change stand for each of ``touched``.
     private let keys: [(before: String, after: String, place: String)]
@@ -29,8 +31,9 @@ package struct ChunkJournal {
     private var open = Part()
 
     /// - Parameter touched: the names of the touched fields, in the order of their bytes.
-    package init(touched: [String]) {
-        self.touched = touched
+    /// - Parameter evidence: the names of the fields of which a digest is kept beside each `_id`.
+    package init(touched: [String], evidence: [String] = []) {
+        (self.touched, self.evidence) = (touched, evidence)
         keys = touched.indices.map { ("b\($0)", "a\($0)", "p\($0)") }
     }
 
@@ -46,20 +49,21 @@ package struct ChunkJournal {
     /// - Returns: whether it is journaled: a document of which no touched field changes is not.
     @discardableResult
     package mutating func add(
-        _ id: BSONValue? = nil, before old: BSONDocument, after new: BSONDocument, positions: [Int]? = nil
+        _ id: BSONValue? = nil, before old: BSONDocument, after new: BSONDocument, positions: [Int]? = nil,
+        evidence: [UInt8] = []
     ) throws(BSONError) -> Bool {
         let key = id.map { BSONDocument([("_id", $0)]) } ?? old
         let (before, after, view) = (old.view, new.view, key.view)
         guard let element = try view.find("_id") else { return false }
         guard let change = try change(before: before, after: after, positions: positions) else { return false }
         var head = open.hasGroup(change) ? nil : try head(before: before, after: after, positions: positions)
-        let size = element.valueLength + Self.overhead + (head.map { $0.bytes.count + Self.overhead } ?? 0)
+        let size = element.valueLength + evidence.count + Self.overhead + (head.map { $0.bytes.count + Self.overhead } ?? 0)
         if !open.groups.isEmpty, open.size + size > Self.partSize {
             closed.append(open.bson)
             open = Part()
             if head == nil { head = try self.head(before: before, after: after, positions: positions) }
         }
-        open.append(element, of: view, to: change, head: head, size: size)
+        open.append(element, of: view, to: change, head: head, size: size, evidence: evidence)
         count += 1
         bytes += size
         return true
@@ -122,7 +126,7 @@ package struct ChunkJournal {
 
     /// The groups of one document of the journal.
     private struct Part {
-        package private(set) var groups: [(head: BSONDocument, ids: BSONBuilder, count: Int)] = []
+        package private(set) var groups: [(head: BSONDocument, ids: BSONBuilder, count: Int, evidence: [UInt8])] = []
         private var indexes: [BSONDocument: Int] = [:]
         private(set) var size = 0
 
@@ -130,15 +134,17 @@ package struct ChunkJournal {
 
         /// - Parameter head: the head of a new group; not looked at where the group is there.
         mutating func append(
-            _ id: BSONElement, of view: borrowing BSONView, to change: BSONDocument, head: BSONDocument?, size: Int
+            _ id: BSONElement, of view: borrowing BSONView, to change: BSONDocument, head: BSONDocument?, size: Int,
+            evidence: [UInt8]
         ) {
             let index = indexes[change] ?? groups.count
             if index == groups.count {
                 indexes[change] = index
-                groups.append((head ?? [:], BSONBuilder(), 0))
+                groups.append((head ?? [:], BSONBuilder(), 0, []))
             }
             groups[index].ids.append(String(groups[index].count), id, of: view)
             groups[index].count += 1
+            groups[index].evidence += evidence
             self.size += size
         }
 
@@ -147,6 +153,9 @@ package struct ChunkJournal {
                 of: groups.map { group in
                     var builder = BSONBuilder(continuing: group.head)
                     builder.append(JournalGroup.ids, .array(group.ids.finish()))
+                    if !group.evidence.isEmpty {
+                        builder.append(JournalGroup.evidence, .binary(subtype: 0, bytes: group.evidence))
+                    }
                     return .object(builder.finish())
                 })
         }

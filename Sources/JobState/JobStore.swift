@@ -5,7 +5,7 @@ package import Mongo
 /// The collection `jobs`: a record of each job that was ever started.
 package struct JobStore {
     /// The layout of the state documents: another number is refused.
-    package static let version = 2
+    package static let version = 3
 
     let client: StoreClient
     let job: String
@@ -95,17 +95,27 @@ extension JobStore {
 
 /// What other jobs wrote.
 extension JobStore {
-    /// A later job that wrote a field of this one, unless it was undone itself: its name.
+    /// A job that wrote a field of this one after it, unless it was undone itself: its name.
+    ///
+    /// What counts is when each wrote last: a job that was stopped may go on after one that was begun behind it.
     package func laterWriter(of record: BSONDocument) throws -> String? {
         let touched = record.touched
-        guard let created = record["created"], let namespace = record["ns"] else { return nil }
-        var cursor = client.all("jobs", ["ns": namespace, "created": ["$gt": created], "_id": ["$ne": .string(job)]])
-        while let later = try cursor.nextDocument() {
-            guard let name = later["_id"],
-                later.touched.contains(where: { one in touched.contains { one.overlaps($0) } })
+        guard let namespace = record["ns"], let wrote = try lastWrite(of: record) else { return nil }
+        var cursor = client.all("jobs", ["ns": namespace, "_id": ["$ne": .string(job)]])
+        while let other = try cursor.nextDocument() {
+            guard let name = other["_id"],
+                other.touched.contains(where: { one in touched.contains { one.overlaps($0) } }),
+                let wroteToo = try lastWrite(of: other), wrote < wroteToo
             else { continue }
             if try hasWritten(name) { return name.text }
         }
+        return nil
+    }
+
+    /// When a job wrote last, by its checkpoints, in milliseconds since 1970; its start where it has none.
+    private func lastWrite(of record: BSONDocument) throws(MongoError) -> Int64? {
+        let range = try client.first("ranges", ["_id.job": record["_id"] ?? .null])
+        for time in [range?["written"], record["created"]] { if case .date(let time)? = time { return time } }
         return nil
     }
 

@@ -7,6 +7,7 @@ package struct JournalGroup {
     package static let places = "p"
     package static let after = "a"
     package static let ids = "i"
+    package static let evidence = "e"
 
     /// The changed fields that the documents had, as they were, in the order of their names' bytes.
     package let before: BSONDocument
@@ -18,6 +19,8 @@ package struct JournalGroup {
     package let after: JournalDigest
     /// The documents.
     package let ids: [BSONValue]
+    /// What other fields of each document were, one after the other; see ``DocumentEvidence``.
+    let evidence: [UInt8]
     /// The names of all changed fields, in the order of their bytes.
     package let names: [String]
 
@@ -26,6 +29,7 @@ package struct JournalGroup {
     ) {
         (self.before, self.added, self.places) = (before, added, places)
         (self.after, self.ids, self.names) = (after, ids, names)
+        evidence = []
     }
 
     /// - Throws: ``BSONError`` when the journal is damaged.
@@ -36,6 +40,7 @@ package struct JournalGroup {
         self.before = before
         self.after = after
         self.ids = ids.values
+        if case .binary(_, let bytes)? = document[Self.evidence] { evidence = bytes } else { evidence = [] }
         added = document[Self.added]?.document?.values.compactMap(\.text) ?? []
         places = document[Self.places]?.document?.values.compactMap(\.integer)
         names = (try before.elements().map(\.name) + added).sorted { $0.utf8.lexicographicallyPrecedes($1.utf8) }

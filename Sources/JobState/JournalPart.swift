@@ -7,9 +7,13 @@ package struct JournalPart {
         package let id: BSONValue
         /// The index of its group.
         package let group: Int
+        /// What the other fields of the document were; `nil` where nothing is known of them.
+        package let evidence: ArraySlice<UInt8>?
 
-        /// Joins the two.
-        package init(id: BSONValue, group: Int) { (self.id, self.group) = (id, group) }
+        /// Joins the three.
+        package init(id: BSONValue, group: Int, evidence: ArraySlice<UInt8>? = nil) {
+            (self.id, self.group, self.evidence) = (id, group, evidence)
+        }
     }
 
     package let position: JournalPosition
@@ -20,6 +24,8 @@ package struct JournalPart {
     /// The names of the fields that the phase touches.
     package let touched: [String]
     package let groups: [JournalGroup]
+    /// The fields that tell the documents from others of the same `_id`.
+    package let evidence: DocumentEvidence
     /// All entries, in the journal's order.
     package let entries: [Entry]
 
@@ -37,6 +43,12 @@ package struct JournalPart {
         self.chunk = chunk["number"] ?? chunk["after"] ?? .null
         touched = document["touched"]?.document?.values.compactMap(\.text) ?? []
         self.groups = try groups.values.compactMap { try $0.document.flatMap { try JournalGroup($0) } }
-        entries = self.groups.enumerated().flatMap { index, group in group.ids.map { Entry(id: $0, group: index) } }
+        let evidence = DocumentEvidence((document["evidence"]?.document?.values ?? []).compactMap(\.text))
+        self.evidence = evidence
+        entries = self.groups.enumerated().flatMap { index, group in
+            group.ids.enumerated().map { place, id in
+                Entry(id: id, group: index, evidence: evidence.part(place, of: group.evidence))
+            }
+        }
     }
 }

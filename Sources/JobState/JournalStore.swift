@@ -23,24 +23,43 @@ package struct JournalStore {
 
     private static let collection = "journal"
 
+    /// What an acknowledged attempt has changed of what it had journaled: all, but for these.
+    package struct Written: Hashable {
+        /// Documents that it did not change: somebody else had changed them meanwhile.
+        package var missed: [BSONValue] = []
+        /// Documents that look changed, by the attempt or by somebody else.
+        package var unsure: [BSONValue] = []
+
+        /// All that the attempt had journaled.
+        package init() {}
+    }
+
     /// Writes what a chunk is about to change; nothing of it may be written before this returns.
     /// - Parameter isFinal: whether it waits for a majority; else the chunk's checkpoint does for it.
     /// - Returns: the server's replies, with the primary's term.
-    /// - Throws: ``BackfillError`` of kind `journalFull` when the deployment has no room for it; ``MongoError``.
+    /// - Throws: ``BackfillError`` of kind `journalFull` when the deployment has no room for it; ``NumberTaken``;
+    ///   ``MongoError``.
     package func write(_ journal: ChunkJournal, as key: Key, touched: [String], isFinal: Bool) throws -> [BSONDocument]
     {
         var replies: [BSONDocument] = []
-        for (index, groups) in journal.parts.enumerated() {
+        let parts = journal.parts
+        for (index, groups) in parts.enumerated() {
+            let id: BSONValue = ["job": .string(job), "range": 0, "seq": .long(key.sequence), "part": .integer(index)]
             var part: BSONDocument = [
-                "_id": ["job": .string(job), "range": 0, "seq": .long(key.sequence), "part": .integer(index)],
-                "pass": .integer(key.pass), "phase": .integer(key.phase), "chunk": ["number": .integer(key.chunk)],
+                "_id": id, "pass": .integer(key.pass), "phase": .integer(key.phase),
+                "chunk": ["number": .integer(key.chunk)], "parts": .integer(parts.count),
                 "count": .integer(journal.count), "touched": .array(of: touched.map { .string($0) }), "groups": groups,
             ]
+            if !journal.evidence.isEmpty {
+                part = part.appending("evidence", .array(of: journal.evidence.map { .string($0) }))
+            }
             if index == 0, !journal.created.isEmpty {
                 part = part.appending("created", .array(of: journal.created))
             }
             do throws(MongoError) {
                 replies.append(try client.insert(Self.collection, part, isFinal: isFinal))
+                // What was there already is this very attempt, whose reply was lost, or it is another runner's.
+                guard replies.last?.isEmpty == true, try stored(id) != part else { continue }
             } catch {
                 guard error.code == .outOfDiskSpace else { throw error }
                 throw BackfillError(
@@ -49,8 +68,60 @@ package struct JournalStore {
                         + "make room, drop the journals of jobs that nobody will undo with: shipshape cleanup, and run it "
                         + "again")
             }
+            throw NumberTaken()
         }
         return replies
+    }
+
+    /// Another attempt has the number already: of a runner that slept, or one whose lease the state database has lost.
+    package struct NumberTaken: Error {}
+
+    /// A document of the journal as it is on the primary, whether or not a majority has it.
+    private func stored(_ id: BSONValue) throws(MongoError) -> BSONDocument? {
+        var cursor = journal.find(["_id": ["$eq": id]], options: ["limit": 1])
+        return try cursor.nextDocument()
+    }
+
+    /// Records that an attempt's writes were acknowledged, and what they did not change.
+    /// - Returns: the server's reply, with the primary's term.
+    package func acknowledge(
+        _ sequence: Int64, _ written: Written, isFinal: Bool
+    ) throws(MongoError) -> BSONDocument {
+        var record = BSONDocument([("_id", acknowledgement(of: sequence))])
+        for (name, ids) in [("missed", written.missed), ("unsure", written.unsure)] where !ids.isEmpty {
+            record = record.appending(name, .array(of: ids))
+        }
+        return try client.insert(Self.collection, record, isFinal: isFinal)
+    }
+
+    /// Takes back that attempts were acknowledged: an election may have undone what they wrote.
+    package func withdraw(_ sequences: [Int64]) throws(MongoError) {
+        try client.delete(Self.collection, ids: sequences.map { acknowledgement(of: $0) })
+    }
+
+    /// What an attempt is known to have written; `nil` where it was not acknowledged.
+    package func written(_ sequence: Int64) throws(MongoError) -> Written? {
+        guard let record = try client.first(Self.collection, ["_id": acknowledgement(of: sequence)]) else { return nil }
+        var written = Written()
+        written.missed = record["missed"]?.document?.values ?? []
+        written.unsure = record["unsure"]?.document?.values ?? []
+        return written
+    }
+
+    /// The number of the newest attempt, of whatever run; 0 where there is none.
+    package func newest() throws(MongoError) -> Int64 {
+        var cursor = journal.find(
+            attempts, options: ["sort": ["_id": -1], "limit": 1, "projection": ["_id": 1]])
+        return try cursor.nextDocument()?["_id"]?.document?["seq"]?.integer.map { Int64($0) } ?? 0
+    }
+
+    private func acknowledgement(of sequence: Int64) -> BSONValue {
+        ["job": .string(job), "range": "acknowledged", "seq": .long(sequence)]
+    }
+
+    /// The attempts, without what tells that they were acknowledged: names sort behind numbers.
+    private var attempts: BSONDocument {
+        ["_id": ["$gte": ["job": .string(job), "range": 0], "$lt": ["job": .string(job), "range": 1]]]
     }
 
     /// All of the job's journal, as a filter with exact index bounds.
@@ -85,7 +156,7 @@ extension JournalStore {
 
     /// The newest document of the journal that is older than `position`, or is it itself.
     package func part(upTo position: JournalPosition?, orAt isIncluded: Bool) throws -> JournalPart? {
-        let end = position.map { key($0) } ?? ["job": .string(job), "range": .maxKey]
+        let end = position.map { key($0) } ?? ["job": .string(job), "range": 1]
         let filter: BSONDocument = [
             "_id": ["$gte": ["job": .string(job)], isIncluded && position != nil ? "$lte" : "$lt": end]
         ]
@@ -97,7 +168,7 @@ extension JournalStore {
     /// Walks all of it, oldest first.
     package func eachPart(_ body: (JournalPart) throws -> Void) throws {
         var cursor = journal.find(
-            ["_id": ["$gte": ["job": .string(job)], "$lt": ["job": .string(job), "range": .maxKey]]],
+            attempts,
             options: ["sort": ["_id": 1], "batchSize": 1, "readConcern": ["level": "majority"]])
         while let document = try cursor.nextDocument() { try body(JournalPart(document)) }
     }
@@ -105,28 +176,44 @@ extension JournalStore {
     /// Whether there is none.
     package func isEmpty() throws -> Bool { try part(upTo: nil, orAt: false) == nil }
 
-    /// What the journal holds, by the passes over the collection.
-    package func passes() throws -> [Pass] {
-        let isFirst: BSONValue = ["$eq": ["$_id.part", 0]]
-        var cursor = journal.aggregate(
-            [
-                ["$match": ["_id": ["$gte": ["job": .string(job)], "$lt": ["job": .string(job), "range": .maxKey]]]],
-                [
-                    "$group": [
-                        "_id": "$pass", "chunks": ["$sum": ["$cond": [isFirst, 1, 0]]],
-                        "changes": ["$sum": ["$cond": [isFirst, "$count", 0]]], "touched": ["$addToSet": "$touched"],
-                    ]
-                ],
-            ], options: ["readConcern": ["level": "majority"]])
-        var passes: [Pass] = []
+    /// What the journal holds, and what it should hold.
+    package struct Contents {
+        /// By the passes over the collection, the first one first.
+        package var passes: [Pass] = []
+        /// Attempts that it should hold: they are numbered from 1 on.
+        package var attempts = 0
+        /// Of those, the ones that it does not hold, or not whole.
+        package var missing = 0
+    }
+
+    /// Counts what the journal holds.
+    /// - Parameter last: the number of the last attempt that a checkpoint tells of.
+    package func contents(upTo last: Int64) throws -> Contents {
+        let names: BSONDocument = ["pass": 1, "parts": 1, "count": 1, "touched": 1]
+        var cursor = journal.find(
+            attempts,
+            options: ["sort": ["_id": 1], "projection": .object(names), "readConcern": ["level": "majority"]])
+        var passes: [Int: Pass] = [:]
+        var whole = 0
+        var (sequence, parts, highest) = (Int64(0), 0, last)
         while let document = try cursor.nextDocument() {
-            let touched = (document["touched"]?.document?.values ?? []).flatMap { $0.document?.values ?? [] }
-            passes.append(
-                Pass(
-                    pass: document["_id"]?.integer ?? 0, chunks: document["chunks"]?.integer ?? 0,
-                    changes: document["changes"]?.integer ?? 0, touched: Set(touched.compactMap(\.text))))
+            let key = document["_id"]?.document
+            let number = key?["seq"]?.integer.map { Int64($0) } ?? 0
+            if number != sequence { (sequence, parts) = (number, 0) }
+            parts += 1
+            highest = max(highest, number)
+            if parts == document["parts"]?.integer { whole += 1 }
+            var pass = passes[document["pass"]?.integer ?? 0, default: Pass(
+                pass: document["pass"]?.integer ?? 0, chunks: 0, changes: 0, touched: [])]
+            if parts == 1 {
+                pass.chunks += 1
+                pass.changes += document["count"]?.integer ?? 0
+            }
+            pass.touched.formUnion((document["touched"]?.document?.values ?? []).compactMap(\.text))
+            passes[pass.pass] = pass
         }
-        return passes
+        return Contents(
+            passes: passes.values.sorted { $0.pass < $1.pass }, attempts: Int(highest), missing: Int(highest) - whole)
     }
 }
 
@@ -142,7 +229,7 @@ extension JournalStore {
     package func created(before sequence: Int64?) throws(MongoError) -> CreatedChildren? {
         let job = BSONValue.string(job)
         let end: BSONValue =
-            sequence.map { ["job": job, "range": 0, "seq": .long($0), "part": 0] } ?? ["job": job, "range": .maxKey]
+            sequence.map { ["job": job, "range": 0, "seq": .long($0), "part": 0] } ?? ["job": job, "range": 1]
         var cursor = journal.find(
             ["_id": ["$gte": ["job": job], "$lt": end], "created": ["$exists": true]],
             options: [

@@ -10,6 +10,8 @@ package struct Progress {
     package var chunks: Int
     /// Documents that those chunks changed; a chunk that was written and not checkpointed is not in it.
     package var modified: Int
+    /// The number of the last attempt in the journal.
+    package var journaled: Int64
     /// The `_id` of the last document that was done in this pass: for who looks, as nothing goes on from there.
     package private(set) var last: BSONValue?
     /// Set while a pass is under way.
@@ -37,6 +39,7 @@ package struct Progress {
         processed = document["walked"]?.integer ?? 0
         chunks = document["chunks"]?.integer ?? 0
         modified = document["modified"]?.integer ?? 0
+        journaled = document["journaled"]?.integer.map { Int64($0) } ?? 0
         last = document["last"]?.document?["v"]
         upper = document["upper"]?.document?["v"]
     }

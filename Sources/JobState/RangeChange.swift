@@ -16,7 +16,8 @@ package enum RangeChange {
     package static func checkpoint(_ progress: Progress) -> BSONDocument {
         [
             "last": progress.last.map { ["$literal": ["v": $0]] } ?? "$$REMOVE", "chunks": .integer(progress.chunks),
-            "modified": .integer(progress.modified), "walked": .integer(progress.processed), "active": "$$NOW",
+            "modified": .integer(progress.modified), "journaled": .long(progress.journaled), "written": "$$NOW",
+            "walked": .integer(progress.processed), "active": "$$NOW",
             "recent": recent(processed: progress.processed),
         ]
     }

@@ -95,7 +95,7 @@ extension BSONDocument {
     /// The reply, unless it holds write errors: then the first is thrown.
     fileprivate func checked(host: String) throws(MongoError) -> BSONDocument {
         if let first = WriteError.all(of: self).first {
-            throw MongoError(first, labels: errorLabels, host: host, modified: modified)
+            throw MongoError(first, of: self, host: host)
         }
         return self
     }

@@ -9,7 +9,7 @@ extension MongoError {
         self.init(
             domain, Code(rawValue: domain.isServer ? number : -number), message: error.text,
             codeName: reply?.errorDetail["codeName"]?.text, labels: reply?.errorLabels ?? [], host: host,
-            modified: reply?.modified)
+            modified: reply?.modified, modifiedAtLeast: reply?.modifiedAtLeast)
     }
 
     /// The write concern error of a reply that is `ok: 1`; `nil` when it has none.
@@ -18,17 +18,25 @@ extension MongoError {
     init?(writeConcernErrorOf reply: BSONDocument, host: String?) {
         guard let detail = reply.writeConcernError, let code = detail["code"]?.integer else { return nil }
         if let refused = WriteError.all(of: reply).first {
-            self.init(refused, labels: reply.errorLabels, host: host, modified: reply.modified)
+            self.init(refused, of: reply, host: host)
             return
         }
         self.init(
             .writeConcern, Code(rawValue: code), message: detail["errmsg"]?.text ?? "write concern error",
-            codeName: detail["codeName"]?.text, labels: reply.errorLabels, host: host, modified: reply.modified)
+            codeName: detail["codeName"]?.text, labels: reply.errorLabels, host: host, modified: reply.modified,
+            modifiedAtLeast: reply.modifiedAtLeast)
     }
 
     /// One write's error, as an error of the whole.
-    init(_ error: WriteError, labels: Set<String> = [], host: String? = nil, modified: Int? = nil) {
-        self.init(.server, error.code, message: error.message, labels: labels, host: host, modified: modified)
+    init(_ error: WriteError, labels: Set<String>, host: String) {
+        self.init(.server, error.code, message: error.message, labels: labels, host: host)
+    }
+
+    /// One write's error, as that of the whole reply.
+    init(_ error: WriteError, of reply: BSONDocument, host: String? = nil) {
+        self.init(
+            .server, error.code, message: error.message, labels: reply.errorLabels, host: host, modified: reply.modified,
+            modifiedAtLeast: reply.modifiedAtLeast)
     }
 
     /// A reply, or a document of a cursor, whose bytes are no BSON.
@@ -58,6 +66,9 @@ extension BSONDocument {
     /// How many documents the write of this reply changed; `nil` where it does not tell, as of an update that was refused
     /// in its midst.
     var modified: Int? { self["writeErrors"] == nil ? self["nModified"]?.integer : nil }
+
+    /// The sum of what whole statements changed.
+    var modifiedAtLeast: Int? { self["nModified"]?.integer }
 
     /// Where the code's name stands.
     fileprivate var errorDetail: BSONDocument { self["codeName"] == nil ? writeConcernError ?? self : self }

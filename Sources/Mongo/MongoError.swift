@@ -22,11 +22,13 @@ package struct MongoError: Error, Hashable, Sendable {
     package let missingPrivilege: Privilege?
     /// Documents that the write had changed all the same; `nil` where the reply does not tell.
     package let modified: Int?
+    /// The same, without what an update of several documents had changed before one of them was refused.
+    package let modifiedAtLeast: Int?
 
     /// Makes an error; `message` is redacted here.
     package init(
         _ domain: Domain, _ code: Code, message: String, codeName: String? = nil, labels: Set<String> = [],
-        host: String? = nil, modified: Int? = nil
+        host: String? = nil, modified: Int? = nil, modifiedAtLeast: Int? = nil
     ) {
         self.domain = domain
         self.code = code
@@ -38,6 +40,7 @@ package struct MongoError: Error, Hashable, Sendable {
         missingPrivilege = code == .unauthorized ? Privilege(refusal: message) : nil
         self.host = host
         self.modified = modified
+        self.modifiedAtLeast = modifiedAtLeast
     }
 }
 

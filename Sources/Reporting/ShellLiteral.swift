@@ -12,6 +12,7 @@ enum ShellLiteral {
         switch value {
         case .double(let number): double(number)
         case .string(let text): string(text)
+        case .invalidString: string(value.text ?? "")
         case .object(let document): object(document)
         case .array(let document): "[\(document.values.map(text).joined(separator: ", "))]"
         case .binary(let subtype, let bytes): binary(subtype, bytes)

@@ -26,6 +26,14 @@ package struct UndoJSON {
             ("restored", .integer(report.restored)),
             ("restored_earlier", .integer(report.earlier)),
             ("as_before", .integer(report.asBefore)),
+            ("missing_chunks", .integer(report.missing)),
+            (
+                "included_uncertain",
+                .object([
+                    ("documents", .integer(report.included.count)),
+                    ("ids", .array(report.included.ids.map { .extended($0) })),
+                ])
+            ),
             ("left_alone", .array(report.leftAlone.filter { $0.count > 0 }.map(left))),
             ("created", children),
             (

@@ -20,6 +20,16 @@ package enum UndoText {
         if report.asBefore > 0, report.outcome == .dryRun {
             lines.append("  as before already: \(report.asBefore.grouped)")
         }
+        if report.missing > 0 {
+            lines.append(
+                "  the journal is not whole: \(report.missing.grouped) of \(report.attempts.counted("chunk")) "
+                    + "\(report.missing == 1 ? "is" : "are") missing, and what they changed cannot be taken back")
+        }
+        if report.included.count > 0 {
+            lines.append(
+                "  of these uncertain, and included as asked: \(report.included.count.grouped), "
+                    + ids(report.included.ids, of: report.included.count))
+        }
         lines += report.leftAlone.filter { $0.count > 0 }.map { left in
             "  left alone, \(left.left.text): \(left.count.grouped), \(ids(left.ids, of: left.count))"
         }
@@ -82,6 +92,7 @@ extension UndoReport.LeftDocument {
         switch reason {
         case .changed: "changed since"
         case .gone: "no longer there"
+        case .uncertain: "uncertain, as the job is not known to have written it"
         case .locked: "locked by the sync translator"
         case .refused: "refused by the server" + (code.map { " (code \($0))" } ?? "")
         }

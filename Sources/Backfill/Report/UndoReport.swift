@@ -10,13 +10,18 @@ package struct UndoReport: Sendable {
         case gone
         /// A write of the sync translator is under way in it, or was left over.
         case locked
+        /// It looks as the job would have left it, and nobody knows that it was the job: the write was not acknowledged, or
+        /// the document is another one by now.
+        case uncertain
         /// The server refuses the document as it was.
         case refused
 
         /// Whether the operator has to see to such a document; of one that is gone nothing is left to see to.
         package var isTrouble: Bool { self != .gone }
         /// Whether a further undo may succeed.
-        var isPassing: Bool { self == .locked || self == .refused }
+        func isPassing(includingUncertain: Bool) -> Bool {
+            self == .locked || self == .refused || (includingUncertain && self == .uncertain)
+        }
     }
 
     /// A document that is left alone.
@@ -104,6 +109,12 @@ package struct UndoReport: Sendable {
     package var earlier = 0
     /// Changes that were taken back already, or were never written.
     package var asBefore = 0
+    /// Chunks that the journal should hold, and does not: what they changed is not taken back.
+    package var missing = 0
+    /// All chunks that it should hold.
+    package var attempts = 0
+    /// What is uncertain and is taken back all the same, as the operator asked.
+    package var included: (ids: [BSONValue], count: Int) = ([], 0)
     /// What is left alone.
     package var leftAlone: [LeftAlone] = []
     /// The documents that the job made in other collections; `nil` where it made none.
@@ -125,7 +136,7 @@ package struct UndoReport: Sendable {
     /// Whether documents remain that need the operator.
     package var hasFindings: Bool {
         if case .stopped = outcome { return false }
-        return leftAlone.contains { $0.left.reason.isTrouble && $0.count > 0 } || unjournaled > 0 || refusal != nil
+        return leftAlone.contains { $0.left.reason.isTrouble && $0.count > 0 } || unjournaled > 0 || missing > 0 || refusal != nil
             || children?.left.isEmpty == false
     }
 }

@@ -19,8 +19,11 @@ extension BackfillRun {
     /// Takes a chunk through all of it, or as much of it as there is room for.
     mutating func attempt(_ chunk: Chunk) throws -> Attempt {
         durability.begin()
+        (attempted, acknowledged) = (nil, [])
         do {
             let attempt = try run(chunk)
+            // Cut off or refused: what it has written all the same is its own.
+            try acknowledge(job.phases[chunk.phase])
             // Whatever was written of a chunk that is not checkpointed, its journal has to stay.
             try confirmJournal()
             return attempt
@@ -28,6 +31,7 @@ extension BackfillRun {
             try confirmJournal()
             return try narrow(chunk, failure.error)
         } catch {
+            try? acknowledge(job.phases[chunk.phase])
             try? confirmJournal()
             saveCount()
             throw error
@@ -52,11 +56,14 @@ extension BackfillRun {
             return .done(0, rest: rest)
         }
         if FaultInjection.isPlanted(.checkpointFirst) { _ = try checkpoint(documents, of: chunk) }
-        switch try write(documents, of: phase) {
+        switch try write(documents, of: phase, carefully: chunk.isCareful) {
         case .tooSlow: return .again(chunk.anew(in: pacing.documents))
-        case .refused(let error): return try narrow(chunk, error)
+        case .refused(let error):
+            try acknowledge(phase)
+            return try narrow(chunk, error)
         case .done(let conflicts):
             FaultInjection.reached(.afterWrite)
+            try acknowledge(phase)
             let modified = tally.uncounted
             guard try checkpoint(documents, of: chunk) else { return .again(chunk.anew(in: chunk.ids.count)) }
             account.confirm(harming: documents.filter { $0.judgement == .harmful }.map(\.id))
@@ -77,13 +84,13 @@ extension BackfillRun {
         // A deploy may have made a phase risky since they were read.
         if let documents = chunk.documents, chunk.detail == detail { return (documents, phase, []) }
         let (now, later) = phase.earlierOfClient.isEmpty ? (chunk, nil) : chunk.cut(after: Self.mostCleared)
-        let (context, uuid) = (job.context(collection), checkedUUID)
+        let (context, uuid, evidence) = (job.context(collection), checkedUUID, evidence)
         let amount = ReadAmount(documents: .max, bytes: pacing.bytes)
         return try kernel.retrying {
             let phase = try cleared(phase, for: now.ids)
             var cursor = DueCursor(
                 .ids(now.ids), of: phase, detail, in: context,
-                collectionUUID: uuid)
+                collectionUUID: uuid, evidence: evidence)
             let documents = try cursor.read(amount)
             let isCut = documents.reduce(0) { $0 + $1.size } >= amount.bytes
             let read = Set(documents.map(\.id))
@@ -189,26 +196,33 @@ extension BackfillRun {
         _ documents: [DueDocument], of phase: Phase, at index: Int
     ) throws -> [DueDocument] {
         guard runner.keepsJournal, !documents.isEmpty else { return documents }
-        var entries = ChunkJournal(touched: phase.touched)
+        var entries = ChunkJournal(touched: phase.touched, evidence: evidence.names)
         let written = try documents.filter { document in
             guard let change = document.change,
                 try entries.add(
                     document.id, before: change.before, after: change.after,
-                    positions: phase.isServerSide ? change.positions : nil)
+                    positions: phase.isServerSide ? change.positions : nil, evidence: change.evidence)
             else { return false }
             for creation in change.created { entries.add(creation) }
             return true
         }
         guard entries.count > 0 else { return [] }
         try kernel.keepLease()
-        journaled += 1
-        let journal = WriteDurability.Journal(
-            entries: entries,
-            key: JournalStore.Key(
-                sequence: Int64(kernel.lease.token) << 32 | journaled, pass: progress.pass, phase: index,
-                chunk: found),
-            touched: phase.touched)
-        durability.add(journal, try send(journal, isFinal: durability.waitsEachTime))
+        while true {
+            let number = try nextSequence()
+            let journal = WriteDurability.Journal(
+                entries: entries,
+                key: JournalStore.Key(sequence: number, pass: progress.pass, phase: index, chunk: found),
+                touched: phase.touched)
+            do { durability.add(journal, try send(journal, isFinal: durability.waitsEachTime)) } catch
+                is JournalStore.NumberTaken
+            {
+                sequence = nil
+                continue
+            }
+            (progress.journaled, attempted) = (number, JournaledAttempt(number, written))
+            break
+        }
         FaultInjection.reached(.afterJournal)
         return written
     }
@@ -240,9 +254,14 @@ extension BackfillRun {
     /// The fewest documents for which one more command side by side is worth its round trips.
     private static let leastSideBySide = 50
 
-    private mutating func write(_ documents: [DueDocument], of phase: Phase) throws -> Writing {
+    /// - Parameter isCareful: whether each document has a statement of its own, so that one that is refused stops no other
+    ///   and the server tells exactly what it wrote.
+    private mutating func write(
+        _ documents: [DueDocument], of phase: Phase, carefully isCareful: Bool
+    ) throws -> Writing {
         let writer = ChunkWriter(
-            job: job.job, phase: phase, isJournaled: runner.keepsJournal, collectionUUID: checkedUUID)
+            job: job.job, phase: phase, isJournaled: runner.keepsJournal, collectionUUID: checkedUUID,
+            isCareful: isCareful)
         var ready = documents
         if !phase.isServerSide {
             let creation = try create(for: documents)
@@ -257,7 +276,7 @@ extension BackfillRun {
         for index in 0..<(commands.map(\.count).max() ?? 0) {
             let step = commands.compactMap { $0.indices.contains(index) ? $0[index] : nil }
             let (isFinal, pool) = (durability.waitsEachTime, kernel.pool)
-            let ended = try send(documents.count) { lease, client in
+            let ended = try send(documents.count, in: phase, isPerDocument: writer.isPerDocument) { lease, client in
                 writer.send(step, under: lease, isFinal: isFinal, on: client, and: pool)
             }
             if let ended { return ended }
@@ -274,7 +293,7 @@ extension BackfillRun {
         for (namespace, creations) in Dictionary(grouping: Set(created), by: \.namespace) {
             for slice in creations.map({ BSONValue.object($0.document) }).commandSlices(count: 500) {
                 let writer = ChildWriter(job: job.job, namespace: namespace, documents: slice.compactMap(\.document))
-                let ended = try send(documents.count, countsDocuments: false) { lease, client in
+                let ended = try send(documents.count, in: nil) { lease, client in
                     [Result { () throws(MongoError) in try writer.send(under: lease, on: client) }]
                 }
                 if let ended { return ([], ended) }
@@ -292,27 +311,39 @@ extension BackfillRun {
     /// Sends commands side by side, which may be repeated; `nil` when all are done.
     /// - Parameters:
     ///   - documents: how many the chunk has.
-    ///   - countsDocuments: whether they write the job's own documents, and name their term; others wait for a majority.
+    ///   - phase: that of the job's own documents; `nil` for others, which name no term and wait for a majority.
+    ///   - isPerDocument: whether each statement concerns one document.
     ///   - commands: gives the server's replies.
     private mutating func send(
-        _ documents: Int, countsDocuments: Bool = true,
+        _ documents: Int, in phase: Phase?, isPerDocument: Bool = true,
         _ commands: (Lease, borrowing Client) -> [Result<BSONDocument, MongoError>]
     ) throws -> Writing? {
         while !kernel.stop.isRaised {
             try kernel.keepLease()
             let (lease, retry) = (kernel.lease, kernel.retry)
             FaultInjection.reached(.beforeWrite)
+            var isLost = false
             do {
                 let timeLimit = try retry.run { () throws -> MongoError? in
+                    // What was lost, and may have been done, is told from what this one does.
+                    if isLost, let phase, let attempt = attempted {
+                        let doubtful = try changed(attempt.documents, by: phase)
+                        attempted?.countAnew(without: doubtful)
+                        isLost = false
+                    }
                     var failures: [MongoError] = []
                     for outcome in commands(lease, kernel.client) {
                         switch outcome {
                         case .success(let reply):
-                            guard countsDocuments else { continue }
+                            guard phase != nil else { continue }
                             tally.wrote(reply["nModified"]?.integer ?? 0)
+                            attempted?.wrote(reply["nModified"]?.integer ?? 0)
                             durability.add(reply)
                         case .failure(let error):
                             tally.failed(error.modified)
+                            if phase != nil, attempted?.failed(error, isPerDocument: isPerDocument) == false {
+                                isLost = true
+                            }
                             kernel.doubt(error)
                             failures.append(error)
                         }
@@ -377,6 +408,8 @@ extension BackfillRun {
         }
         guard durability.isConfirmed(by: reply) else {
             try confirmJournal()
+            let acknowledged = acknowledged
+            try kernel.retrying { try kernel.store.journal.withdraw(acknowledged) }
             self.progress = earlier
             tally.giveUp(isLow: tally.uncounted > 0)
             _ = try kernel.retrying { try kernel.store.ranges.save(earlier, under: lease) }

@@ -12,7 +12,7 @@ extension BackfillRun {
     /// document that ends it alone is skipped.
     mutating func narrow(_ chunk: Chunk, _ error: MongoError) throws -> Attempt {
         guard chunk.ids.count == 1, let id = chunk.ids.first else {
-            return .again(chunk.anew(in: (chunk.ids.count + 1) / 2))
+            return .again(chunk.anew(in: (chunk.ids.count + 1) / 2, carefully: true))
         }
         let failure = Failure(id, error, phase: chunk.phase)
         if let stop = skipped.refusal(of: failure) { return .stopped(stop) }

@@ -27,8 +27,14 @@ struct BackfillRun: ~Copyable {
     var limits: Job.Limits
     /// What the last look at the whole collection found.
     var survey: Survey.Result?
-    /// Attempts of this run that are in the journal.
-    var journaled: Int64 = 0
+    /// The number of the newest attempt in the journal; `nil` before this run's first.
+    var sequence: Int64?
+    /// The attempt at hand, until it is recorded what it has written.
+    var attempted: JournaledAttempt?
+    /// The attempts of the chunk at hand of which that is recorded.
+    var acknowledged: [Int64] = []
+    /// The fields that tell documents from others of the same `_id`.
+    var evidence = DocumentEvidence([])
     /// The number, in the journal, of what was found together: how many chunks were done then.
     var found = 0
 
@@ -112,6 +118,7 @@ struct BackfillRun: ~Copyable {
         takeOver()
         let isReplicaSet = try kernel.retrying { try kernel.client.hello().topology == .replicaSet }
         durability = WriteDurability(isReplicaSet: isReplicaSet)
+        try chooseEvidence()
         // Without those that were repaired since, and those that were only locked.
         let earlier = try settleFailures().filter { $0.code != 0 }.map(\.id)
         skipped = SkippedDocuments(most: runner.options.maxErrors, earlier: Set(earlier))
@@ -262,13 +269,13 @@ extension BackfillRun {
     }
 
     private func open(readsIDs: Bool) -> ChunkReader {
-        let (job, uuid) = (job, checkedUUID)
+        let (job, uuid, evidence) = (job, checkedUUID, evidence)
         let (phase, detail) =
             readsIDs ? (job.whole, .id) : (job.phases[0], job.phases[0].detail(keepsJournal: runner.keepsJournal))
         return ChunkReader(detail, on: kernel.pool) { client in
             DueCursor(
                 .collection, of: phase, detail, in: job.context(client.collection(job.job.namespace)),
-                collectionUUID: uuid)
+                collectionUUID: uuid, evidence: evidence)
         }
     }
 }

@@ -1,4 +1,5 @@
 import BSON
+import JobState
 import Jobs
 
 /// A document that needs a phase, as a reader found it.
@@ -15,6 +16,8 @@ struct DueDocument: Sendable {
         let after: BSONDocument
         /// The places of the touched fields among all fields of the document, where the journal has to keep them.
         var positions: [Int]?
+        /// What tells the document from another of the same `_id`; see ``DocumentEvidence``.
+        var evidence: [UInt8] = []
         /// The documents of other collections that have to be there first.
         var created: [ClientCreation] = []
     }
@@ -35,6 +38,8 @@ struct Chunk: Sendable {
     private(set) var detail = DueCursor.Detail.id
     /// How often some of them changed between reading and writing, and were met again.
     private(set) var conflicts = 0
+    /// Whether one of its documents was refused, so that each is written by itself.
+    private(set) var isCareful = false
 
     /// Documents that may need the phase, and are still to be read.
     init(_ ids: [BSONValue], phase: Int, conflicts: Int = 0) {
@@ -47,12 +52,19 @@ struct Chunk: Sendable {
     }
 
     /// The chunk in parts of so many documents, as they are now.
-    func anew(in count: Int) -> [Chunk] { ids.parts(of: count).map { Chunk($0, phase: phase, conflicts: conflicts) } }
+    /// - Parameter isCareful: whether one of them was refused.
+    func anew(in count: Int, carefully isCareful: Bool = false) -> [Chunk] {
+        ids.parts(of: count).map { ids in
+            var chunk = Chunk(ids, phase: phase, conflicts: conflicts)
+            chunk.isCareful = isCareful || self.isCareful
+            return chunk
+        }
+    }
 
     /// The chunk in parts of so many documents, as they were read.
     func parts(of count: Int) -> [Chunk] {
         if let documents { return documents.parts(of: count).map { Chunk($0, detail, phase: phase) } }
-        return ids.parts(of: count).map { Chunk($0, phase: phase, conflicts: conflicts) }
+        return anew(in: count)
     }
 
     /// The first so many documents, and the others.

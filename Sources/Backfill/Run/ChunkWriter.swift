@@ -14,6 +14,11 @@ struct ChunkWriter {
     let isJournaled: Bool
     /// The collection that the job was planned on: should it be replaced meanwhile, the server refuses the write.
     let collectionUUID: BSONValue?
+    /// Whether each document has a statement of its own.
+    var isCareful = false
+
+    /// Whether each statement concerns one document.
+    var isPerDocument: Bool { isCareful || !phase.isServerSide }
 
     /// One statement of a command.
     struct Update {
@@ -106,8 +111,8 @@ struct ChunkWriter {
         var command = BSONBuilder()
         command.append("update", .string(job.namespace.collection))
         command.append("updates", .array(of: statements))
-        // The statements of a step of the client are each of one document, and none waits for another.
-        if !phase.isServerSide { command.append("ordered", false) }
+        // Of statements that are each of one document none waits for another.
+        if isPerDocument { command.append("ordered", false) }
         command.append("maxTimeMS", .long(limit))
         command.append("writeConcern", isFinal ? ["w": "majority", "wtimeout": .long(limit)] : ["w": 1])
         command.append("comment", .string("shipshape backfill \(job.name)"))
@@ -165,7 +170,8 @@ extension ChunkWriter {
         let steps = likeness.isHarmless ? phase.harmlessSteps : phase.steps
         guard !steps.isEmpty else { return [] }
         let condition = Expression.all([need(of: steps)] + (try isStillSo(likeness, documents, for: steps)))
-        return documents.map(\.id).commandSlices().map {
+        let ids = documents.map(\.id)
+        return (isCareful ? ids.map { [$0] } : ids.commandSlices()).map {
             Update(ids: $0, condition: condition, pipeline: steps.updateOfNeeding)
         }
     }

@@ -22,11 +22,17 @@ struct DueCursor: ~Copyable {
     private var evaluation: Evaluation?
     /// The fields whose places are read beside a preview; `nil` where no field goes or moves.
     private var placed: [String]?
+    private let evidence: DocumentEvidence
     private var isOver = false
 
     /// - Parameter collectionUUID: the collection that the job was planned on: should it be replaced meanwhile, the server
     ///   refuses the read.
-    init(_ scope: ReadScope, of phase: Phase, _ detail: Detail, in context: ClientContext, collectionUUID: BSONValue?) {
+    /// - Parameter evidence: the fields of which the journal keeps a digest.
+    init(
+        _ scope: ReadScope, of phase: Phase, _ detail: Detail, in context: ClientContext, collectionUUID: BSONValue?,
+        evidence: DocumentEvidence = DocumentEvidence([])
+    ) {
+        self.evidence = evidence
         switch detail {
         case .id:
             let more: KeyValuePairs<String, BSONValue> = collectionUUID.map { ["collectionUUID": $0] } ?? [:]
@@ -34,7 +40,7 @@ struct DueCursor: ~Copyable {
                 scope.stages(where: phase.mayNeed, quick: phase.quickNeed) + [["$project": ["_id": 1]]],
                 options: scope.options("find", more))
         case .touched:
-            touched = TouchedFields(scope, of: phase, in: context.collection, collectionUUID: collectionUUID)
+            touched = TouchedFields(scope, of: phase, in: context.collection, collectionUUID: collectionUUID, evidence: evidence)
         case .whole where phase.isServerSide:
             preview = Preview(scope, through: phase, in: context, onlyNeeding: true)
             placed = phase.removesFields ? phase.touched : nil
@@ -60,13 +66,16 @@ struct DueCursor: ~Copyable {
             guard let id = outcome.after["_id"], let before = outcome.before else { continue }
             let positions = try placed.map { try before.positions(of: $0) }
             return DueDocument(
-                id: id, change: DueDocument.Change(before: before, after: outcome.after, positions: positions))
+                id: id,
+                change: DueDocument.Change(
+                    before: before, after: outcome.after, positions: positions, evidence: try evidence.digest(of: before)))
         }
         while let outcome = try evaluation?.next() {
             guard outcome.isChanged, let id = outcome.before["_id"] else { continue }
             return DueDocument(
                 id: id,
-                change: DueDocument.Change(before: outcome.before, after: outcome.after, created: outcome.created))
+                change: DueDocument.Change(before: outcome.before, after: outcome.after, evidence: try evidence.digest(of: outcome.before),
+                    created: outcome.created))
         }
         return nil
     }

@@ -30,6 +30,8 @@ package struct RunOptions: Sendable {
     package var lockWait: Duration = .seconds(10)
     /// Whether locks that do not change in that time are taken away.
     package var unsetsLocks = false
+    /// Whether an undo takes back what it does not know to be the job's, too.
+    package var includesUncertain = false
     /// How long a passing failure, such as an election, is bridged.
     package var retryLimit: Duration = .seconds(60)
 

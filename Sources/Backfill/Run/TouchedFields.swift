@@ -1,4 +1,5 @@
 import BSON
+import JobState
 import Jobs
 import Mongo
 
@@ -6,11 +7,13 @@ import Mongo
 /// no whole document.
 struct TouchedFields: ~Copyable {
     private let names: [String]
+    private let evidence: DocumentEvidence
     private let collection: MongoCollection
     private var cursor: Cursor
 
     private static let beforeMark = "__shipshape_before"
     private static let placesMark = "__shipshape_places"
+    private static let evidenceMark = "__shipshape_evidence"
     private static let afterName = "a"
 
     /// From which size on the touched fields as they are do not travel beside what they will be: both in one have 16 MiB.
@@ -18,23 +21,29 @@ struct TouchedFields: ~Copyable {
 
     /// - Parameter collectionUUID: the collection that the job was planned on: should it be replaced meanwhile, the server
     ///   refuses the read.
-    init(_ scope: ReadScope, of phase: Phase, in collection: MongoCollection, collectionUUID: BSONValue?) {
+    /// - Parameter evidence: further fields, of which a digest is given.
+    init(
+        _ scope: ReadScope, of phase: Phase, in collection: MongoCollection, collectionUUID: BSONValue?,
+        evidence: DocumentEvidence
+    ) {
         names = phase.touched
+        self.evidence = evidence
         self.collection = collection
         cursor = collection.aggregate(
-            scope.stages(where: phase.needs, quick: phase.quickNeed) + Self.stages(of: phase),
+            scope.stages(where: phase.needs, quick: phase.quickNeed) + Self.stages(of: phase, evidence),
             options: scope.options("journal", collectionUUID.map { ["collectionUUID": $0] } ?? [:]))
     }
 
     /// The next document that needs the phase; `nil` at the end.
     mutating func next() throws -> DueDocument? {
-        let (names, collection) = (names, collection)
+        let (names, evidence, collection) = (names, evidence, collection)
         while let view = try cursor.next() {
             guard let id = try view.find("_id"), let before = try view.find(Self.beforeMark),
                 let after = try view.find(Self.afterName)
             else { continue }
             let places = try view.find(Self.placesMark).map { try view.value($0).document?.values ?? [] }
             let positions = places.map { $0.map { $0.integer ?? -1 } }
+            let others = try view.find(Self.evidenceMark).map { BSONDocument(copying: try view.document($0)) }
             let value = try view.value(id)
             let willBe = BSONDocument(copying: try view.document(after))
             // Should a large one have changed between the two looks, undo finds another digest, and leaves it alone.
@@ -44,7 +53,8 @@ struct TouchedFields: ~Copyable {
                 : try Self.read(names, of: value, in: collection)
             guard let was else { continue }
             return DueDocument(
-                id: value, change: DueDocument.Change(before: was, after: willBe, positions: positions))
+                id: value, change: DueDocument.Change(
+                    before: was, after: willBe, positions: positions, evidence: try evidence.digest(of: others ?? [:])))
         }
         return nil
     }
@@ -63,11 +73,16 @@ struct TouchedFields: ~Copyable {
         return try cursor.nextDocument()
     }
 
-    private static func stages(of phase: Phase) -> [BSONDocument] {
+    private static func stages(of phase: Phase, _ evidence: DocumentEvidence) -> [BSONDocument] {
         let fields = BSONDocument(phase.touched.map { ($0, .string("$\($0)")) })
         let isLarge: BSONValue = ["$gt": [["$bsonSize": .object(fields)], .integer(large)]]
         var marks: [(String, BSONValue)] = [(beforeMark, ["$cond": [isLarge, true, .object(fields)]])]
         if phase.removesFields { marks.append((placesMark, places(of: phase.touched))) }
+        if !evidence.names.isEmpty {
+            let others = BSONValue.object(BSONDocument(evidence.names.map { ($0, .string("$\($0)")) }))
+            let isLong: BSONValue = ["$gt": [["$bsonSize": others], .integer(DocumentEvidence.largest)]]
+            marks.append((evidenceMark, ["$cond": [isLong, ["$literal": [:]], others]]))
+        }
         // Not `$project`: where the document has a list of that name, it puts the fields into each element of the list.
         let kept = ["_id"] + marks.map(\.0)
         let entry = kept.map { ($0, BSONValue.string("$\($0)")) } + [(afterName, .object(fields))]

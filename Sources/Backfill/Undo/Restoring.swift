@@ -16,15 +16,22 @@ struct Restoring {
     func restored() throws(BSONError) -> BSONDocument { try group.restored(current) }
 
     /// The update that restores documents of one group, while they are as they were read.
-    /// - Parameter documents: all of one group, and alike in the changed fields.
-    static func statement(_ documents: [Restoring], under lease: Lease) throws(BSONError) -> UpdateStatement? {
+    ///
+    /// It writes the changed fields and no others. Only where a field went and has to come back to its place, the whole
+    /// document is written, by a pipeline: it takes every byte as it is.
+    /// - Parameters:
+    ///   - documents: all of one group, and alike in the changed fields.
+    ///   - isPlaced: whether fields come back to their places; else they come to the end.
+    static func statement(
+        _ documents: [Restoring], under lease: Lease, isPlaced: Bool
+    ) throws(BSONError) -> UpdateStatement? {
         guard let first = documents.first else { return nil }
         let group = first.group
         var conditions = [lease.fence, SyncLock.isFree]
-        let update: BSONDocument
-        if group.places != nil {
+        let update: BSONValue
+        if isPlaced {
             conditions.append(try .isExactly(first.current))
-            update = try first.restored()
+            update = [["$replaceWith": ["$literal": .object(try first.restored())]]]
         } else {
             let now = try group.fields(of: first.current)
             conditions += try Expression.areExactly(group.names, asIn: now)
@@ -32,7 +39,7 @@ struct Restoring {
             if !group.before.isEmpty { changes.append(("$set", .object(group.before))) }
             let gone = group.added.filter { now[$0] != nil }
             if !gone.isEmpty { changes.append(("$unset", .object(BSONDocument(gone.map { ($0, "") })))) }
-            update = BSONDocument(changes)
+            update = .object(BSONDocument(changes))
         }
         let filter: BSONDocument = [
             "_id": ["$in": .array(of: documents.map(\.id))], "$expr": Expression.all(conditions).bson,
@@ -40,7 +47,7 @@ struct Restoring {
         // Without the collection's collation texts are compared by their bytes; an _id that is one is found by it.
         let isBinary = !documents.contains { $0.id.dependsOnCollation }
         return UpdateStatement(
-            filter, .object(update), isMulti: group.places == nil, hint: ["_id": 1],
+            filter, update, isMulti: !isPlaced, hint: ["_id": 1],
             collation: isBinary ? ["locale": "simple"] : nil)
     }
 }

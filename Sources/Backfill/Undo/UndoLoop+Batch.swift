@@ -17,8 +17,10 @@ extension UndoLoop {
 
     /// How an entry of the journal and its document go together.
     private enum Found {
-        case due(Restoring)
+        case due(Restoring, isUncertain: Bool = false)
         case asBefore
+        /// There is nothing of the attempt to take back.
+        case settled
         case left(UndoReport.Reason)
     }
 
@@ -36,8 +38,11 @@ extension UndoLoop {
         guard let found = try find(open, of: part) else { return .tooSlow }
         for (entry, found) in found {
             switch found {
-            case .due(let document): due.append(document)
+            case .due(let document, let isUncertain):
+                due.append(document)
+                if isUncertain { tally.include(document.id) }
             case .asBefore: tally.asBefore += 1
+            case .settled: break
             case .left(let reason): left.append((entry.id, UndoReport.LeftDocument(reason: reason)))
             }
         }
@@ -52,6 +57,7 @@ extension UndoLoop {
         }
         guard !kernel.isDry else {
             for document in due { overlay?.restore(document) }
+            remember(due.map(\.id))
             tally.restored += due.count
             for (id, document) in left { tally.leave(id, document) }
             return .done(count)
@@ -67,21 +73,36 @@ extension UndoLoop {
         _ entries: [JournalPart.Entry], of part: JournalPart
     ) throws -> [(JournalPart.Entry, Found)]? {
         guard let current = try read(entries.map(\.id), of: part) else { return nil }
-        return try entries.map { entry in
-            guard let document = current[entry.id] else { return (entry, .left(.gone)) }
-            if SyncLock.isHeld(in: document) { return (entry, .left(.locked)) }
-            let group = part.groups[entry.group]
-            let fields = try group.fields(of: document)
-            if fields == group.before { return (entry, .asBefore) }
-            guard JournalDigest(of: fields) == group.after else { return (entry, .left(.changed)) }
-            return (entry, .due(Restoring(id: entry.id, group: group, groupIndex: entry.group, current: document)))
+        return try entries.map { ($0, try look(at: $0, of: part, as: current[$0.id])) }
+    }
+
+    private func look(at entry: JournalPart.Entry, of part: JournalPart, as document: BSONDocument?) throws -> Found {
+        if written?.missed.contains(entry.id) == true { return .settled }
+        let isKnown = written.map { !$0.unsure.contains(entry.id) } ?? false
+        guard let document else { return .left(.gone) }
+        if SyncLock.isHeld(in: document) { return .left(.locked) }
+        let group = part.groups[entry.group]
+        let fields = try group.fields(of: document)
+        if fields == group.before { return .asBefore }
+        guard JournalDigest(of: fields) == group.after else {
+            // Nobody knows that it was written, or a newer entry has given back what stood there since.
+            return isKnown && !restored.contains(entry.id.hashValue) ? .left(.changed) : .settled
         }
+        let isReplaced = try entry.evidence.map { try part.evidence.isReplaced(document, since: $0) } ?? false
+        guard includesUncertain || (isKnown && !isReplaced) else { return .left(.uncertain) }
+        let restoring = Restoring(id: entry.id, group: group, groupIndex: entry.group, current: document)
+        return .due(restoring, isUncertain: !isKnown || isReplaced)
+    }
+
+    /// Keeps restored documents in mind, as far as there is room.
+    private mutating func remember(_ ids: [BSONValue]) {
+        for id in ids where restored.count < Self.mostRestored { restored.insert(id.hashValue) }
     }
 
     /// The documents as they are, or of each what matters; `nil` when they are too large to be held at once.
     private func read(_ ids: [BSONValue], of part: JournalPart) throws -> [BSONValue: BSONDocument]? {
         let isWhole = budget != nil || part.groups.contains { $0.places != nil }
-        let fields = ["_id"] + part.touched + SyncLock.fields
+        let fields = ["_id"] + part.touched + part.evidence.names + SyncLock.fields
         let projection = isWhole ? [:] : BSONDocument(fields.map { ($0, 1) })
         return try kernel.retrying {
             var documents: [BSONValue: BSONDocument] = [:]
@@ -128,8 +149,8 @@ extension UndoLoop {
             guard let found = try find(entries, of: part) else { return false }
             for (entry, found) in found {
                 switch found {
-                case .due(let document): due.append(document)
-                case .asBefore: break
+                case .due(let document, _): due.append(document)
+                case .asBefore, .settled: break
                 case .left(let reason): left.append((entry.id, UndoReport.LeftDocument(reason: reason)))
                 }
             }
@@ -146,6 +167,7 @@ extension UndoLoop {
     ) throws {
         let leftNow = Set(left.map(\.id))
         tally.restored += restored.count { !leftNow.contains($0) }
+        remember(restored.filter { !leftNow.contains($0) })
         for (document, members) in Dictionary(grouping: left, by: \.document) {
             try kernel.retrying {
                 try kernel.store.leftAlone.add(members.map(\.id), because: document.reason, code: document.code)

@@ -32,7 +32,15 @@ extension UndoLoop {
         var groups: [[Restoring]] = []
         var statements: [UpdateStatement] = []
         for group in isGrouped ? Self.groups(documents) : documents.map({ [$0] }) {
-            guard let one = try Restoring.statement(group, under: lease) else { continue }
+            var isPlaced = group.first?.group.places != nil
+            guard var one = try Restoring.statement(group, under: lease, isPlaced: isPlaced) else { continue }
+            if isPlaced, one.byteCount >= Self.largest,
+                let other = try Restoring.statement(group, under: lease, isPlaced: false)
+            {
+                // The document stands in the command twice; its fields alone fit.
+                (one, isPlaced) = (other, false)
+                tally.moved += 1
+            }
             // What is compared and what is put back travel together: where both are large, no command holds them.
             guard one.byteCount < Self.largest else {
                 if let only = group.first, group.count == 1 {
@@ -87,6 +95,16 @@ extension UndoLoop {
                 throw error
             }
         }
+    }
+
+    /// What is to be said of what was written.
+    var notes: [String] {
+        tally.moved == 0
+            ? []
+            : [
+                "\(tally.moved) \(tally.moved == 1 ? "document is" : "documents are") too large for a command that puts a "
+                    + "field back at its place: the fields stand at the end"
+            ]
     }
 
     private var replaced: BackfillError {

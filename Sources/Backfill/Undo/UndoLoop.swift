@@ -25,7 +25,15 @@ struct UndoLoop: ~Copyable {
     /// Those that earlier undos of the job removed.
     let earlierRemoved: Int
     var batch: Int
+    /// Whether what is uncertain is taken back, too.
+    var includesUncertain = false
+    /// What the attempt at hand is known to have written; `nil` where it was not acknowledged.
+    var written: WrittenDocuments?
+    /// The documents that this undo restored, by a hash: what a newer entry gave back, an older one does not miss.
+    var restored: Set<Int> = []
 
+    /// The most documents that are kept in mind.
+    static let mostRestored = 2_000_000
     /// The most entries of a batch.
     static let batch = 2_000
 
@@ -43,6 +51,9 @@ struct UndoLoop: ~Copyable {
                 done = position.entries
             }
             overlay?.enter(part)
+            written = try kernel.retrying {
+                try kernel.store.journal.written(part.position.sequence).map(WrittenDocuments.init)
+            }
             while done < part.entries.count {
                 if let stop = try kernel.waitForThrottle() { return stop }
                 kernel.restart()
@@ -76,4 +87,12 @@ struct UndoLoop: ~Copyable {
         let changes = retried == nil ? RangeChange.undone(to: position, restored: earlier + tally.restored) : [:]
         try kernel.renew(setting: changes)
     }
+}
+
+/// What an attempt has changed, but for these.
+struct WrittenDocuments {
+    let missed: Set<BSONValue>
+    let unsure: Set<BSONValue>
+
+    init(_ written: JournalStore.Written) { (missed, unsure) = (Set(written.missed), Set(written.unsure)) }
 }

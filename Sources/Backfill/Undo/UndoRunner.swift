@@ -60,15 +60,15 @@ package struct UndoRunner: Sendable {
         let store = try store(pool)
         let subject = try subject(store, on: pool)
         var report = UndoReport(job: job, namespace: subject.namespace, outcome: .dryRun)
-        let passes = try fill(&report, of: subject, store)
+        let contents = try fill(&report, of: subject, store)
         let left = try retry.run { try store.leftAlone.ofJob() }
-        if subject.undoing?.ended != nil, !left.contains(where: { $0.left.reason.isPassing }) {
+        if subject.undoing?.ended != nil, !left.contains(where: { isPassing($0.left.reason) }) {
             report.outcome = .undoneBefore
             report.leftAlone = Self.grouped(left)
             return report
         }
         var loop = try loop(subject, store, on: pool, left: left)
-        loop.overlay = UndoOverlay(passes, judgesWhole: loop.budget != nil)
+        loop.overlay = UndoOverlay(contents.passes, judgesWhole: loop.budget != nil)
         if let stopped = try loop.run(from: loop.retried == nil ? subject.undoing?.position : nil) {
             report.outcome = .stopped(stopped)
         } else if let stopped = try loop.removeChildren(from: loop.retried == nil ? subject.undoing?.children : nil) {
@@ -77,6 +77,7 @@ package struct UndoRunner: Sendable {
         report.children = loop.reportOfChildren(left: loop.children)
         report.restored = loop.tally.restored
         report.asBefore = loop.tally.asBefore
+        report.included = loop.tally.included
         if loop.overlay?.isFull == true {
             report.notes.append(
                 "the job changed more than \(UndoOverlay.most) documents in more than one pass: of the others each change is "
@@ -145,6 +146,8 @@ package struct UndoRunner: Sendable {
         report.restored = loop.tally.restored
         report.earlier = loop.earlier
         report.asBefore = loop.tally.asBefore
+        report.included = loop.tally.included
+        report.notes += loop.notes
         report.leftAlone = Self.grouped(try retry.run { try loop.kernel.store.leftAlone.ofJob() })
         report.children = loop.reportOfChildren(left: try retry.run { try loop.kernel.store.leftAlone.children() })
         if let budget = loop.budget {
@@ -160,13 +163,18 @@ extension UndoRunner {
     @discardableResult
     private func fill(
         _ report: inout UndoReport, of subject: UndoSubject, _ store: borrowing StateStore
-    ) throws -> [JournalStore.Pass] {
-        let passes = try retry.run { try store.journal.passes() }
-        report.chunks = passes.reduce(0) { $0 + $1.chunks }
-        report.changes = passes.reduce(0) { $0 + $1.changes }
+    ) throws -> JournalStore.Contents {
+        let contents = try retry.run { try store.journal.contents(upTo: subject.journaled) }
+        report.chunks = contents.passes.reduce(0) { $0 + $1.chunks }
+        report.changes = contents.passes.reduce(0) { $0 + $1.changes }
+        (report.attempts, report.missing) = (contents.attempts, contents.missing)
         report.notes = subject.notes
         report.unjournaled = subject.unjournaled
-        return passes
+        return contents
+    }
+
+    private func isPassing(_ reason: UndoReport.Reason) -> Bool {
+        reason.isPassing(includingUncertain: options.includesUncertain)
     }
 
     private func loop(
@@ -176,7 +184,7 @@ extension UndoRunner {
     ) throws -> UndoLoop {
         let client = try pool.client()
         let isOver = subject.undoing?.ended != nil
-        let passing = Set(left.filter { $0.left.reason.isPassing }.map(\.id))
+        let passing = Set(left.filter { isPassing($0.left.reason) }.map(\.id))
         let byBytes = subject.averageSize.map { max(1, (16 << 20) / max(1, $0)) } ?? UndoLoop.batch
         let budget = try budget(subject, on: client, pool)
         let throttler: Throttler? =
@@ -188,7 +196,8 @@ extension UndoRunner {
             runner: self, subject: subject, kernel: kernel, budget: budget, earlier: subject.undoing?.restored ?? 0,
             retried: isOver && !passing.isEmpty ? passing : nil,
             leftBefore: Set(left.map(\.id)).subtracting(isOver ? passing : []),
-            earlierRemoved: subject.undoing?.removed ?? 0, batch: min(UndoLoop.batch, byBytes))
+            earlierRemoved: subject.undoing?.removed ?? 0, batch: min(UndoLoop.batch, byBytes),
+            includesUncertain: options.includesUncertain)
     }
 
     private static func grouped(_ left: [(id: BSONValue, left: UndoReport.LeftDocument)]) -> [UndoReport.LeftAlone] {

@@ -21,6 +21,8 @@ struct UndoSubject {
     var notes: [String] = []
     /// Documents that an earlier version of the program changed without a journal, as far as it knew.
     let unjournaled: Int
+    /// The number of the last attempt in the journal that a checkpoint tells of.
+    let journaled: Int64
     /// The undo that was begun.
     let undoing: Undoing?
 
@@ -49,7 +51,7 @@ struct UndoSubject {
         if let later = try store.jobs.laterWriter(of: record) {
             throw BackfillError(
                 .undoRefused,
-                "job \"\(name)\" cannot be undone: the later job \"\(later)\" wrote the same fields of \(namespace); undo "
+                "job \"\(name)\" cannot be undone: the job \"\(later)\" wrote the same fields of \(namespace) later; undo "
                     + "that one first: shipshape undo \(later)")
         }
         let target = try Target.find(namespace, on: store.client.client)
@@ -62,7 +64,7 @@ struct UndoSubject {
         var subject = UndoSubject(
             name: name, namespace: namespace, collectionUUID: target.checksUUID ? target.uuid : nil,
             averageSize: target.averageSize, job: compiled, touched: Set(record.touched.map(\.topLevel)).sorted(),
-            unjournaled: Self.unjournaled(in: range),
+            unjournaled: Self.unjournaled(in: range), journaled: progress.journaled,
             undoing: range["undo"]?.document.map(Undoing.init))
         if try store.client.first("migrations", ["_id": .string(name)]) != nil {
             subject.notes.append(

@@ -8,6 +8,10 @@ struct UndoTally {
     var restored = 0
     var asBefore = 0
     var harm = 0
+    /// What was uncertain, and is taken back all the same.
+    private(set) var included: (ids: [BSONValue], count: Int) = ([], 0)
+    /// Documents of which a field was given back at the end, as its place could not be.
+    var moved = 0
     private(set) var left: [UndoReport.LeftDocument: (ids: [BSONValue], count: Int)] = [:]
     /// All that is left alone: an older change of such a document is not taken back either.
     private(set) var leftIDs: Set<BSONValue> = []
@@ -16,6 +20,11 @@ struct UndoTally {
         guard leftIDs.insert(id).inserted else { return }
         left[document, default: ([], 0)].count += 1
         if left[document, default: ([], 0)].count <= Self.samples { left[document, default: ([], 0)].ids.append(id) }
+    }
+
+    mutating func include(_ id: BSONValue) {
+        included.count += 1
+        if included.count <= Self.samples { included.ids.append(id) }
     }
 
     var report: [UndoReport.LeftAlone] {

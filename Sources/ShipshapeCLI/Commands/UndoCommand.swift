@@ -11,7 +11,8 @@ struct UndoCommand: AsyncParsableCommand {
         abstract: "Takes back what a job changed, where nobody else changed it since.",
         discussion: """
             Works from the job's journal in the state database, newest first; the job's file may be gone. A field that \
-            was changed since is left alone, and its document is listed (exit code 1). Shows the plan and asks; off a \
+            was changed since is left alone, and its document is listed (exit code 1); so is one of which nobody knows \
+            that it was the job, unless --include-uncertain says otherwise. Shows the plan and asks; off a \
             terminal it needs --yes. Runs in batches, each checkpointed, so that it can be stopped or killed at any \
             moment and goes on from there. --dry-run compares and writes nothing.
             """)
@@ -24,6 +25,12 @@ struct UndoCommand: AsyncParsableCommand {
 
     @Flag(name: .shortAndLong, help: "Run without asking.")
     var yes = false
+
+    @Flag(
+        help: ArgumentHelp(
+            "Take back what looks like the job's work and is not known to be, too.",
+            discussion: "Such as what a runner that died may have written, or not; the plan lists it first."))
+    var includeUncertain = false
 
     @OptionGroup(title: "The Run") var runFlags: RunFlags
     @OptionGroup(title: "The App") var app: AppFlags
@@ -42,7 +49,8 @@ struct UndoCommand: AsyncParsableCommand {
         try output.prepare(reading: [job.path] + connection.files)
         let name = try job.name
         let pool = try connection.pool(readsFromPrimary: true)
-        let options = runFlags.options(state: state, ledger: ledger)
+        var options = runFlags.options(state: state, ledger: ledger)
+        options.includesUncertain = includeUncertain
         let interruption = Interruption()
         let (stop, signals) = (interruption.stop, interruption.listen())
         defer { signals.cancel() }

@@ -1,0 +1,144 @@
+import BSON
+import JobState
+import Jobs
+import Mongo
+
+/// An attempt that is in the journal, and what the server's replies tell of its writes.
+struct JournaledAttempt {
+    /// Its number in the journal.
+    let sequence: Int64
+    /// The documents that it journaled.
+    let documents: [DueDocument]
+    /// Of those, so many were changed, as far as the replies tell.
+    private var counted = 0
+    /// Whether the replies tell it exactly.
+    private var isExact = true
+    /// Documents that look changed after a write whose reply was lost.
+    private(set) var doubtful: Set<BSONValue> = []
+
+    init(_ sequence: Int64, _ documents: [DueDocument]) { (self.sequence, self.documents) = (sequence, documents) }
+
+    /// A write was acknowledged.
+    mutating func wrote(_ modified: Int) { counted += modified }
+
+    /// A write failed.
+    /// - Parameter isPerDocument: whether each of its statements concerns one document, so that the sum is exact.
+    /// - Returns: whether the server told at all what became of it.
+    mutating func failed(_ error: MongoError, isPerDocument: Bool) -> Bool {
+        let told = error.modified ?? (isPerDocument ? error.modifiedAtLeast : nil)
+        counted += told ?? error.modifiedAtLeast ?? 0
+        isExact = isExact && told != nil
+        return error.modifiedAtLeast != nil || !error.mayBeUnderWay
+    }
+
+    /// Begins to count anew, for what does not look changed before a write is sent again.
+    mutating func countAnew(without doubtful: Set<BSONValue>) {
+        (self.doubtful, counted, isExact) = (doubtful, 0, true)
+    }
+
+    /// Whether all that was journaled was changed.
+    var isWhole: Bool { isExact && doubtful.isEmpty && counted == documents.count }
+
+    /// What was written, where these documents look changed now.
+    ///
+    /// As many as were counted are those that were counted; of more, nobody knows which are the job's.
+    func written(seeing changed: Set<BSONValue>) -> JournalStore.Written {
+        var written = JournalStore.Written()
+        let sure = documents.map(\.id).filter { changed.contains($0) && !doubtful.contains($0) }
+        written.missed = documents.map(\.id).filter { !changed.contains($0) }
+        written.unsure = doubtful.filter(changed.contains) + (sure.count == counted ? [] : sure)
+        return written
+    }
+}
+
+/// What an attempt has written is recorded behind its writes: undo touches nothing else.
+extension BackfillRun {
+    /// Records what the attempt at hand has written; the chunk's checkpoint waits for a majority.
+    mutating func acknowledge(_ phase: Phase) throws {
+        guard let attempt = attempted else { return }
+        var written = JournalStore.Written()
+        if !attempt.isWhole { written = attempt.written(seeing: try changed(attempt.documents, by: phase)) }
+        attempted = nil
+        let isFinal = durability.waitsEachTime
+        durability.add(
+            try kernel.retrying { try kernel.store.journal.acknowledge(attempt.sequence, written, isFinal: isFinal) })
+        acknowledged.append(attempt.sequence)
+    }
+
+    /// Which of the documents look as the phase would leave them.
+    func changed(_ documents: [DueDocument], by phase: Phase) throws -> Set<BSONValue> {
+        let changes = Dictionary(documents.compactMap { document in document.change.map { (document.id, $0) } }) { $1 }
+        let fields = BSONDocument((["_id"] + phase.touched).map { ($0, 1) })
+        return try kernel.retrying {
+            var changed: Set<BSONValue> = []
+            for slice in documents.map(\.id).commandSlices() {
+                var cursor = collection.find(
+                    ["_id": ["$in": .array(of: slice)]],
+                    options: ["projection": .object(fields), "hint": ["_id": 1], "comment": "shipshape journal"])
+                while let now = try cursor.nextDocument() {
+                    guard let id = now["_id"], let change = changes[id], try change.isDone(in: now, at: phase.touched)
+                    else { continue }
+                    changed.insert(id)
+                }
+            }
+            return changed
+        }
+    }
+
+    /// The number of the next attempt: they are numbered without a gap, whichever run makes them.
+    mutating func nextSequence() throws -> Int64 {
+        let last = try sequence ?? max(progress.journaled, kernel.retrying { try kernel.store.journal.newest() })
+        sequence = last + 1
+        return last + 1
+    }
+
+    /// The fields that tell documents from others that have their `_id`s later: of those that the job does not write the
+    /// ones that differ most, in a sample.
+    mutating func chooseEvidence() throws {
+        guard runner.keepsJournal else { return }
+        let touched = Set(job.whole.touched + SyncLock.fields + ["_id"])
+        let isSmall = Expression(["$lt": [["$bsonSize": "$$ROOT"], .integer(DocumentEvidence.largest)]])
+        let stages: [BSONDocument] = [["$sample": ["size": 100]], ["$match": .object(isSmall.filter)]]
+        let sample = try kernel.reading(job.job.namespace) { collection in
+            try collection.aggregate(stages, options: ["comment": "shipshape journal"]).documents()
+        }
+        evidence = try DocumentEvidence.chosen(from: sample, without: touched)
+    }
+}
+
+extension DocumentEvidence {
+    private static let most = 6
+    private static let largestValue = 256
+
+    fileprivate static func chosen(from sample: [BSONDocument], without touched: Set<String>) throws -> DocumentEvidence {
+        var values: [String: Set<BSONDocument>] = [:]
+        for document in sample {
+            let view = document.view
+            var position = view.firstPosition
+            while let element = try view.next(&position) {
+                let name = view.name(element)
+                guard element.valueLength <= largestValue, !touched.contains(name), !name.hasPrefix("__shipshape"),
+                    view.nameBytes(element).isEqual(to: name), (try? FieldPath(name))?.components.count == 1
+                else { continue }
+                var value = BSONBuilder()
+                value.append("", element, of: view)
+                values[name, default: []].insert(value.finish())
+            }
+        }
+        let names = values.sorted { ($1.value.count, $0.key) < ($0.value.count, $1.key) }.map(\.key)
+        return DocumentEvidence(Array(names.prefix(most)))
+    }
+}
+
+extension DueDocument.Change {
+    /// Whether the touched fields that change are in a document what they become.
+    fileprivate func isDone(in now: BSONDocument, at touched: [String]) throws(BSONError) -> Bool {
+        let (was, willBe, now) = (before.view, after.view, now.view)
+        for name in touched {
+            let (old, new) = (try was.find(name), try willBe.find(name))
+            guard ChunkJournal.differs(old, of: was, new, of: willBe) else { continue }
+            if ChunkJournal.differs(try now.find(name), of: now, new, of: willBe) { return false }
+        }
+        return true
+    }
+}

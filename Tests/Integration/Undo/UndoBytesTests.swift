@@ -1,0 +1,92 @@
+import BSON
+import TestSupport
+import Testing
+
+/// Fields that the job did not touch keep their bytes, and documents are told apart by the bytes of their `_id`s.
+@Suite struct UndoBytesTests {
+    /// The document with each of these bytes made one that no text has.
+    private static func invalid(_ document: BSONDocument, from mark: Character = "?") throws -> BSONDocument {
+        var bytes = document.bytes
+        for index in bytes.indices where bytes[index] == mark.asciiValue { bytes[index] = 0xFF }
+        return try BSONDocument(bytes: bytes)
+    }
+
+    /// Puts a document as it stands in the place of that of its `_id`, as an insert fills empty timestamps in.
+    private func put(_ document: BSONDocument, in test: BackfillCase) async throws {
+        let id = try #require(document["_id"])
+        try await test.database.fill("people", [["_id": id]])
+        try await test.database.run([
+            "update": "people",
+            "updates": [["q": ["_id": id], "u": [["$replaceWith": ["$literal": .object(document)]]]]],
+        ])
+    }
+
+    @Test(arguments: [["t": .timestamp(0)], ["$x": 1, "a.b": 2]] as [BSONDocument])
+    func whatTheJobDidNotTouchKeepsItsBytes(_ odd: BSONDocument) async throws {
+        try await Mongod.shared.withBackfill { test in
+            let document = BSONDocument(
+                [("_id", 1), ("a", 1)] + (try odd.elements().map { ($0.name, $0.value) }) + [("z", 2)])
+            try await put(document, in: test)
+            #expect(try await test.database.documents("people") == [document])
+            try test.job(steps: ["unset: {field: a}"])
+            let run = try await test.backfill()
+            #expect(run.exitCode == 0, "\(run.errors)")
+            let undone = try await test.undo()
+            #expect(undone.exitCode == 0, "\(undone.output)\(undone.errors)")
+            #expect(try await test.database.documents("people") == [document])
+        }
+    }
+
+    @Test func anArrayWithOddKeysKeepsThem() async throws {
+        try await Mongod.shared.withBackfill { test in
+            let list = BSONValue.array(["5": 1, "5": 2])
+            let document: BSONDocument = ["_id": 1, "a": 1, "list": list, "z": 2]
+            try await test.database.fill("people", [document])
+            try #require(try await test.database.documents("people") == [document])
+            try test.job(steps: ["unset: {field: a}"])
+            let run = try await test.backfill()
+            #expect(run.exitCode == 0, "\(run.errors)")
+            let written = try #require(try await test.database.documents("people").first)
+            let undone = try await test.undo()
+            #expect(undone.exitCode == 0, "\(undone.output)\(undone.errors)")
+            let after = try #require(try await test.database.documents("people").first)
+            #expect(after["a"] == 1)
+            #expect(after["list"] == written["list"])
+        }
+    }
+
+    @Test(arguments: ["unset: {field: a}", "default: {field: b, value: 1}"])
+    func anIDThatIsNotUTF8IsFoundByItsBytes(_ step: String) async throws {
+        try await Mongod.shared.withBackfill { test in
+            let odd = try Self.invalid(["_id": "n?", "a": 1, "z": 2])
+            let neighbour: BSONDocument = ["_id": "n\u{FFFD}", "a": 1, "z": 3]
+            try await test.database.fill("people", [odd, neighbour])
+            let original = try await test.database.documents("people")
+            try #require(original.count == 2)
+            try test.job(steps: [step])
+            let run = try await test.backfill()
+            #expect(run.exitCode == 0, "\(run.errors)")
+            #expect(try await test.database.documents("people").count { original.contains($0) } == 0)
+            let undone = try await test.undo()
+            #expect(undone.exitCode == 0, "\(undone.output)\(undone.errors)")
+            #expect(try await test.database.documents("people") == original)
+        }
+    }
+
+    @Test(arguments: [7_600_000, 12_000_000]) func aLargeDocumentIsGivenBack(_ size: Int) async throws {
+        try await Mongod.shared.withBackfill { test in
+            let document: BSONDocument = [
+                "_id": 1, "a": 1, "big": .string(String(repeating: "x", count: size)), "z": 2,
+            ]
+            try await test.database.fill("people", [document])
+            try test.job(steps: ["unset: {field: a}"])
+            #expect(try await test.backfill().exitCode == 0)
+            let undone = try await test.undo()
+            #expect(undone.exitCode == 0, "\(undone.output)\(undone.errors)")
+            let after = try #require(try await test.database.documents("people").first)
+            #expect(after["a"] == 1)
+            #expect(after["big"] == document["big"])
+            #expect(after["z"] == 2)
+        }
+    }
+}

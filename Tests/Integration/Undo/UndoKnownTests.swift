@@ -1,0 +1,240 @@
+import BSON
+import Glibc
+import TestSupport
+import Testing
+
+/// Undo changes a field only where the job is known to have written it, and nobody has since.
+@Suite struct UndoKnownTests {
+    /// Ten documents with a field of each kind that the jobs here are about.
+    private static func document(_ id: Int) -> BSONDocument {
+        ["_id": .integer(id), "nick": .string("n\(id)"), "age": .string("\(id)"), "born": .integer(1900 + id)]
+    }
+
+    private func withPeople(
+        _ step: String, count: Int = 10, limits: String? = nil, _ body: (BackfillCase) async throws -> Void
+    ) async throws {
+        try await Mongod.shared.withBackfill { test in
+            try await test.database.fill("people", count: count, Self.document)
+            try test.job(steps: [step], limits: limits)
+            try await body(test)
+        }
+    }
+
+    // MARK: A journal whose state was lost
+
+    /// The remedy that the program itself names, once the range is gone.
+    @Test(arguments: [["ranges"], ["ranges", "jobs"]])
+    func whatARunAfterALostRangeRemovesIsGivenBackToo(_ lost: [String]) async throws {
+        try await withPeople("unset: {field: nick}", count: 3) { test in
+            #expect(try await test.backfill().exitCode == 0)
+            for collection in lost { try await test.state.run(["drop": .string(collection)]) }
+            try await test.database.fill("people", (3..<6).map(Self.document))
+            let run = try await test.backfill("job", "--restart")
+            #expect(run.exitCode == 0, "\(run.errors)")
+            #expect(try await test.database.count("people", ["nick": ["$exists": true]]) == 0)
+            let undone = try await test.undo()
+            #expect(undone.exitCode == 0, "\(undone.errors)")
+            #expect(try await test.database.documents("people") == (0..<6).map(Self.document))
+        }
+    }
+
+    @Test func aRangeThatIsLostInMidRunCostsNothing() async throws {
+        try await withPeople("unset: {field: nick}", count: 100, limits: "{chunk: {documents: 10}}") { test in
+            let first = try await test.backfill(held: true) { program in
+                try await test.slowly(program) {
+                    try await test.waitForChunks(3)
+                    try await test.state.run(["drop": "ranges"])
+                    try await test.state.run(["drop": "jobs"])
+                }
+            }
+            #expect(first.exitCode == 78, "\(first.status): \(first.errors)")
+            let run = try await test.backfill("job", "--restart")
+            #expect(run.exitCode == 0, "\(run.errors)")
+            let undone = try await test.undo(flags: ["--include-uncertain"])
+            #expect(undone.exitCode == 0, "\(undone.errors)")
+            #expect(try await test.database.documents("people") == (0..<100).map(Self.document))
+        }
+    }
+
+    // MARK: Journaled, and not known to be written
+
+    /// A step, and what a user writes who does by hand what it does.
+    private static let byHand: [(String, BSONDocument, BSONDocument)] = [
+        (
+            "unset: {field: nick}", ["$unset": ["nick": ""]],
+            ["_id": 3, "age": "3", "born": 1903]
+        ),
+        (
+            "default: {field: email, value: none}", ["$set": ["email": "none"]],
+            document(3).appending("email", "none")
+        ),
+        (
+            "convert: {field: age, to: int}", ["$set": ["age": 3]],
+            ["_id": 3, "nick": "n3", "age": 3, "born": 1903]
+        ),
+    ]
+
+    @Test(arguments: byHand)
+    func whatAUserWroteBehindADeadRunnersJournalStays(
+        _ step: String, _ user: BSONDocument, _ expected: BSONDocument
+    ) async throws {
+        try await withPeople(step) { test in
+            let killed = try await test.backfill(fault: "after-journal:1:kill")
+            #expect(killed.wasKilled)
+            try await test.waitForLeaseEnd()
+            try await test.database.run([
+                "update": "people", "updates": [["q": ["_id": 3], "u": .object(user)]],
+            ])
+            let before = try await test.database.documents("people")
+            let undone = try await test.undo(flags: ["--output", "json"])
+            #expect(undone.exitCode == 1, "\(undone.errors)")
+            #expect(try test.report(undone).left("uncertain") == [3])
+            #expect(try await test.database.documents("people") == before)
+            #expect(try await test.database.documents("people", ["_id": 3]) == [expected])
+        }
+    }
+
+    /// The same beside a run that lives, and does the others.
+    @Test(arguments: byHand)
+    func whatAUserWroteBesideARunnerStays(
+        _ step: String, _ user: BSONDocument, _ expected: BSONDocument
+    ) async throws {
+        try await withPeople(step) { test in
+            let run = try await test.backfill("job", "--lease-ttl", "60s", fault: "after-journal:1:stop") { program in
+                try await waitUntil("the runner sleeps") { try program.isStopped }
+                defer { program.send(SIGCONT) }
+                try await test.database.run([
+                    "update": "people", "updates": [["q": ["_id": 3], "u": .object(user)]],
+                ])
+            }
+            #expect(run.exitCode == 0, "\(run.errors)")
+            let undone = try await test.undo(flags: ["--output", "json"])
+            #expect(undone.exitCode == 1, "\(undone.errors)")
+            #expect(try test.report(undone).left("uncertain").contains(3))
+            #expect(try await test.database.documents("people", ["_id": 3]) == [expected])
+        }
+    }
+
+    /// Most of what a dead runner wrote is known: only its last chunk is not.
+    @Test func whatIsUncertainIsTakenBackWhenAsked() async throws {
+        try await withPeople("unset: {field: nick}", count: 40, limits: "{chunk: {documents: 10}}") { test in
+            let original = try await test.database.documents("people")
+            #expect(try await test.backfill(fault: "after-write:3:kill").wasKilled)
+            try await test.waitForLeaseEnd()
+            #expect(try await test.backfill().exitCode == 0)
+            let dry = try await test.undo(flags: ["--dry-run", "--output", "json"], yes: false)
+            let undone = try await test.undo(flags: ["--output", "json"])
+            #expect(undone.exitCode == 1, "\(undone.errors)")
+            let uncertain = try test.report(undone).left("uncertain")
+            #expect(uncertain == (20..<30).map { .integer($0) })
+            #expect(try test.report(dry).left("uncertain") == uncertain)
+            #expect(try await test.database.count("people", ["nick": ["$exists": true]]) == 30)
+            let listed = try await test.undo(flags: ["--include-uncertain"], yes: false)
+            #expect(listed.errors.contains("uncertain"), "\(listed.errors)")
+            let all = try await test.undo(flags: ["--include-uncertain"])
+            #expect(all.exitCode == 0, "\(all.errors)")
+            #expect(try await test.database.documents("people") == original)
+        }
+    }
+
+    // MARK: Another document
+
+    private static let other: BSONDocument = ["_id": 3, "name": "another", "age": "77", "born": 2001]
+
+    @Test(arguments: ["unset: {field: nick}", "rename: {from: nick, to: alias}"], [true, false])
+    func aValueIsNotGivenToAnotherDocumentOfTheSameID(_ step: String, deletes: Bool) async throws {
+        try await withPeople(step) { test in
+            #expect(try await test.backfill().exitCode == 0)
+            if deletes {
+                try await test.database.run(["delete": "people", "deletes": [["q": ["_id": 3], "limit": 1]]])
+                try await test.database.fill("people", [Self.other])
+            } else {
+                try await test.database.run([
+                    "update": "people", "updates": [["q": ["_id": 3], "u": .object(Self.other)]],
+                ])
+            }
+            let undone = try await test.undo(flags: ["--output", "json"])
+            #expect(undone.exitCode == 1, "\(undone.errors)")
+            #expect(try await test.database.documents("people", ["_id": 3]) == [Self.other])
+            #expect(try await test.database.count("people", ["nick": ["$exists": true]]) == 9)
+        }
+    }
+
+    /// What was set and taken away by hand leaves its trace nowhere; another field may change as it likes.
+    @Test func anotherFieldMayChange() async throws {
+        try await withPeople("unset: {field: nick}") { test in
+            #expect(try await test.backfill().exitCode == 0)
+            try await test.database.set("people", 3, ["born": 2000])
+            let undone = try await test.undo()
+            #expect(undone.exitCode == 0, "\(undone.errors)")
+            #expect(
+                try await test.database.documents("people", ["_id": 3])
+                    == [["_id": 3, "nick": "n3", "age": "3", "born": 2000]])
+        }
+    }
+
+    // MARK: The order of jobs
+
+    /// A job that was resumed after another has written last: it is undone first.
+    @Test func theOrderFollowsTheWritesAndNotTheBeginnings() async throws {
+        try await withPeople("unset: {field: nick}", count: 40, limits: "{chunk: {documents: 10}}") { test in
+            try test.job("later", steps: ["rename: {from: nick, to: alias}"])
+            #expect(try await test.backfill(fault: "after-checkpoint:2:kill").wasKilled)
+            #expect(try await test.backfill("later").exitCode == 0)
+            try await test.database.set("people", 35, ["nick": "mine"])
+            try await test.waitForLeaseEnd()
+            #expect(try await test.backfill().exitCode == 0)
+            #expect(try await test.database.count("people", ["nick": ["$exists": true]]) == 0)
+            let early = try await test.undo("later")
+            #expect(early.exitCode == 65, "\(early.output)")
+            #expect(early.errors.contains("undo that one first: shipshape undo job"), "\(early.errors)")
+            #expect(try await test.undo().exitCode == 0)
+            #expect(try await test.undo("later").exitCode == 1)
+            #expect(try await test.database.documents("people", ["_id": 35]).first?["nick"] == "mine")
+        }
+    }
+
+    // MARK: A journal that is not whole
+
+    @Test(arguments: [1, 2, 4]) func aJournalWithAHoleIsToldBeforeItBegins(_ chunk: Int) async throws {
+        try await withPeople("unset: {field: nick}", count: 40, limits: "{chunk: {documents: 10}}") { test in
+            #expect(try await test.backfill().exitCode == 0)
+            let journal = try await test.state.documents("journal", ["groups": ["$exists": true]])
+            #expect(journal.count == 4)
+            let id = try #require(journal[chunk - 1]["_id"])
+            try await test.state.run(["delete": "journal", "deletes": [["q": ["_id": id], "limit": 1]]])
+            let plan = try await test.undo(yes: false)
+            #expect(plan.errors.contains("1 of 4 chunks"), "\(plan.errors)")
+            let undone = try await test.undo()
+            #expect(undone.exitCode == 1, "\(undone.errors)")
+            #expect(try await test.database.count("people", ["nick": ["$exists": true]]) == 30)
+        }
+    }
+
+    @Test func aJournalThatIsDroppedInMidRunIsTold() async throws {
+        try await withPeople("unset: {field: nick}", count: 40, limits: "{chunk: {documents: 10}}") { test in
+            #expect(try await test.backfill(fault: "after-checkpoint:2:kill").wasKilled)
+            try await test.state.run(["drop": "journal"])
+            try await test.waitForLeaseEnd()
+            #expect(try await test.backfill().exitCode == 0)
+            let undone = try await test.undo()
+            #expect(undone.exitCode == 1, "\(undone.errors)")
+            #expect(undone.output.contains("2 of 4 chunks"), "\(undone.output)")
+        }
+    }
+
+    // MARK: What a newer entry gave back
+
+    @Test func whatANewerEntryRestoredIsNotToldToBeChanged() async throws {
+        try await withPeople("unset: {field: nick}") { test in
+            #expect(try await test.backfill().exitCode == 0)
+            try await test.database.set("people", 3, ["nick": "mine"])
+            #expect(try await test.backfill().exitCode == 0)
+            let undone = try await test.undo(flags: ["--output", "json"])
+            #expect(undone.exitCode == 0, "\(undone.errors)")
+            #expect(try test.report(undone).left("changed").isEmpty)
+            #expect(
+                try await test.database.documents("people", ["_id": 3]).first?["nick"] == "mine")
+        }
+    }
+}
