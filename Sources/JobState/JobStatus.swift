@@ -87,11 +87,14 @@ package struct JobStatus: Sendable {
     package var heard: ServerTime?
     /// Why it waits.
     package var waiting: [ThrottleReason] = []
+    /// Why its last run stopped; `nil` for one that did not, and where nobody could record it.
+    package var stopped: String?
     /// Who has it.
     package var holder: Holder?
     /// Documents that were skipped, by the code of what went wrong.
     package var skipped: [(code: String, count: Int)] = []
-    /// Documents that it made unsyncable and that the ledger does not show yet.
+    /// Documents that it made unsyncable and that the ledger does not show yet; while a chunk may be under way, those too
+    /// that it may make so.
     package var pendingHarm = 0
     /// What operators asked of it.
     package var control = Control()
@@ -103,6 +106,9 @@ package struct JobStatus: Sendable {
 }
 
 extension JobStatus {
+    /// Whether ``pendingHarm`` counts documents that a chunk has room for, and that may fit after all.
+    package var isHarmProvisional: Bool { ![.done, .undone, .notStarted].contains(state) }
+
     /// How much of the work is done, from 0 to 1; `nil` when it cannot be told.
     package var share: Double? {
         if state == .done { return 1 }

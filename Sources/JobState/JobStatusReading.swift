@@ -24,6 +24,7 @@ extension JobStatus {
         let recent = range["recent"]?.document?.values.first?.document
         rate = recent.flatMap { rate(since: $0) }
         waiting = (range["waiting"]?.document?.values ?? []).compactMap(\.document).map(ThrottleReason.init)
+        stopped = range["stopped"]?.text
         let lease = range["lease"]?.document
         let isHeld = ServerTime(lease?["end"]).map { $0 > now } ?? false
         if isHeld, let runner = lease.flatMap(RunnerIdentity.init) {

@@ -37,6 +37,9 @@ package enum RangeChange {
         ["waiting": ["$literal": .array(of: brakes.map { .object($0) })]]
     }
 
+    /// The changes that say why the runner stops.
+    package static func stopping(by reason: String) -> BSONDocument { ["stopped": ["$literal": .string(reason)]] }
+
     /// The changes that say that the runner waits no longer; the speed is measured anew.
     package static var goingOn: BSONDocument { ["waiting": "$$REMOVE", "active": "$$NOW", "recent": fresh] }
 
@@ -49,7 +52,7 @@ package enum RangeChange {
             case .cleanup: "$state"
             }
         let taken: BSONDocument = [
-            "lease": lease, "state": .string(state), "waiting": "$$REMOVE", "active": "$$NOW", "recent": fresh,
+            "lease": lease, "state": .string(state), "stopped": "$$REMOVE", "waiting": "$$REMOVE", "active": "$$NOW", "recent": fresh,
         ]
         guard use == .undo else { return taken }
         return taken.appending("undo", ["$ifNull": ["$undo", ["begun": "$$NOW"]]])

@@ -54,6 +54,23 @@ package struct ReservationStore {
         return pending
     }
 
+    /// Which of these documents any job has among the pending: one that several jobs recorded is one document.
+    package func pendingOfAny(among ids: [BSONValue], of namespace: Namespace) throws(MongoError) -> Set<BSONValue> {
+        guard !ids.isEmpty else { return [] }
+        var pending: Set<BSONValue> = []
+        for job in try jobsWithPending(of: namespace) {
+            let store = ReservationStore(client: client, job: job)
+            pending.formUnion(try store.pending(among: ids, of: namespace))
+        }
+        return pending
+    }
+
+    private func jobsWithPending(of namespace: Namespace) throws(MongoError) -> [String] {
+        try client.counts("harm", ["seen": false, "_id.ns": .string(namespace.description)], by: "_id.job").compactMap {
+            $0["_id"]?.text
+        }
+    }
+
     /// What other jobs recorded and no run has seen in the ledger yet, as an operator reads it: such a record takes room
     /// until the ledger shows the document.
     package func pendingOfOthers() throws(MongoError) -> [String] {
@@ -61,8 +78,8 @@ package struct ReservationStore {
             guard let name = $0["_id"]?.text, let count = $0["count"]?.integer else { return nil }
             return
                 "job \"\(name)\" recorded \(count) \(count == 1 ? "document" : "documents") that it makes unsyncable and "
-                + "that the ledger may not show yet; once they sync again, free their room with "
-                + "db.getSiblingDB(\"\(client.database)\").harm.deleteMany({ \"_id.job\": \"\(name)\" })"
+                + "that the ledger may not show yet; their room is free once they fit the active schema: after a deploy that "
+                + "takes them say shipshape deployed \(name), or take the job back: shipshape undo \(name)"
         }
     }
 
@@ -70,14 +87,15 @@ package struct ReservationStore {
         ["job": .string(job), "ns": .string(namespace.description), "id": id]
     }
 
-    /// How many recorded documents no look has seen in the ledger.
+    /// How many records no look has seen in the ledger: at least as many as there are such documents.
     package func pendingCount() throws(MongoError) -> Int {
         try client.counts("harm", ["seen": false], by: "seen").first?["count"]?.integer ?? 0
     }
 
-    /// How many recorded documents the ledger does not show yet.
+    /// How many recorded documents the ledger does not show yet, each once however many jobs recorded it.
     /// - Parameters:
-    ///   - lag: how long what the ledger shows of a document that was recorded as stale is not believed.
+    ///   - lag: how long what the ledger shows of a document that was recorded as stale is not believed; a document that
+    ///     is known for so long to sync again takes no room.
     ///   - marks: whether what it shows is marked, and is not looked up again; a plan writes nothing.
     package func pendingCount(
         seenBy holding: Holding, lag: Duration, marks: Bool
@@ -87,29 +105,37 @@ package struct ReservationStore {
                 ["$eq": ["$stale", true]], ["$gt": ["$at", ["$subtract": ["$$NOW", .long(lag.milliseconds)]]]],
             ]
         ]
-        var cursor = client.all("harm", ["seen": false], adding: ["doubtful": isDoubtful])
-        var pending = 0
+        let isOver: BSONValue = [
+            "$and": [
+                ["$eq": [["$type": "$repaired"], "date"]],
+                ["$lte": ["$repaired", ["$subtract": ["$$NOW", .long(lag.milliseconds)]]]],
+            ]
+        ]
+        var cursor = client.all("harm", ["seen": false], adding: ["doubtful": isDoubtful, "over": isOver])
+        var pending: Set<PendingHarm.Place> = []
         var batch: [PendingHarm] = []
         while let document = try cursor.nextDocument() {
-            guard let harm = PendingHarm(document) else { continue }
-            pending += 1
-            guard document["doubtful"]?.isTrue != true else { continue }
+            guard let harm = PendingHarm(document), document["over"]?.isTrue != true else { continue }
+            guard document["doubtful"]?.isTrue != true else {
+                pending.insert(harm.place)
+                continue
+            }
             batch.append(harm)
             if batch.count == Self.batch {
-                pending -= try seen(batch, by: holding, marks: marks)
+                pending.formUnion(try unseen(batch, by: holding, marks: marks))
                 batch = []
             }
         }
-        return pending - (try seen(batch, by: holding, marks: marks))
+        return pending.union(try unseen(batch, by: holding, marks: marks)).count
     }
 
-    /// How many of these records the ledger shows.
-    private func seen(_ batch: [PendingHarm], by holding: Holding, marks: Bool) throws -> Int {
-        var count = 0
-        for (namespace, records) in Dictionary(grouping: batch, by: \.namespace) {
-            let shown = try holding(Array(Set(records.map(\.id))), namespace)
-            let seen = records.filter { shown.contains($0.id) }
-            count += seen.count
+    /// The documents of these records that the ledger does not show.
+    private func unseen(_ batch: [PendingHarm], by holding: Holding, marks: Bool) throws -> [PendingHarm.Place] {
+        var places: [PendingHarm.Place] = []
+        for (namespace, records) in Dictionary(grouping: batch, by: \.place.namespace) {
+            let shown = try holding(Array(Set(records.map(\.place.id))), namespace)
+            let seen = records.filter { shown.contains($0.place.id) }
+            places += records.filter { !shown.contains($0.place.id) }.map(\.place)
             guard marks else { continue }
             // One that was recorded anew since it was read is not what the ledger shows.
             for (at, records) in Dictionary(grouping: seen, by: \.at) {
@@ -119,15 +145,20 @@ package struct ReservationStore {
                 }
             }
         }
-        return count
+        return places
     }
 }
 
 /// One record as it was read.
 private struct PendingHarm {
+    /// The document that it is about.
+    struct Place: Hashable {
+        let namespace: Namespace
+        let id: BSONValue
+    }
+
     let key: BSONValue
-    let namespace: Namespace
-    let id: BSONValue
+    let place: Place
     /// When it was recorded.
     let at: BSONValue
 
@@ -135,44 +166,84 @@ private struct PendingHarm {
         guard let key = document["_id"], let id = key.document?["id"], let at = document["at"],
             let namespace = key.document?["ns"]?.text.flatMap({ Namespace($0) })
         else { return nil }
-        (self.key, self.namespace, self.id, self.at) = (key, namespace, id, at)
+        (self.key, self.place, self.at) = (key, Place(namespace: namespace, id: id), at)
     }
 }
 
 /// What became of the documents that were harmed.
 extension ReservationStore {
-    /// The documents of a collection that this job has among the pending.
-    package func ownPending(of namespace: Namespace) throws(MongoError) -> [BSONValue] {
-        try client.all("harm", own(namespace, ["seen": false])).documents().compactMap { $0["_id"]?.document?["id"] }
+    /// The jobs whose records of a collection nobody is about to act on: those that no runner holds, and those of
+    /// `runners`, which are between two chunks.
+    package func settledJobs(of namespace: Namespace, besides runners: [String]) throws(MongoError) -> [String] {
+        let jobs = try jobsWithPending(of: namespace)
+        guard !jobs.isEmpty else { return [] }
+        let held = try client.all(
+            "ranges",
+            [
+                "_id.job": ["$in": .array(of: jobs.map { .string($0) })],
+                "$expr": ["$gt": ["$lease.end", "$$NOW"]],
+            ]
+        ).documents().compactMap { $0["_id"]?.document?["job"]?.text }
+        return jobs.filter { runners.contains($0) || !held.contains($0) }
+    }
+
+    /// The documents of a collection that these jobs have among the pending, each once.
+    package func pending(of namespace: Namespace, by jobs: [String]) throws(MongoError) -> [BSONValue] {
+        var seen: Set<BSONValue> = []
+        return try client.all("harm", records(of: namespace, by: jobs, ["seen": false])).documents().compactMap {
+            $0["_id"]?.document?["id"]
+        }.filter { seen.insert($0).inserted }
     }
 
     /// Notes since when documents sync again, or are gone; and forgets it of those that do not after all.
-    package func note(repaired: [BSONValue], harmed: [BSONValue], of namespace: Namespace) throws(MongoError) {
+    package func note(
+        repaired: [BSONValue], harmed: [BSONValue], of namespace: Namespace, by jobs: [String]? = nil
+    ) throws(MongoError) {
+        let jobs = jobs ?? [job]
         for (ids, isNoted, change) in [
             (repaired, false, ["repaired": "$$NOW"]), (harmed, true, ["repaired": "$$REMOVE"]),
         ] as [([BSONValue], Bool, BSONDocument)] {
             for slice in ids.commandSlices() {
-                let changed = own(
-                    namespace, ["_id.id": ["$in": .array(of: slice)], "repaired": ["$exists": .bool(isNoted)]])
+                let changed = records(
+                    of: namespace, by: jobs, ["_id.id": ["$in": .array(of: slice)], "repaired": ["$exists": .bool(isNoted)]])
                 try client.set("harm", changed, change)
             }
         }
     }
 
     /// Takes back the records of documents that have been known for some time to sync again.
-    package func removeRepaired(since grace: Duration, of namespace: Namespace) throws(MongoError) {
+    package func removeRepaired(
+        since grace: Duration, of namespace: Namespace, by jobs: [String]? = nil
+    ) throws(MongoError) {
         let isOld: BSONValue = ["$lte": ["$repaired", ["$subtract": ["$$NOW", .long(grace.milliseconds)]]]]
         try client.delete(
             "harm",
-            where: own(namespace, ["seen": false, "repaired": ["$type": "date"], "$expr": isOld]))
+            where: records(
+                of: namespace, by: jobs ?? [job], ["seen": false, "repaired": ["$type": "date"], "$expr": isOld]))
+    }
+
+    /// Takes back the records of documents that sync again and that the ledger does not show, though it had the time to.
+    package func removeUnseen(
+        _ ids: [BSONValue], olderThan age: Duration, of namespace: Namespace, by jobs: [String]
+    ) throws(MongoError) {
+        let isOld: BSONValue = ["$lte": ["$at", ["$subtract": ["$$NOW", .long(age.milliseconds)]]]]
+        for slice in ids.commandSlices() {
+            try client.delete(
+                "harm",
+                where: records(
+                    of: namespace, by: jobs,
+                    ["_id.id": ["$in": .array(of: slice)], "seen": false, "repaired": ["$type": "date"], "$expr": isOld]))
+        }
     }
 
     /// How many documents of a collection are known to sync again, and keep their room still.
     package func repairedCount(of namespace: Namespace) throws(MongoError) -> Int {
-        try client.count("harm", own(namespace, ["seen": false, "repaired": ["$type": "date"]]))
+        try client.count(
+            "harm", records(of: namespace, by: [job], ["seen": false, "repaired": ["$type": "date"]]))
     }
 
-    private func own(_ namespace: Namespace, _ filter: BSONDocument) -> BSONDocument {
-        ["$and": [["_id.job": .string(job), "_id.ns": .string(namespace.description)], .object(filter)]]
+    private func records(of namespace: Namespace, by jobs: [String], _ filter: BSONDocument) -> BSONDocument {
+        let names = BSONValue.array(of: jobs.map { .string($0) })
+        return ["$and": [["_id.job": ["$in": names], "_id.ns": .string(namespace.description)], .object(filter)]]
     }
 }

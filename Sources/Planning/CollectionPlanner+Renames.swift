@@ -34,7 +34,9 @@ extension CollectionPlanner {
                 let move = ordered[outer].move,
                 let first = ordered[outer].entries.firstIndex(where: { $0.step == move })
             else { continue }
-            let child = ordered[inner].afterMove(of: move)
+            let child = ordered[inner].afterMove(of: move).withoutRefresh
+            // With its fields under other names it is the old object's copy no more.
+            ordered[outer].entries[first].step = move.keeping
             ordered[outer].entries.insert(contentsOf: child.entries, at: first + 1)
             ordered[outer].late.insert(contentsOf: child.late, at: 0)
             ordered.remove(at: inner)
@@ -80,12 +82,33 @@ extension FieldGroup {
     }
 }
 
+extension FieldGroup {
+    /// The group with copies that stay as they were made, as the object that they stand in is copied, too.
+    fileprivate var withoutRefresh: FieldGroup {
+        var group = self
+        for index in group.entries.indices { group.entries[index].step = group.entries[index].step?.withoutRefresh }
+        return group
+    }
+}
+
 extension StepLine {
+    fileprivate var withoutRefresh: StepLine {
+        var line = self
+        line.members.removeAll { $0.key == "whenPresent" && $0.value == .text(WhenPresent.refresh.rawValue) }
+        return line
+    }
+
     /// The step with a source inside `old` as one inside `new`.
     fileprivate func reading(_ old: String, in new: String) -> StepLine {
         let key = kind == "convert" ? "field" : "from"
         guard let source = text(of: key), source.hasPrefix("\(old).") else { return self }
         return StepLine(kind, replacing: key, in: members, with: .text(new + source.dropFirst(old.count)))
+    }
+
+    /// The step, which leaves alone what its target holds.
+    fileprivate var keeping: StepLine {
+        guard text(of: "whenPresent") != nil else { return onTarget(present: .keep, nullsToo: false) }
+        return StepLine(kind, replacing: "whenPresent", in: members, with: .text(WhenPresent.keep.rawValue))
     }
 
     private init(_ kind: String, replacing key: String, in members: [Member], with value: Value) {

@@ -112,7 +112,10 @@ extension CollectionPlanner {
         return PlanEntry(
             role: .nothing,
             remarks: ["if it takes the place of \(Self.names(parts)), this step makes it of them, and comes first:"],
-            suggestions: [StepLine("combine", ["into": .text(into), "template": .literal(.string(template))])])
+            suggestions: [
+                StepLine("combine", ["into": .text(into), "template": .literal(.string(template))])
+                    .onTarget(present: fields.upkeep(at: change.path), nullsToo: change.new?.isRequired == true)
+            ])
     }
 
     private func split(_ gone: [SchemaChange], into come: [SchemaChange], at change: SchemaChange) -> PlanEntry? {
@@ -125,7 +128,8 @@ extension CollectionPlanner {
             suggestions: [
                 StepLine(
                     "split",
-                    ["field": .text(field), "by": .literal(" "), "into": .list(come.compactMap(\.path.jobPath))])
+                    ["field": .text(field), "by": .literal(" "), "into": .list(come.compactMap(\.path.jobPath))]
+                ).onTarget(present: fields.upkeep(at: change.path), nullsToo: come.contains { $0.new?.isRequired == true })
             ])
     }
 

@@ -1,4 +1,6 @@
 import BSON
+import Jobs
+import SchemaChange
 import ServerSchema
 
 /// Fields with another name.
@@ -16,29 +18,51 @@ extension FieldPlanner {
         {
             let line = StepLine.convert(
                 from, from: Set(old.node.types), to: SchemaType(rawValue: only.text(of: "to") ?? "") ?? .string,
-                into: field)
+                into: field
+            ).onTarget(present: only.text(of: "to") == SchemaType.uuid.rawValue ? nil : upkeep(at: group.path), nullsToo: new.isRequired)
             group.add(line, "the old field stays as it is while the older schema is live")
             group.entries[group.entries.count - 1].suggestions = fitted.entries[0].suggestions
             fit(field, at: group.path, nil, new.node, new.link, in: &group, isStray: true)
             return group.late.append(Self.removal(of: from, "once \(field) holds what was converted"))
         }
-        let isChanged = !fitted.steps.isEmpty || new.isRequired && !old.isRequired
-        let presence: StepLine.Value? = isChanged ? .text("keep") : nil
+        // Values that fit neither schema are mended before they are copied, so that both fields hold the same.
+        var (before, after) = (FieldGroup(path: group.path), FieldGroup(path: group.path))
+        if fitted.steps.isEmpty {
+            if case .single = Shape(ofValue: old.node), old.link == nil, group.path.steps.count == 1 {
+                fit(from, at: group.path, nil, old.node, nil, in: &before, isStray: true)
+            } else {
+                fit(field, at: group.path, nil, new.node, new.link, in: &after, isStray: true)
+            }
+        }
+        let isChanged = !fitted.steps.isEmpty || !after.steps.isEmpty
         let forbids = dialect == .jsonSchema && forbidsFurtherFields(at: group.path)
-        let line = StepLine(
-            forbids ? "rename" : "copy", ["from": .text(from), "to": .text(field), "whenPresent": presence])
+        // What a default fills in before the old field comes to be differs from it for good.
+        let isFilled = new.isRequired && !old.isRequired
+        let kept = isChanged || isFilled && (forbids || upkeep(at: group.path) == .report)
+        let presence: WhenPresent = kept ? .keep : forbids ? .report : upkeep(at: group.path)
+        let line = StepLine(forbids ? "rename" : "copy", ["from": .text(from), "to": .text(field)])
+            .onTarget(present: presence, nullsToo: new.isRequired)
+        group.entries += before.entries
         group.add(
             line,
             forbids
                 ? "the validator takes no field of the old name"
                 : "the old field stays as long as the older schema is live")
         group.entries += fitted.entries
-        if fitted.steps.isEmpty { fit(field, at: group.path, nil, new.node, new.link, in: &group, isStray: true) }
+        group.entries += after.entries
         guard !forbids else { return }
         var end = PlanEntry(role: .step)
         end.remarks = ["moves what is still in \(from) alone, and takes \(from) away where \(field) holds the same"]
-        end.step = StepLine("rename", ["from": .text(from), "to": .text(field), "whenPresent": presence])
+        end.step = StepLine("rename", ["from": .text(from), "to": .text(field)])
+            .onTarget(present: isChanged || isFilled ? .keep : .report, nullsToo: new.isRequired)
         group.late.append(end)
+    }
+
+    /// What becomes of a copy whose source old clients go on writing: sync has such clients until the deploy.
+    ///
+    /// Inside of an object other steps may write the same field of the document.
+    func upkeep(at path: SchemaPath) -> WhenPresent {
+        dialect == .appServices && path.steps.count == 1 ? .refresh : .report
     }
 
     /// A removal that the operator may want.

@@ -1,4 +1,5 @@
 package import BSON
+import Jobs
 import ServerSchema
 
 /// An entry of a job's `steps`, as its file spells it.
@@ -24,7 +25,7 @@ package struct StepLine: Hashable, Sendable {
     /// The key that names the kind of step.
     package let kind: String
     /// What stands under it, in this order.
-    package let members: [Member]
+    package internal(set) var members: [Member]
 
     init(_ kind: String, _ members: KeyValuePairs<String, Value?>) {
         self.kind = kind
@@ -66,6 +67,16 @@ extension StepLine {
         return Self(
             "convert",
             ["field": .text(field), "from": from, "to": .text(type.rawValue), "into": into.map { .text($0) }])
+    }
+
+    /// The step with what it does where its target holds something.
+    func onTarget(present: WhenPresent?, nullsToo: Bool) -> Self {
+        var line = self
+        if let present, present != .report {
+            line.members.append(Member(key: "whenPresent", value: .text(present.rawValue)))
+        }
+        if nullsToo, present != nil { line.members.append(Member(key: "when", value: .text("missingOrNull"))) }
+        return line
     }
 
     /// A step with nothing to say but its field.

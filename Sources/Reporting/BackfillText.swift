@@ -33,13 +33,16 @@ package enum BackfillReportText {
         lines.append(
             "  \(isDryRun ? "would change" : "changed") \(report.modifiedIsLow ? "at least " : "")"
                 + "\(report.modified.grouped) of "
-                + "\(report.estimatedDocuments.documents) in \(report.chunks.counted("chunk")), "
+                + report.estimatedDocuments.documents
+                + (report.updates > report.modified ? " by \(report.updates.counted("update"))" : "")
+                + " in \(report.chunks.counted("chunk")), "
                 + "\(report.seconds.inTenths) s"
                 + (report.earlierChunks > 0 ? " (after \(report.earlierChunks.counted("chunk")) of earlier runs)" : ""))
         if let unsyncable = report.unsyncable {
             lines.append(
-                "  unsyncable under the next schema: \(unsyncable.before.documents) now, "
-                    + "\(unsyncable.after.grouped) after the job")
+                unsyncable.before.map {
+                    "  unsyncable under the next schema: \($0.documents) now, \(unsyncable.after.grouped) after the job"
+                } ?? "  still unsyncable under the next schema: \(unsyncable.after.documents)")
         }
         if let harm = report.harm {
             let room = report.headroom.map { " (\($0.text))" } ?? ""
@@ -63,7 +66,18 @@ package enum BackfillReportText {
         case .dryRun: return "\(name): dry run, nothing was written"
         case .nothingToDo: return "\(name): nothing to do"
         case .done: return "\(name): done"
-        case .stopped(let stop): return "\(name): stopped by \(reason(of: stop)); run it again to go on"
+        case .stopped(let stop): return "\(name): stopped by \(reason(of: stop)); \(remedy(of: stop, report.job))"
+        }
+    }
+
+    /// What the operator does then; for what running it again does not help, what does.
+    static func remedy(of stop: BackfillReport.Stop, _ job: String) -> String {
+        switch stop {
+        case .signal, .timeBudget, .arrivals: "run it again to go on"
+        case .failures:
+            "mend the documents, or let more be skipped with --max-errors: run again as it is, it stops at the same place"
+        case .threshold:
+            "to run it again does not help before there is room; \(Headroom.remedies(for: job)); then run it again to go on"
         }
     }
 

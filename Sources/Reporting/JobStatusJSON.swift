@@ -42,11 +42,13 @@ package struct JobStatusJSON {
             ("documents_per_second", number(job.rate.map { Int($0) })),
             ("seconds_left", number(job.secondsLeft.map { Int($0) })),
             ("waiting", .array(job.waiting.map(brake))),
+            ("stopped_by", job.state == .stopped ? job.stopped.map { .string($0) } ?? .null : .null),
             ("paused", mark(job.control.paused)),
             ("deployed", mark(job.control.deployed)),
             ("holder", job.holder.map(holder) ?? .null),
             ("set_aside", .array(job.skipped.map(skipped))),
             ("pending_harm", .integer(job.pendingHarm)),
+            ("pending_harm_is_provisional", .bool(job.isHarmProvisional)),
             ("overrides", .object(job.control.limits.map { ($0.name, .string($0.value)) })),
             ("log", .array(job.log.map(line))),
         ])

@@ -46,6 +46,7 @@ package struct JobStatusText {
         var lines = ["\(paint.bold("job \(job.job)\(place)")): \(state(job))"]
         lines += progress(job)
         lines += job.waiting.map { "  waits for \($0.name): \($0.metric) \($0.value), limit \($0.limit)" }
+        if let stopped = job.stopped, job.state == .stopped { lines.append("  stopped by \(stopped.printable)") }
         if let paused = job.control.paused { lines.append("  paused \(Self.mark(paused))") }
         if let deployed = job.control.deployed {
             let how = job.control.isDeployVerified ? "verified" : "not verified"
@@ -60,7 +61,11 @@ package struct JobStatusText {
                 "  skipped: \(job.skipped.reduce(0) { $0 + $1.count }.documents): \(parts.joined(separator: ", "))")
         }
         if job.pendingHarm > 0 {
-            lines.append("  made \(job.pendingHarm.documents) unsyncable that the ledger does not show yet")
+            lines.append(
+                job.isHarmProvisional
+                    ? "  keeps room for \(job.pendingHarm.documents) that it made, or may make, unsyncable and that the ledger "
+                        + "does not show yet: provisional until the run ends"
+                    : "  made \(job.pendingHarm.documents) unsyncable that the ledger does not show yet")
         }
         if !job.control.limits.isEmpty {
             let limits = job.control.limits.map { "\($0.name)=\($0.value)" }
@@ -107,6 +112,7 @@ package struct JobStatusText {
         if let brake = job.waiting.first, job.state == .waiting {
             return "\(brake.name): \(brake.metric) \(brake.value), limit \(brake.limit)"
         }
+        if let stopped = job.stopped, job.state == .stopped { return "stopped by \(stopped)" }
         let skipped = job.skipped.reduce(0) { $0 + $1.count }
         return skipped > 0 ? "\(skipped.documents) skipped" : ""
     }

@@ -13,7 +13,7 @@ import Testing
     private static let keys: [JobRefusal] = [
         JobRefusal(
             steps: "[copy: {from: a, to: b, whenPresent: replce}]",
-            "3:45: \"whenPresent\" must be keep, replace or report (did you mean \"replace\"?)"),
+            "3:45: \"whenPresent\" must be keep, replace, report or refresh (did you mean \"replace\"?)"),
         JobRefusal(steps: "[convert: {field: a, to: int, default: 1}]", "3:47: \"default\" is written only with"),
         JobRefusal(steps: "[convert: {field: a, to: int, onError: default}]", "3:18: \"convert\" needs \"default\""),
         JobRefusal(

@@ -125,7 +125,7 @@ import Testing
         options.renames = [try Rename("Person.x=z")]
         let new = "\"required\": [\"_id\"], \"properties\": { \(Self.id), \"z\": { \"bsonType\": \"string\" } }"
         let plan = try plan(Self.field("{ \"bsonType\": \"string\" }"), new, options: options)
-        #expect(lines(plan) == ["copy: {from: x, to: z}", "convert: {field: z, to: string}"])
+        #expect(lines(plan) == ["convert: {field: x, to: string}", "copy: {from: x, to: z, whenPresent: refresh}"])
         #expect(lines(plan, .afterDeploy) == ["rename: {from: x, to: z}"])
     }
 
@@ -136,7 +136,8 @@ import Testing
         let plan = try plan(Self.field("{ \"bsonType\": \"string\" }"), new, options: options)
         #expect(
             lines(plan) == [
-                "convert: {field: x, to: int, into: z}", "convert: {field: z, to: int}",
+                "convert: {field: x, to: int, into: z, whenPresent: refresh, when: missingOrNull}",
+                "convert: {field: z, to: int}",
                 "default: {field: z, value: 0, when: missingOrNull}",
             ])
         #expect(plan.jobs.count == 1)
@@ -154,7 +155,7 @@ import Testing
         let old = "\"required\": [\"_id\"], \"properties\": { \(Self.id), \"first\": \(text), \"last\": \(text) }"
         let new = "\"required\": [\"_id\"], \"properties\": { \(Self.id), \"full\": \(text) }"
         let suggestions = try plan(old, new).jobs[0].entries.flatMap(\.suggestions).map(\.text)
-        #expect(suggestions.contains("combine: {into: full, template: \"{first} {last}\"}"))
+        #expect(suggestions.contains("combine: {into: full, template: \"{first} {last}\", whenPresent: refresh}"))
     }
 
     @Test(arguments: [

@@ -19,6 +19,7 @@ import Testing
                   "documents": 100000,
                   "changed": 1790,
                   "changed_is_lower_bound": false,
+                  "updates": 0,
                   "chunks": 20,
                   "earlier_chunks": 0,
                   "unsyncable_before": 18523,

@@ -62,7 +62,8 @@ import Testing
         #expect(
             headline(.threshold(Headroom(ledger: nil, pending: 1_000, ceiling: 90_000)))
                 == "\(job) by the limit of unsynced documents: unsynced documents: no ledger + 1,000 pending, must stay under 90,000; "
-                + "run it again to go on")
+                + "to run it again does not help before there is room; "
+                + Headroom.remedies(for: "person-v2") + "; then run it again to go on")
     }
 
     @Test func oneOfAThingIsNotMany() {

@@ -28,3 +28,13 @@ extension Headroom: CustomStringConvertible {
         return "unsynced documents: \(entries) + \(pending) pending, must stay under \(ceiling)"
     }
 }
+
+extension Headroom {
+    /// What makes room again, with the commands.
+    package static func remedies(for job: String) -> String {
+        "to make room: deploy the next schema and say shipshape deployed \(job); or repair what stopped syncing (shipshape "
+            + "unsynced lists it, shipshape undo JOB takes a job back); or terminate and re-enable sync, which empties the "
+            + "ledger; or raise the limit (unsynced below limits in the job file; of a job that was started, shipshape tune "
+            + "\(job) unsynced=NUMBER)"
+    }
+}

@@ -27,18 +27,20 @@ extension UnsyncBudget {
         return ids.filter { !harmed.contains($0) }
     }
 
-    /// Frees the room of documents that the job once harmed and that sync again, or are gone.
+    /// Frees the room of documents that jobs once harmed and that sync again, or are gone.
     ///
-    /// Each keeps its room for as long as the ledger may lag: it may still show what was repaired. Only for a runner that
-    /// holds the job, and while no chunk is recorded and not yet written.
+    /// Each keeps its room for as long as the ledger may lag: it may still show what was repaired. Of the jobs only those
+    /// count that no runner holds, and the one that the caller holds, while no chunk is recorded and not yet written.
     func freeRepaired(_ store: borrowing StateStore) throws {
-        for batch in try pending(store) where !stop.isRaised { try noteRepaired(among: batch, store) }
-        try takeBackRepaired(store)
+        let jobs = try store.reservations.settledJobs(
+            of: collection.namespace, besides: [store.job])
+        for batch in try pending(store, by: jobs) where !stop.isRaised { try noteRepaired(among: batch, by: jobs, store) }
+        try takeBackRepaired(store, by: jobs)
     }
 
     /// Frees the room of those that have been repaired for long enough.
-    func takeBackRepaired(_ store: borrowing StateStore) throws(MongoError) {
-        try store.reservations.removeRepaired(since: grace(store), of: collection.namespace)
+    func takeBackRepaired(_ store: borrowing StateStore, by jobs: [String]) throws(MongoError) {
+        try store.reservations.removeRepaired(since: grace(store), of: collection.namespace, by: jobs)
     }
 
     /// How long a document that was repaired keeps its room: the ledger may still show it.
@@ -47,24 +49,34 @@ extension UnsyncBudget {
     }
 
     /// Notes which of these documents sync again, or are gone.
-    func noteRepaired(among ids: [BSONValue], _ store: borrowing StateStore) throws {
+    func noteRepaired(among ids: [BSONValue], by jobs: [String], _ store: borrowing StateStore) throws {
+        let namespace = collection.namespace
         let repaired = try repaired(among: ids)
         let isRepaired = Set(repaired)
         try store.reservations.note(
-            repaired: repaired, harmed: ids.filter { !isRepaired.contains($0) }, of: collection.namespace)
+            repaired: repaired, harmed: ids.filter { !isRepaired.contains($0) }, of: namespace, by: jobs)
+        // What was harmed so long ago the ledger would show, had it not noticed the repair.
+        let shown = try ledger.holding(repaired, of: namespace)
+        let grace = grace(store)
+        try store.reservations.removeUnseen(
+            repaired.filter { !shown.contains($0) }, olderThan: grace + grace, of: namespace, by: jobs)
     }
 
-    /// The documents that the job harmed and that are pending, some at a time.
-    func pending(_ store: borrowing StateStore) throws(MongoError) -> [[BSONValue]] {
-        try store.reservations.ownPending(of: collection.namespace).commandSlices(count: Self.batch)
+    /// The documents that these jobs harmed and that are pending, some at a time.
+    func pending(_ store: borrowing StateStore, by jobs: [String]) throws(MongoError) -> [[BSONValue]] {
+        try store.reservations.pending(of: collection.namespace, by: jobs).commandSlices(count: Self.batch)
     }
 
-    /// How many documents that the job once harmed sync again, or are gone.
+    /// How many documents that jobs once harmed sync again, or are gone: a run frees their room.
     func repairedCount(_ store: borrowing StateStore) throws -> Int {
+        let jobs = try store.reservations.settledJobs(of: collection.namespace, besides: [store.job])
         var count = 0
-        for batch in try pending(store) where !stop.isRaised { count += try repaired(among: batch).count }
+        for batch in try pending(store, by: jobs) where !stop.isRaised { count += try repaired(among: batch).count }
         return count
     }
+
+    /// How many of these documents sync, or are gone.
+    func repairedCount(among ids: [BSONValue]) throws -> Int { try repaired(among: ids).count }
 
     private func repaired(among ids: [BSONValue]) throws -> [BSONValue] {
         guard let active = job.active else { return [] }

@@ -22,16 +22,16 @@ struct UnsyncBudget {
         /// The ones that are recorded before the write: they take room until they are known to be unharmed, or the ledger
         /// shows them.
         var counted: [BSONValue] { documents.filter { $0.judgement?.isCounted ?? false }.map(\.id) }
-        /// Those of ``counted`` that take room and were not recorded before.
-        var newlyCounted: [BSONValue] = []
+        /// Those of ``counted`` that this job had not recorded before.
+        var newlyRecorded: [BSONValue] = []
         /// Those that sync and that the ledger shows nevertheless: it has not noticed their repair yet.
         var stale: [BSONValue] = []
     }
 
     /// Judges documents, and takes as many as there is room for.
     ///
-    /// A document that a run which died recorded is pending already, and one at risk that the ledger shows is counted
-    /// there: neither takes room again.
+    /// A document that a run which died recorded, or another job, is pending already, and one at risk that the ledger
+    /// shows is counted there: none of them takes room again.
     func decide(
         _ documents: [DueDocument], of phase: Phase, room: Int, _ store: borrowing StateStore
     ) throws -> Decision {
@@ -42,8 +42,8 @@ struct UnsyncBudget {
                 if document.isCounted, !document.isRecorded {
                     guard room > 0 else { return decision }
                     room -= 1
-                    decision.newlyCounted.append(document.document.id)
                 }
+                if document.isCounted, !document.isOwn { decision.newlyRecorded.append(document.document.id) }
                 if document.isStale { decision.stale.append(document.document.id) }
                 decision.documents.append(document.document)
             }
@@ -65,6 +65,8 @@ struct UnsyncBudget {
         let document: DueDocument
         /// Whether it is counted already.
         var isRecorded: Bool
+        /// Whether the job itself recorded it.
+        var isOwn: Bool
         /// Whether it is harmful and the ledger shows it.
         var isStale: Bool
         var isCounted: Bool { document.judgement?.isCounted ?? false }
@@ -73,13 +75,15 @@ struct UnsyncBudget {
     /// Completes a batch by what is known of its documents.
     private func recorded(_ batch: [DueDocument], _ store: borrowing StateStore) throws -> [Recorded] {
         let counted = batch.filter { $0.judgement?.isCounted ?? false }.map(\.id)
-        let pending = try store.reservations.pending(among: counted, of: collection.namespace)
+        let own = try store.reservations.pending(among: counted, of: collection.namespace)
+        let pending = try own.union(store.reservations.pendingOfAny(among: counted, of: collection.namespace))
         let shown = try ledger.holding(counted, of: collection.namespace)
         return batch.map { document in
             let isShown = shown.contains(document.id)
             return Recorded(
                 document: document,
                 isRecorded: pending.contains(document.id) || document.judgement == .atRisk && isShown,
+                isOwn: own.contains(document.id),
                 isStale: document.judgement == .harmful && isShown)
         }
     }

@@ -80,8 +80,10 @@ package struct BackfillReport: Sendable {
     ///
     /// Empty when a signal stopped the run.
     package var after: [StepCount]
-    /// Documents that the run changed, or would change.
+    /// Documents that the run changed, or would change, each once.
     package var modified = 0
+    /// Changes, one for each phase of the job that changed a document.
+    package var updates = 0
     /// Whether they may be more: the server does not say of every write that failed how far it came.
     package var modifiedIsLow = false
     /// Chunks that the run wrote, or would write.
@@ -96,8 +98,8 @@ package struct BackfillReport: Sendable {
     package var harm: Int?
     /// Why a run would be refused; a dry run shows it, where a run throws it.
     package var refusal: String?
-    /// Documents that would not sync under the next schema, before and after; a dry run that knows it alone has them.
-    package var unsyncable: (before: Int, after: Int)?
+    /// Documents that do not sync under the next schema, before and after the job; before it only a dry run has looked.
+    package var unsyncable: (before: Int?, after: Int)?
     /// A few documents before and after the job, for `--show-values`; `_id` and the changed paths else.
     package var samples: [Sample] = []
     /// What a run would take; a dry run alone has it.

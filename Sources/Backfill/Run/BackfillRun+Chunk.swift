@@ -56,6 +56,7 @@ extension BackfillRun {
             return .done(0, rest: rest)
         }
         if FaultInjection.isPlanted(.checkpointFirst) { _ = try checkpoint(documents, of: chunk) }
+        tally.begin(documents.map(\.id))
         switch try write(documents, of: phase, carefully: chunk.isCareful) {
         case .tooSlow: return .again(chunk.anew(in: pacing.documents))
         case .refused(let error):
@@ -64,7 +65,7 @@ extension BackfillRun {
         case .done(let conflicts):
             FaultInjection.reached(.afterWrite)
             try acknowledge(phase)
-            let modified = tally.uncounted
+            let modified = tally.uncountedDocuments
             guard try checkpoint(documents, of: chunk) else { return .again(chunk.anew(in: chunk.ids.count)) }
             account.confirm(harming: documents.filter { $0.judgement == .harmful }.map(\.id))
             try settle(phase)
@@ -110,7 +111,7 @@ extension BackfillRun {
     private func cleared(_ phase: Phase, for ids: [BSONValue]) throws -> Phase {
         let steps = phase.earlierOfClient
         guard !steps.isEmpty else { return phase }
-        let names = Set(steps.flatMap { $0.step.kind.touched + $0.step.sources }.map { $0.components[0] }).sorted()
+        let names = Set(steps.flatMap { $0.step.kind.touched + $0.step.reads }.map { $0.components[0] }).sorted()
         var evaluation = Evaluation(
             .ids(ids), through: steps, in: job.context(collection), onlyNeeding: true, where: phase.mayNeed)
         var cleared: [Expression] = []
@@ -184,7 +185,7 @@ extension BackfillRun {
         let now = try kernel.retrying { try budget.headroom(kernel.store) }
         account.headroom = now
         guard now.isExceeded else { return true }
-        try kernel.retrying { try kernel.store.reservations.remove(decision.newlyCounted, of: namespace) }
+        try kernel.retrying { try kernel.store.reservations.remove(decision.newlyRecorded, of: namespace) }
         return false
     }
 
@@ -396,7 +397,7 @@ extension BackfillRun {
     mutating func checkpoint(_ documents: [DueDocument], of chunk: Chunk) throws -> Bool {
         let earlier = progress
         progress.add(
-            documents: isLast(chunk) ? documents.count : 0, modified: tally.uncounted, last: documents.last?.id)
+            documents: isLast(chunk) ? documents.count : 0, modified: tally.uncountedDocuments, last: documents.last?.id)
         let (lease, progress) = (kernel.lease, progress)
         let reply = try kernel.waiting { kernel in
             try kernel.retrying { try kernel.store.ranges.save(progress, under: lease) }
@@ -444,13 +445,16 @@ extension BackfillRun {
 
     /// Frees the room of what was harmed and is repaired, and keeps the lease meanwhile.
     mutating func freeRepaired() throws {
-        let budget = budget
-        for batch in try kernel.retrying({ try budget.pending(kernel.store) }) {
+        let (budget, job) = (budget, job.job)
+        let jobs = try kernel.retrying {
+            try kernel.store.reservations.settledJobs(of: job.namespace, besides: [job.name])
+        }
+        for batch in try kernel.retrying({ try budget.pending(kernel.store, by: jobs) }) {
             guard !kernel.stop.isRaised else { return }
-            try kernel.retrying { try budget.noteRepaired(among: batch, kernel.store) }
+            try kernel.retrying { try budget.noteRepaired(among: batch, by: jobs, kernel.store) }
             try kernel.keepLease()
         }
-        try kernel.retrying { try budget.takeBackRepaired(kernel.store) }
+        try kernel.retrying { try budget.takeBackRepaired(kernel.store, by: jobs) }
     }
 
     /// The budget as it is now: the active schema and the limits may change while the job runs.

@@ -216,7 +216,10 @@ extension BackfillRun {
             takeOver()
             // What a reader had ahead of smaller limits is cut to them.
             let fresh = queue.isEmpty ? try next(&self, pacing.amount) : []
-            if !fresh.isEmpty { found = progress.chunks }
+            if !fresh.isEmpty {
+                found = progress.chunks
+                if job.phases.count > 1 { tally.beginPhases() }
+            }
             queue += fresh.flatMap { $0.parts(of: pacing.documents) }
             guard !queue.isEmpty else { return nil }
             let chunk = queue.removeFirst()

@@ -31,7 +31,7 @@ extension BackfillRunner {
             report.failures = BackfillReport.FailureGroup.all(of: count.failures)
             if stop.isRaised { report.outcome = .stopped(.signal) }
         }
-        report.modified = count.modified
+        (report.modified, report.updates) = (count.modified, count.updates)
         report.samples = count.samples.map(\.sample)
         report.unsyncable = job.next == nil ? nil : (count.failingBefore, count.failingAfter)
         report.harm = job.countsHarm ? plan.harm : nil
@@ -41,7 +41,7 @@ extension BackfillRunner {
         report.seconds = started.duration(to: .now).seconds
         report.estimate = RunEstimate(
             RunEstimate.Measured(
-                seconds: report.seconds, changed: count.modified, touchedBytes: count.touchedBytes,
+                seconds: report.seconds, changed: count.updates, touchedBytes: count.touchedBytes,
                 idBytes: count.idBytes, journalBytes: keepsJournal ? count.journalBytes : 0,
                 nice: job.job.limits.nice, oplogCapacity: Self.oplogCapacity(on: client)))
         return report

@@ -1,4 +1,5 @@
 import BSON
+import Checking
 import Concurrency
 import JobState
 import Jobs
@@ -58,7 +59,11 @@ extension BackfillRunner {
             deadline: options.maxRuntime.map { started + $0 }, holding: holding)
         var run = BackfillRun(self, plan, ledger: ledger, kernel: kernel, progress: Progress(range))
         let stopped: BackfillReport.Stop?
-        do { stopped = try run.run() } catch {
+        do {
+            stopped = try run.run()
+            // Only to be looked at: what fails here fails nothing.
+            if let stopped { try? run.kernel.renew(setting: RangeChange.stopping(by: stopped.reason)) }
+        } catch {
             // The failure is what counts; a lease that cannot be given back ends by itself. After a failure of the
             // deployment a write may still be under way there: its successor has to wait for the lease's end.
             if !error.leavesDoubt { _ = run.kernel.leave() }
@@ -86,7 +91,7 @@ extension BackfillRunner {
         var report = BackfillReport(
             job: plan.job, namespace: plan.namespace, outcome: outcome, estimatedDocuments: plan.documents,
             before: plan.before, after: [])
-        report.modified = run.tally.documents
+        (report.modified, report.updates) = (run.tally.documents, run.tally.updates)
         report.modifiedIsLow = run.tally.isLow
         report.chunks = run.tally.chunks
         report.earlierChunks = run.progress.chunks - run.tally.chunks
@@ -98,6 +103,9 @@ extension BackfillRunner {
             guard stopped != .signal else { throw StopAsked() }
             let known = stopped == nil && options.only == nil ? run.survey : nil
             report.after = try (known ?? counted(on: pool)).before
+            if let next = job.next, options.only == nil {
+                report.unsyncable = (nil, try failing(under: next, on: pool))
+            }
             report.failures = BackfillReport.FailureGroup.all(
                 of: try run.settleFailures(), unlisted: run.locks.unlisted)
             let copies = StaleCopies(job: job, collection: run.collection)
@@ -110,6 +118,16 @@ extension BackfillRunner {
         }
         report.seconds = started.duration(to: .now).seconds
         return report
+    }
+
+    /// How many documents of the collection do not sync under the next schema.
+    private func failing(under next: CompiledSchema, on pool: ClientPool) throws -> Int {
+        let (namespace, retry, stop, concurrency) = (job.job.namespace, retry, stop, job.job.limits.concurrency)
+        let read = BackgroundTask(on: pool) { client in
+            let count = FailingCount(schema: next, namespace: namespace, stop: stop)
+            return try retry.run { try count.run(in: concurrency, on: pool, client) }
+        }
+        return try read.wait(stop: stop) {}
     }
 
     /// What remains.

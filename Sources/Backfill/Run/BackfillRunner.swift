@@ -156,7 +156,7 @@ package struct BackfillRunner: Sendable {
                     \.id)
                 plan.harm += harmful.count
                 if isReadable {
-                    plan.recordedHarm += try store.reservations.pending(among: harmful, of: namespace).count
+                    plan.recordedHarm += try store.reservations.pendingOfAny(among: harmful, of: namespace).count
                 }
             }
         }
@@ -182,7 +182,7 @@ package struct BackfillRunner: Sendable {
     /// Refuses a job that its documents stand against.
     func checkObstacles(of plan: BackfillPlan) throws(BackfillError) {
         guard !plan.obstacles.isEmpty else { return }
-        throw BackfillError(.refusedByData, plan.obstacles.joined(separator: "\n"))
+        throw BackfillError(.refusedByData, plan.obstacles.joined(separator: "; "))
     }
 
     /// Refuses a job that its documents stand against, or whose harm the headroom has no room for, unless the operator
@@ -196,7 +196,8 @@ package struct BackfillRunner: Sendable {
             .harmExceedsHeadroom,
             "job \"\(plan.job)\" would make \(plan.harm) documents unsyncable under the active schema, and there is room "
                 + "for \(headroom.documents) (\(headroom)); convert into a new field instead, or accept it with "
-                + "--allow-unsync \(plan.harm): the run then stops below the limit and can be resumed")
+                + "--allow-unsync \(plan.harm): the run then stops below the limit and can be resumed; "
+                + Headroom.remedies(for: plan.job))
     }
 
     /// Refuses to start a job that an operator paused: the next scheduled run goes on once it is resumed.

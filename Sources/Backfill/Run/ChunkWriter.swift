@@ -239,7 +239,7 @@ extension ChunkWriter {
             let value = try change.after.value(at: target)
         else { return nil }
         // What the change was computed from, and what it writes, are as they were read.
-        let sources = step.step.sources.map { $0.components[0] }.filter { !phase.touched.contains($0) }
+        let sources = step.step.reads.map { $0.components[0] }.filter { !phase.touched.contains($0) }
         let isSame = try Expression.areExactly(phase.touched + sources, asIn: change.before)
         var writes = [(path: target, value: Expression.constant(value))]
         if let marker = step.step.kind.marker { writes.append((marker, .constant(true))) }

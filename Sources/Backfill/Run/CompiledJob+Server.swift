@@ -11,7 +11,7 @@ extension CompiledJob {
     /// - Throws: ``BackfillError``, which names the step.
     func checkServer(wireVersion: Int) throws(BackfillError) {
         for step in job.steps {
-            for name in step.step.kind.operators.sorted() {
+            for name in step.step.operators.sorted() {
                 guard let since = ExpressionOperator(name)?.since, wireVersion < since.wireVersion else { continue }
                 throw BackfillError(
                     .schemaMismatch,

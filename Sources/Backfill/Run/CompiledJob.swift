@@ -86,7 +86,7 @@ package struct CompiledJob: Sendable {
 
     /// The job with a time in the place of `$now`, in milliseconds since 1970.
     func settled(at now: Int64) -> CompiledJob {
-        let all = steps.map { Step($0.step.kind.settled(at: now)) }
+        let all = steps.map { $0.step.settled(at: now) }
         guard all != steps.map(\.step) else { return self }
         var settled = self
         let settle = { (phases: [Phase]) in Phase.inOrder(phases.map { $0.settled(at: now, among: all) }) }
@@ -101,13 +101,13 @@ package struct CompiledJob: Sendable {
     }
 
     private static func phases(of steps: [Job.LocatedStep]) -> [[CompiledStep]] {
-        let parts = steps.flatMap { located in located.step.kind.parts.map { ($0, located.location) } }
-        let all = parts.map { Step($0.0) }
+        let parts = steps.flatMap { located in located.step.kind.parts.map { (located.step.with($0), located.location) } }
+        let all = parts.map(\.0)
         return parts.reduce(into: [[]]) { phases, located in
             let (part, location) = located
-            let isClientSide = part.clientComputation != nil || phases.last?.last?.client != nil
-            if part.startsPhase || isClientSide, phases.last?.isEmpty == false { phases.append([]) }
-            var step = CompiledStep(Step(part), among: all)
+            let isClientSide = part.kind.clientComputation != nil || phases.last?.last?.client != nil
+            if part.kind.startsPhase || isClientSide, phases.last?.isEmpty == false { phases.append([]) }
+            var step = CompiledStep(part, among: all)
             step.location = location
             phases[phases.count - 1].append(step)
         }

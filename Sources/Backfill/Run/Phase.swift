@@ -73,9 +73,9 @@ struct Phase: Sendable {
 
     /// The phase with a time in the place of `$now`, in milliseconds since 1970; a client's step has none.
     func settled(at now: Int64, among all: [Step]) -> Phase {
-        let risky = Set(riskySteps.map { Step($0.step.kind.settled(at: now)) })
+        let risky = Set(riskySteps.map { $0.step.settled(at: now) })
         let settled = steps.map { step in
-            step.client == nil ? CompiledStep(Step(step.step.kind.settled(at: now)), among: all) : step
+            step.client == nil ? CompiledStep(step.step.settled(at: now), among: all) : step
         }
         return Phase(settled) { risky.contains($0.step) }
     }

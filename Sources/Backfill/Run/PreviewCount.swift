@@ -8,6 +8,8 @@ import Mongo
 struct PreviewCount: Sendable {
     let job: CompiledJob
     var modified = 0
+    /// Changes, one for each phase that changes a document.
+    var updates = 0
     var failingBefore = 0
     var failingAfter = 0
     /// A few of the changed documents, with the numbers of their chunks.
@@ -46,6 +48,7 @@ struct PreviewCount: Sendable {
     /// Adds what was counted of other chunks.
     mutating func add(_ other: PreviewCount) {
         modified += other.modified
+        updates += other.updates
         failingBefore += other.failingBefore
         failingAfter += other.failingAfter
         touchedBytes += other.touchedBytes
@@ -64,7 +67,8 @@ struct PreviewCount: Sendable {
             return
         }
         if try job.next.map({ try $0.check(before.view) == .certain }) ?? false { failingBefore += 1 }
-        modified += outcome.changes
+        modified += 1
+        updates += max(1, outcome.changes)
         guard !outcome.isOpen else {
             throw BackfillError(
                 .notIdempotent, "job \"\(job.job.name)\" would never end: a document still needs it after it")

@@ -26,7 +26,7 @@ package enum JobFile {
     package static func parse(_ text: String, path: String) throws(JobError) -> Job {
         let root = try YAMLFile.root(of: text, path: path)
         let top = try root.members(
-            of: "a job", allowed: ["version", "job", "collection", "schema", "steps", "limits", "journal"])
+            of: "a job", allowed: ["version", "job", "collection", "schema", "where", "steps", "limits", "journal"])
         try checkVersion(top["version"])
         let nameNode = try top.required("job")
         let name = try nameNode.text(of: "\"job\"")
@@ -39,12 +39,15 @@ package enum JobFile {
         }
         let collectionNode = try top.required("collection")
         let namespace = try collectionNode.namespace("collection")
+        let condition = try top["where"].map { (node) throws(JobError) in
+            try ExpressionLiteral.expression(node, isOfElement: false)
+        }
         var steps: [Job.LocatedStep] = []
         for node in try top.required("steps").elements(of: "\"steps\"") {
             guard steps.count < maximumSteps else {
                 throw node.error("a job has at most \(maximumSteps) steps: make a second job")
             }
-            steps.append(try JobSteps.step(node))
+            steps.append(try JobSteps.step(node, where: condition))
         }
         let keepsJournal = try top["journal"].map { node throws(JobError) in
             guard let keeps = JobLiteral.bool(node) else {

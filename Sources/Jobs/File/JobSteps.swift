@@ -3,14 +3,21 @@ import ServerSchema
 
 /// Reads the entries of a job's `steps`.
 enum JobSteps {
-    static func step(_ node: YAMLNode) throws(JobError) -> Job.LocatedStep {
+    /// - Parameter condition: which documents the job is for.
+    static func step(_ node: YAMLNode, where condition: Expression?) throws(JobError) -> Job.LocatedStep {
         let keys = Step.kinds.map { $0.key }
-        let entry = try node.members(of: "a step", allowed: keys)
-        guard entry.members.count == 1, let (key, body) = entry.members.first,
+        let entry = try node.members(of: "a step", allowed: keys + ["where"])
+        let kinds = entry.members.filter { $0.key != "where" }
+        guard kinds.count == 1, let (key, body) = kinds.first,
             let kind = Step.kinds.first(where: { $0.key == key })
         else {
             throw node.error("a step has exactly one kind, of \(keys.joined(separator: ", "))")
         }
-        return Job.LocatedStep(step: Step(try kind.read(body)), location: node.location)
+        let own = try entry["where"].map { (node) throws(JobError) in
+            try ExpressionLiteral.expression(node, isOfElement: false)
+        }
+        let conditions = [condition, own].compactMap(\.self)
+        return Job.LocatedStep(
+            step: Step(try kind.read(body), where: conditions.isEmpty ? nil : .all(conditions)), location: node.location)
     }
 }

@@ -39,11 +39,13 @@ package struct CompiledStep: Sendable {
         let wanted = isReachable && body.wanted
         let unmarked = step.kind.marker.map { Expression.field($0).isMissing }
         let inElement = { Expression.inSomeElement(of: containers, $0) }
-        let needed = Expression.all((unmarked.map { [$0] } ?? []) + [inElement(wanted)])
+        // First of all: what the step is not for, nothing else is asked of.
+        let guards = [step.condition, unmarked].compactMap(\.self)
+        let needed = Expression.all(guards + [inElement(wanted)])
         needs = .all([needed, !repeated])
         let (written, inElements) =
             FaultInjection.isPlanted(.noNeeds)
-            ? (Expression.all([inElement(isReachable), !repeated]), isReachable) : (needs, wanted)
+            ? (Expression.all(guards + [inElement(isReachable), !repeated]), isReachable) : (needs, wanted)
         var writes = Self.lifted(body.writes(to: step.target), if: inElements, through: containers)
         if let marker = step.kind.marker { writes.append((marker, .constant(true))) }
         let fields = Assignment(writes: writes).fields
@@ -63,8 +65,9 @@ package struct CompiledStep: Sendable {
         let unreachable = Self.unreachable(targets: targets, sources: sources, isConcerned: body.isConcerned)
         leftAlone =
             (body.conflicts.map { ($0.reason, isReachable && $0.when) } + unreachable)
-            .map { ($0.reason, Expression.all((unmarked.map { [$0] } ?? []) + [inElement($0.when)])) }
-            + [(.repeatedName, .all([needed, repeated]))] + Self.noContainer(containers)
+            .map { ($0.reason, Expression.all(guards + [inElement($0.when)])) }
+            + [(.repeatedName, .all([needed, repeated]))]
+            + Self.noContainer(containers).map { ($0.reason, .all(guards + [$0.when])) }
     }
 
     /// The writes as the document sees them: where they are to elements, each list or dictionary is written as a whole.
@@ -223,7 +226,7 @@ extension CompiledStep {
                 .all([parent.isReachable, Expression.field(parent).hasType("object"), .shrinks(.field(parent))]))
         }
         seen = []
-        let seenInto = steps.flatMap(\.kind.looksInto).filter { seen.insert($0).inserted }.map { path in
+        let seenInto = steps.flatMap(\.looksInto).filter { seen.insert($0).inserted }.map { path in
             Expression.inSomeElement(
                 of: path.containers,
                 .all([

@@ -99,6 +99,12 @@ package struct Conversion: Hashable, Sendable {
     }
 
     private func converted(_ value: Expression) -> Expression {
+        guard readsWithoutZeros else { return plainlyConverted(value) }
+        return .let(
+            ["plain": withoutFractionZeros(value)], in: plainlyConverted(.variable("plain")))
+    }
+
+    private func plainlyConverted(_ value: Expression) -> Expression {
         switch target {
         case .bool: .choose(if: value.hasType("string"), then: listedBool(value), else: attempt(value, to: "bool"))
         case .date:
@@ -158,6 +164,12 @@ package struct Conversion: Hashable, Sendable {
     }
 
     private func sameOnReturn(_ from: Expression, _ to: Expression) -> Expression {
+        guard readsWithoutZeros else { return plainlySameOnReturn(from, to) }
+        return .let(
+            ["plain": withoutFractionZeros(from)], in: plainlySameOnReturn(.variable("plain"), to))
+    }
+
+    private func plainlySameOnReturn(_ from: Expression, _ to: Expression) -> Expression {
         if unit == .seconds, target == .date { return .sameValue(seconds(of: to, as: from.type), from) }
         let direct =
             unit == .seconds && target.isNumeric
@@ -180,6 +192,31 @@ package struct Conversion: Hashable, Sendable {
 extension Expression {
     /// The null value: within a conversion, "could not".
     static let null = Expression(["$literal": nil])
+}
+
+/// Texts that spell a number with zeros that it does not need.
+extension Conversion {
+    /// Whether the target keeps no zeros at the end of a fraction; a decimal does.
+    private var readsWithoutZeros: Bool { target.isNumeric && target != .decimal }
+
+    /// The text of the same number without the zeros at the end of its fraction: `120.40` is 120.4, and `5.0` is 5.
+    ///
+    /// Zeros in front stay: `007` is a number to nobody but a computer. Anything but digits with one point among them stays
+    /// as it is, as do all other values.
+    private func withoutFractionZeros(_ value: Expression) -> Expression {
+        // What is no number, or no UTF-8, a regular expression may fail on; so may it on megabytes of digits.
+        let isNumber = Expression.all([
+            .call("$lt", Expression(["$strLenBytes": value.bson]), .constant(400)),
+            !attempt(value, to: "decimal").isMissingOrNull,
+        ])
+        let isFraction = Expression([
+            "$regexMatch": ["input": value.bson, "regex": ["$literal": "^-?[0-9]+\\.[0-9]*0$(?!\\n)"]]
+        ])
+        let trimmed = Expression(["$rtrim": ["input": value.bson, "chars": "0"]])
+        return .choose(
+            if: .all([value.hasType("string"), isNumber, isFraction]),
+            then: Expression(["$rtrim": ["input": trimmed.bson, "chars": "."]]), else: value)
+    }
 }
 
 /// Dates as texts and as numbers.

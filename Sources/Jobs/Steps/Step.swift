@@ -5,9 +5,13 @@ package import ServerSchema
 package struct Step: Sendable {
     /// What it is.
     package let kind: any StepKind
+    /// Which documents it is for, as they are when the step comes to them; `nil` for all.
+    package let condition: Expression?
 
     /// Wraps a kind.
-    package init(_ kind: any StepKind) { self.kind = kind }
+    package init(_ kind: any StepKind, where condition: Expression? = nil) {
+        (self.kind, self.condition) = (kind, condition)
+    }
 
     /// Every kind that a job file may name.
     package static let kinds: [any StepKind.Type] = [
@@ -24,19 +28,38 @@ package struct Step: Sendable {
     package var targets: [FieldPath] { kind.targets }
     /// The fields that the step reads besides its targets.
     package var sources: [FieldPath] { kind.sources }
+    /// The fields of the document that its condition names.
+    package var conditionFields: [FieldPath] { (condition?.fields ?? []).map { FieldPath(trusted: [$0]) } }
+    /// The fields whose values decide what the step does, besides its targets.
+    package var reads: [FieldPath] { sources + conditionFields }
+    /// The fields whose values the step looks into, where those are objects or lists.
+    package var looksInto: [FieldPath] { kind.looksInto + conditionFields }
+    /// The operators that the job's own expressions use.
+    package var operators: Set<String> { kind.operators.union(condition?.operators ?? []) }
+
+    /// The step with the time of the job's start in the place of `$now`, in milliseconds since 1970.
+    package func settled(at now: Int64) -> Step { Step(kind.settled(at: now), where: condition?.settled(at: now)) }
+
+    /// A part of the step, or the step as it is run again, for the same documents.
+    package func with(_ kind: any StepKind) -> Step { Step(kind, where: condition) }
 }
 
 extension Step: Hashable {
     /// Whether the two do the same.
-    package static func == (left: Step, right: Step) -> Bool { AnyHashable(left.kind) == AnyHashable(right.kind) }
+    package static func == (left: Step, right: Step) -> Bool {
+        AnyHashable(left.kind) == AnyHashable(right.kind) && left.condition == right.condition
+    }
 
-    /// Hashes the kind.
-    package func hash(into hasher: inout Hasher) { AnyHashable(kind).hash(into: &hasher) }
+    /// Hashes both.
+    package func hash(into hasher: inout Hasher) {
+        AnyHashable(kind).hash(into: &hasher)
+        hasher.combine(condition)
+    }
 }
 
 extension Step: CustomStringConvertible {
     /// The step in a line, without the values that it writes.
-    package var description: String { kind.description }
+    package var description: String { kind.description + (condition == nil ? "" : ", where its condition holds") }
 }
 
 extension Step {

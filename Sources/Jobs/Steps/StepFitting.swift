@@ -30,7 +30,7 @@ package enum StepFitting {
                         "the next schema requires \"\(target)\", which the step takes away", at: located.location)
                 }
             } else if node.types.count == 1, let type = node.types.first {
-                step = Step(try step.kind.fitted(to: type, at: located.location))
+                step = step.with(try step.kind.fitted(to: type, at: located.location))
             }
         }
         return step

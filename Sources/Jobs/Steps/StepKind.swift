@@ -27,6 +27,9 @@ package protocol StepKind: Hashable, Sendable, CustomStringConvertible {
     var targets: [FieldPath] { get }
     /// The fields that the step reads besides its targets; they stand where the targets stand.
     var sources: [FieldPath] { get }
+    /// The step as it is run again over a target that the job itself wrote, and whose source has changed since; `nil` for
+    /// one whose targets stay as they are.
+    var refresh: (any StepKind)? { get }
     /// The fields whose values the step looks into, where those are objects or lists.
     var looksInto: [FieldPath] { get }
     /// Whether what the step writes depends on what stood in the target.
@@ -89,6 +92,7 @@ extension StepKind {
     package var targets: [FieldPath] { [target] }
     package var sources: [FieldPath] { source.map { [$0] } ?? [] }
     package var looksInto: [FieldPath] { [] }
+    package var refresh: (any StepKind)? { nil }
     package var changesInPlace: Bool { false }
     package var removed: [FieldPath] { [] }
     package var marker: FieldPath? { nil }

@@ -5,9 +5,50 @@ import ServerSchema
 /// Refuses steps that stand in an order in which they cannot do what they say.
 package enum StepOrder {
     package static func check(_ steps: [Job.LocatedStep]) throws(JobError) {
+        try checkConditions(steps)
         for (index, located) in steps.enumerated() {
             for earlier in steps[..<index] { try check(located, after: earlier) }
+            if located.step.kind.refresh != nil { try checkRefresh(located, at: index, among: steps) }
         }
+    }
+
+    /// Refuses a condition over a field that an earlier step writes: it is to hold of the document as it is before the job.
+    private static func checkConditions(_ steps: [Job.LocatedStep]) throws(JobError) {
+        var written: [(field: String, line: Int)] = []
+        for located in steps {
+            for part in located.step.kind.parts {
+                if let (field, line) = written.first(where: { earlier in
+                    located.step.conditionFields.contains { $0.topLevel == earlier.field }
+                }) {
+                    throw JobError(
+                        "\"where\" reads \"\(field)\", which the step in line \(line) writes before: put the step that "
+                            + "writes it behind all that ask for it, or make two jobs of it", at: located.location)
+                }
+                written += part.touched.map { ($0.topLevel, located.location.line) }
+            }
+        }
+    }
+
+    /// Refuses a refresh beside a step that changes what it compares: the two would undo each other with each run.
+    private static func checkRefresh(
+        _ located: Job.LocatedStep, at index: Int, among steps: [Job.LocatedStep]
+    ) throws(JobError) {
+        let targets = located.step.targets
+        for (other, step) in steps.enumerated() where other != index {
+            // What fills the whole field is taken for what the job wrote there.
+            let fills = step.step.kind is DefaultStep && targets.contains(step.step.target)
+            guard !fills, !leavesAsWritten(step.step, located.step), let written = step.step.kind.touched.first(where: { path in targets.contains { $0.overlaps(path) } })
+            else { continue }
+            throw JobError(
+                "\"refresh\" does not go with the step in line \(step.location.line), which writes \"\(written)\" too: say "
+                    + "\"whenPresent: keep\"", at: located.location)
+        }
+    }
+
+    /// Whether a conversion of the target in place finds in what a conversion wrote there nothing to do.
+    private static func leavesAsWritten(_ step: Step, _ refreshing: Step) -> Bool {
+        guard let convert = step.kind as? ConvertStep, let writer = refreshing.kind as? ConvertStep else { return false }
+        return convert.into == nil && convert.field == writer.into && convert.type == writer.type
     }
 
     private static func check(_ located: Job.LocatedStep, after earlier: Job.LocatedStep) throws(JobError) {
@@ -28,7 +69,7 @@ package enum StepOrder {
                     + "anything is written: put this step into a job of its own, which `migrate` runs after this one")
         }
         for removed in before.kind.removed {
-            if let read = step.reads.first(where: { $0.isOrStandsIn(removed) }) {
+            if let read = step.readsForValue.first(where: { $0.isOrStandsIn(removed) }) {
                 throw refusal("\"\(read)\" is read after the step in line \(line) has removed it: put this step first")
             }
             if let written = step.targets.first(where: { $0.isOrStandsIn(removed) }) {
@@ -57,7 +98,7 @@ package enum StepOrder {
 
 extension Step {
     /// The fields whose values decide what the step writes.
-    fileprivate var reads: [FieldPath] { sources + kind.removed + (kind.changesInPlace ? targets : []) }
+    fileprivate var readsForValue: [FieldPath] { sources + kind.removed + (kind.changesInPlace ? targets : []) }
 }
 
 extension FieldPath {

@@ -13,15 +13,24 @@ package struct CombineStep: StepKind {
     let template: TextTemplate
     /// The fields that the template names.
     let parts: [String: FieldPath]
+    var rule: TargetRule
 
     package var target: FieldPath { into }
+    package var changesInPlace: Bool { rule.whenPresent == .replace }
+    package var refresh: (any StepKind)? {
+        guard rule.whenPresent == .refresh else { return nil }
+        var step = self
+        step.rule = rule.replacing
+        return step
+    }
+    package var loss: String? { rule.loss(into) }
     package var sources: [FieldPath] {
         var seen: Set<FieldPath> = []
         return template.holes.compactMap { parts[$0] }.filter { seen.insert($0).inserted }
     }
 
     package var description: String {
-        "combine \(sources.map(\.description).joined(separator: ", ")) into \(into)"
+        "combine \(sources.map(\.description).joined(separator: ", ")) into \(into)" + rule.words
     }
 
     package func fitted(to type: SchemaType, at location: SourceLocation) throws(JobError) -> Self {
@@ -45,17 +54,16 @@ package struct CombineStep: StepKind {
         let areTexts = Expression.all(sources.map { !text($0).isMissingOrNull })
         let target = Expression.field(into)
         let combined = template.filled { name in parts[name].map(text) ?? .constant("") }
-        let isFree = target.isMissing
+        let isFree = rule.isFree(target, for: combined)
         // A part below what is no object is told as that.
         let blocked = sources.compactMap { $0.blocked { !$0.isMissingOrNull && !$0.hasType("object") } }
         return StepBody(
-            wanted: .all([isFree, areThere, areTexts]), value: combined,
+            wanted: .all([areThere, areTexts, rule.isWanted(combined, in: target)]), value: combined,
             isConcerned: .any(sources.map(isThere)),
             conflicts: [
                 (.partMissing, .all([isFree, !areThere] + blocked.map { !$0 })),
                 (.notConvertible, .all([isFree, areThere, !areTexts])),
-                (.targetDiffers, .all([!isFree, areThere, areTexts, !.same(target, combined)])),
-            ])
+            ] + [rule.conflict(combined, in: target, where: areThere && areTexts)].compactMap(\.self))
     }
 
     package func leavesSyncing(
@@ -65,7 +73,7 @@ package struct CombineStep: StepKind {
 
 extension CombineStep {
     package init(_ node: YAMLNode) throws(JobError) {
-        let members = try node.members(of: "\"combine\"", allowed: ["into", "template"])
+        let members = try node.members(of: "\"combine\"", allowed: ["into", "template"] + YAMLMembers.targetRule)
         into = try members.required("into").fieldPathBelowNoList("into")
         let place = try members.required("template")
         template = try TextTemplate(place, key: "template")
@@ -76,5 +84,6 @@ extension CombineStep {
             parts[name] = path
         }
         self.parts = parts
+        rule = try members.targetRule(among: [.report, .refresh])
     }
 }

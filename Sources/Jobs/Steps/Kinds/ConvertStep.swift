@@ -22,34 +22,42 @@ package struct ConvertStep: StepKind {
     /// The field that takes the converted value; `nil` converts in place.
     package let into: FieldPath?
     var onError = OnError.report
+    var rule = TargetRule()
 
     package var type: SchemaType { conversion.target }
     package var target: FieldPath { into ?? field }
     package var source: FieldPath? { into == nil ? nil : field }
-    package var changesInPlace: Bool { into == nil }
+    package var changesInPlace: Bool { into == nil || rule.whenPresent == .replace }
+    package var refresh: (any StepKind)? {
+        guard rule.whenPresent == .refresh else { return nil }
+        var step = self
+        step.rule = rule.replacing
+        return step
+    }
     package var quick: QuickCondition {
         into == nil ? .present(field, notOf: type.rawValue) : .present(field, besides: [target])
     }
     package var refuses: Set<CompiledStep.Reason> { onError == .fail ? [.notConvertible] : [] }
 
     package var description: String {
-        var text = "convert \(field) to \(type.rawValue)" + (into.map { " into \($0)" } ?? "")
+        var text = "convert \(field) to \(type.rawValue)" + (into.map { " into \($0)" } ?? "") + rule.words
         if conversion.allowsLoss { text += ", with loss" }
         if case .replace(let value) = onError { text += ", else \(value == .null ? "null" : "a default")" }
         return text
     }
 
     package var loss: String? {
-        guard into == nil else { return nil }
+        if let into { return rule.loss(into) }
         var lost = ["which type each value of \"\(field)\" had, as it is converted in place"]
         if conversion.allowsLoss { lost.append("what a \(type.rawValue) cannot hold of it (onLoss: allow)") }
         if case .replace = onError { lost.append("the values that are no \(type.rawValue) (onError)") }
         return lost.joined(separator: ", ")
     }
 
-    /// The way back gives the value; only its type is not told.
+    /// The way back gives the value; only its type is not told, nor the zeros at the end of a text's fraction.
     package var tellsWhatWas: Bool {
         if case .replace = onError { return false }
+        if into != nil, loss != nil { return false }
         return !conversion.allowsLoss
     }
 
@@ -84,11 +92,10 @@ package struct ConvertStep: StepKind {
             onError == .report || onError == .fail ? !carried.isMissingOrNull : .any([isDone, isPossible])
         let target = Expression.field(into)
         return StepBody(
-            wanted: present && target.isMissing && convertible, value: carried, isConcerned: present,
+            wanted: .all([present, convertible, rule.isWanted(carried, in: target)]), value: carried, isConcerned: present,
             conflicts: [
-                (.notConvertible, present && !convertible),
-                (.targetDiffers, present && convertible && !target.isMissing && !.same(target, carried)),
-            ])
+                (.notConvertible, present && !convertible)
+            ] + [rule.conflict(carried, in: target, where: present && convertible)].compactMap(\.self))
     }
 
     package func leavesSyncing(
@@ -102,7 +109,7 @@ package struct ConvertStep: StepKind {
 
 extension ConvertStep {
     /// The keys of all ways to convert.
-    static let members = ["field", "to", "from", "into", "legacy", "unit", "onError", "default", "onLoss"]
+    static let members = ["field", "to", "from", "into", "legacy", "unit", "onError", "default", "onLoss"] + YAMLMembers.targetRule
 
     package static func read(_ node: YAMLNode) throws(JobError) -> any StepKind {
         ConvertUUIDStep.reads(node) ? try ConvertUUIDStep(node) : try ConvertStep(node)
@@ -110,6 +117,9 @@ extension ConvertStep {
 
     package init(_ node: YAMLNode) throws(JobError) {
         let members = try node.members(of: "\"convert\"", allowed: Self.members)
+        for name in YAMLMembers.targetRule where members["into"] == nil {
+            if let node = members[name] { throw node.error("\"\(name)\" goes with \"into\", a second field") }
+        }
         for name in ["from", "legacy"] {
             if let node = members[name] { throw node.error("\"\(name)\" goes with a uuid alone") }
         }
@@ -129,7 +139,7 @@ extension ConvertStep {
         }
         self.init(
             field: field, conversion: Conversion(target: type, unit: unit, allowsLoss: onLoss == .allow), into: into,
-            onError: try Self.onError(members, type: type))
+            onError: try Self.onError(members, type: type), rule: try members.targetRule(among: [.report, .refresh]))
     }
 
     private enum OnErrorWord: String, CaseIterable { case report, null, `default`, fail }

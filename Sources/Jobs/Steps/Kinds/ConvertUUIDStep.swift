@@ -104,7 +104,7 @@ extension ConvertUUIDStep {
             allowsLoss: try members["onLoss"].map { (node) throws(JobError) in
                 try node.choice("onLoss") as OnLoss
             } == .allow, into: into)
-        for name in ["unit", "default"] {
+        for name in ["unit", "default"] + YAMLMembers.targetRule {
             if let node = members[name] { throw node.error("\"\(name)\" does not go with a uuid") }
         }
         if let node = members["onError"], try node.text(of: "\"onError\"") != "report" {

@@ -9,31 +9,29 @@ package struct CopyStep: StepKind {
 
     let from: FieldPath
     let to: FieldPath
-    var whenPresent = WhenPresent.report
+    var rule = TargetRule()
 
     package var target: FieldPath { to }
     package var source: FieldPath? { from }
     package var quick: QuickCondition { .present(from, besides: [to]) }
-    package var changesInPlace: Bool { whenPresent == .replace }
-    package var looksInto: [FieldPath] { whenPresent == .replace ? [from, to] : [] }
+    package var changesInPlace: Bool { rule.whenPresent == .replace }
+    package var looksInto: [FieldPath] { rule.whenPresent == .replace ? [from, to] : [] }
+    package var refresh: (any StepKind)? {
+        rule.whenPresent == .refresh ? CopyStep(from: from, to: to, rule: rule.replacing) : nil
+    }
 
     package var description: String {
-        "copy \(from) to \(to)" + (whenPresent == .report ? "" : ", \(whenPresent.rawValue) what is there")
+        "copy \(from) to \(to)" + rule.words
     }
 
-    package var loss: String? {
-        whenPresent == .replace ? "the values that \"\(to)\" held before" : nil
-    }
+    package var loss: String? { rule.loss(to) }
 
     package func body() -> StepBody {
         let (source, target) = (Expression.field(from), Expression.field(to))
         let present = from.isReachable && !source.isMissing
-        let differs = present && !target.isMissing && !Expression.same(target, source)
         return StepBody(
-            wanted: whenPresent == .replace ? present && !Expression.same(target, source) : present && target.isMissing,
-            value: source, isConcerned: present,
-            conflicts: whenPresent == .replace
-                ? [] : [(whenPresent == .keep ? .targetKept : .targetDiffers, differs)])
+            wanted: present && rule.isWanted(source, in: target), value: source, isConcerned: present,
+            conflicts: [rule.conflict(source, in: target, where: present)].compactMap(\.self))
     }
 
     package func leavesSyncing(
@@ -49,7 +47,7 @@ package struct CopyStep: StepKind {
 extension CopyStep {
     package init(_ node: YAMLNode) throws(JobError) {
         let pair = try FieldPair(node, of: Self.key)
-        self.init(from: pair.from, to: pair.to, whenPresent: pair.whenPresent)
+        self.init(from: pair.from, to: pair.to, rule: pair.rule)
     }
 }
 
@@ -57,14 +55,14 @@ extension CopyStep {
 struct FieldPair {
     let from: FieldPath
     let to: FieldPath
-    let whenPresent: WhenPresent
+    let rule: TargetRule
 
     init(_ node: YAMLNode, of key: String) throws(JobError) {
-        let members = try node.members(of: "\"\(key)\"", allowed: ["from", "to", "whenPresent"])
+        let members = try node.members(of: "\"\(key)\"", allowed: ["from", "to"] + YAMLMembers.targetRule)
         from = try members.required("from").fieldPath("from")
         let target = try members.required("to")
         to = try target.fieldPathBelowNoList("to")
         try target.checkApart(from, to)
-        whenPresent = try members["whenPresent"]?.choice("whenPresent") ?? .report
+        rule = try members.targetRule()
     }
 }

@@ -9,27 +9,34 @@ package struct RenameStep: StepKind {
 
     let from: FieldPath
     let to: FieldPath
-    var whenPresent = WhenPresent.report
+    var rule = TargetRule()
 
     package var target: FieldPath { to }
     package var source: FieldPath? { from }
     package var targets: [FieldPath] { [to, from] }
     package var sources: [FieldPath] { [] }
     package var removed: [FieldPath] { [from] }
-    package var changesInPlace: Bool { whenPresent == .replace }
+    package var changesInPlace: Bool { rule.whenPresent == .replace }
+    package var refresh: (any StepKind)? {
+        rule.whenPresent == .refresh ? CopyStep(from: from, to: to, rule: rule.replacing) : nil
+    }
 
     package var description: String {
-        "rename \(from) to \(to)" + (whenPresent == .report ? "" : ", \(whenPresent.rawValue) what is there")
+        "rename \(from) to \(to)" + rule.words
     }
 
     package var loss: String? { copy.loss }
 
     /// The pairs that differ are told once, by the removal.
     package var parts: [any StepKind] {
-        [copy, RemoveCopiedStep(from: from, to: to, reports: whenPresent != .keep)]
+        [copy, RemoveCopiedStep(from: from, to: to, reports: rule.whenPresent != .keep)]
     }
 
-    private var copy: CopyStep { CopyStep(from: from, to: to, whenPresent: whenPresent == .replace ? .replace : .keep) }
+    private var copy: CopyStep {
+        var rule = rule
+        if rule.whenPresent != .replace { rule.whenPresent = .keep }
+        return CopyStep(from: from, to: to, rule: rule)
+    }
 
     package func body() -> StepBody { copy.body() }
 }
@@ -40,7 +47,7 @@ extension RenameStep {
         guard pair.from.components.last != FieldPath.each else {
             throw node.error("\"from\": an element of a list cannot be renamed: name a field of it")
         }
-        self.init(from: pair.from, to: pair.to, whenPresent: pair.whenPresent)
+        self.init(from: pair.from, to: pair.to, rule: pair.rule)
     }
 }
 

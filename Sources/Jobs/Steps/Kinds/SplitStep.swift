@@ -21,15 +21,25 @@ package struct SplitStep: StepKind {
     package let into: [FieldPath]
     /// Whether the parts are written too where they do not make the text again.
     let allowsLoss: Bool
+    var rule: TargetRule
 
     package var target: FieldPath { into[0] }
     package var quick: QuickCondition { .present(field, besides: into) }
     package var targets: [FieldPath] { into }
     package var source: FieldPath? { field }
+    package var changesInPlace: Bool { rule.whenPresent == .replace }
+    package var refresh: (any StepKind)? {
+        guard rule.whenPresent == .refresh else { return nil }
+        var step = self
+        step.rule = rule.replacing
+        return step
+    }
+    package var loss: String? { rule.loss(into[0]) }
     package var looksInto: [FieldPath] { into }
 
     package var description: String {
         "split \(field) into \(into.map(\.description).joined(separator: ", "))" + (allowsLoss ? ", with loss" : "")
+            + rule.words
     }
 
     package func fitted(to type: SchemaType, at location: SourceLocation) throws(JobError) -> Self {
@@ -47,15 +57,15 @@ package struct SplitStep: StepKind {
         let isSplit = parts.hasType("array")
         func part(_ index: Int) -> Expression { .call("$arrayElemAt", parts, .constant(.integer(index))) }
         let targets = into.map { Expression.field($0) }
-        let differs = Expression.any(
-            targets.enumerated().map { index, target in !target.isMissing && !.same(target, part(index)) })
+        let isReady = Expression.all([present, isText, isSplit])
+        let others = targets.enumerated().compactMap { rule.conflict(part($0), in: $1, where: .constant(true))?.when }
+        let isWanted = Expression.any(targets.enumerated().map { rule.isWanted(part($0), in: $1) })
         return StepBody(
-            wanted: .all([present, isText, .any(targets.map(\.isMissing)), isSplit, !differs]), value: part(0),
+            wanted: .all([isReady, isWanted] + (others.isEmpty ? [] : [!.any(others)])), value: part(0),
             also: into.enumerated().dropFirst().map { ($0.element, part($0.offset)) }, isConcerned: present,
             conflicts: [
                 (.wrongType, present && !isText), (.notSplittable, .all([present, isText, !isSplit])),
-                (.targetDiffers, .all([present, isText, isSplit, differs])),
-            ])
+            ] + (others.isEmpty ? [] : [(.targetDiffers, .all([isReady, .any(others)]))]))
     }
 
     /// The parts of a text, one for each field; `null` where there are more or fewer, or they do not make it again.
@@ -107,9 +117,10 @@ package struct SplitStep: StepKind {
 extension SplitStep {
     package init(_ node: YAMLNode) throws(JobError) {
         let members = try node.members(
-            of: "\"split\"", allowed: ["field", "by", "regex", "into", "join", "onLoss"])
+            of: "\"split\"", allowed: ["field", "by", "regex", "into", "join", "onLoss"] + YAMLMembers.targetRule)
         field = try members.required("field").fieldPath("field")
         allowsLoss = try (members["onLoss"]?.choice("onLoss") ?? OnLoss.report) == .allow
+        rule = try members.targetRule(among: [.report, .refresh])
         let place = try members.required("into")
         switch (members["by"], members["regex"]) {
         case (let by?, nil):

@@ -30,7 +30,11 @@ struct CleanupCommand: AsyncParsableCommand {
         let interruption = Interruption()
         let (stop, signals) = (interruption.stop, interruption.listen())
         defer { signals.cancel() }
-        let plan = try await onOwnedThread(name: "state") { () throws in try book.planCleanup(of: name) }
+        let plan = try await onOwnedThread(name: "state") { () throws in
+            let plan = try book.planCleanup(of: name)
+            guard plan.pendingHarm > 0, try book.freeRoom(of: name) ?? 0 > 0 else { return plan }
+            return try book.planCleanup(of: name)
+        }
         guard !plan.isEmpty else { return try Console.show(CleanupText.nothing(plan)) }
         if !yes {
             Console.error(CleanupText.plan(plan))

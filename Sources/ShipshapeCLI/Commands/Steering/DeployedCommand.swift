@@ -3,6 +3,7 @@ internal import Backfill
 internal import Concurrency
 internal import Jobs
 internal import Mongo
+internal import Reporting
 
 /// `shipshape deployed JOB`.
 struct DeployedCommand: AsyncParsableCommand {
@@ -44,7 +45,11 @@ struct DeployedCommand: AsyncParsableCommand {
         }
         try confirm(evidence)
         try await onOwnedThread(name: "state") { () throws in try book.deployed(name, by: evidence) }
-        try Console.show("job \(name): the next schema is recorded as the active one, \(Self.text(evidence))")
+        let freed = try await onOwnedThread(name: "state") { () throws in try book.freeRoom(of: name) } ?? 0
+        try Console.show(
+            "job \(name): the next schema is recorded as the active one, \(Self.text(evidence))"
+                + (freed == 0
+                    ? "" : "; \(freed.documents) fit\(freed == 1 ? "s" : "") it, and take\(freed == 1 ? "s" : "") no room below the limit once the ledger had its time"))
     }
 
     private func confirm(_ evidence: DeployEvidence) throws {

@@ -68,7 +68,9 @@ enum ConversionOutcome: Hashable {
         case .double(let number): number == 0 && number.sign == .minus ? nil : Int64(exactly: number)
         case .decimal(let number): number.isZero && number.isNegative ? nil : Int64(exactly: number)
         case .bool(let flag): flag ? 1 : 0
-        case .string(let text): Int64(text).flatMap { String($0) == text ? $0 : nil }
+        case .string(let text): Int64(text.withoutFractionZeros).flatMap {
+            String($0) == text.withoutFractionZeros ? $0 : nil
+        }
         default: nil
         }
     }
@@ -81,7 +83,10 @@ enum ConversionOutcome: Hashable {
         switch value {
         case .decimal(let number):
             nearest(number).flatMap { decimal(.double($0))?.compared(to: number) == .equal ? $0 : nil }
-        case .string(let text): Double(text).flatMap { self.text($0) == text || text == "-0" ? $0 : nil }
+        case .string(let text):
+            Double(text).flatMap {
+                self.text($0) == text.withoutFractionZeros || text.withoutFractionZeros == "-0" ? $0 : nil
+            }
         default: (whole(value) ?? milliseconds(value)).flatMap { Double(exactly: $0) }
         }
     }
@@ -132,6 +137,21 @@ enum ConversionOutcome: Hashable {
         guard case .string(let text) = value, let id = ObjectID(text), id.description == text else { return nil }
         return id
     }
+}
+
+extension String {
+    /// Digits with a point among them, without the zeros at the end.
+    var withoutFractionZeros: String {
+        let parts = (hasPrefix("-") ? dropFirst() : self[...]).split(separator: ".", omittingEmptySubsequences: false)
+        let isFraction = parts.count == 2 && !parts[0].isEmpty && parts.allSatisfy { $0.allSatisfy(\.isASCIIDigit) }
+        guard isFraction, hasSuffix("0") else { return self }
+        let kept = String(reversed().drop { $0 == "0" }.reversed())
+        return kept.hasSuffix(".") ? String(kept.dropLast()) : kept
+    }
+}
+
+extension Character {
+    fileprivate var isASCIIDigit: Bool { ("0"..."9").contains(self) }
 }
 
 /// An instant of the years 0 to 9999, and the three texts for it.
