@@ -112,6 +112,8 @@ extension CollectionPlanner {
         return PlanEntry(
             role: .nothing,
             remarks: ["if it takes the place of \(Self.names(parts)), this step makes it of them, and comes first:"],
+            hint: "\(place(change)) may take the place of \(Self.names(parts)): if so, make the commented step \"combine\" of "
+                + "the job file active",
             suggestions: [
                 StepLine("combine", ["into": .text(into), "template": .literal(.string(template))])
                     .onTarget(present: fields.upkeep(at: change.path), nullsToo: change.new?.isRequired == true)
@@ -125,6 +127,8 @@ extension CollectionPlanner {
         return PlanEntry(
             role: .nothing,
             remarks: ["if \(Self.names(come)) take the place of \(field), this step makes them, and comes first:"],
+            hint: "\(Self.names(come)) of \(place(change, isWhole: true)) may take the place of \(field): if so, make the "
+                + "commented step \"split\" of the job file active",
             suggestions: [
                 StepLine(
                     "split",
@@ -137,7 +141,15 @@ extension CollectionPlanner {
         guard let hint, hint.added == change else { return nil }
         return PlanEntry(
             role: .nothing,
-            remarks: ["if it is the renamed \(hint.removed.oldPath), plan again with --rename \(hint.rename)"])
+            remarks: ["if it is the renamed \(hint.removed.oldPath), plan again with --rename \(hint.rename)"],
+            hint: "\(place(change)) may be the renamed \(hint.removed.oldPath): if so, plan again with --rename "
+                + hint.rename)
+    }
+
+    /// The field, or its collection, as an operator knows it.
+    private func place(_ change: SchemaChange, isWhole: Bool = false) -> String {
+        let type = fields.new.root.title ?? "\(fields.new.namespace)"
+        return isWhole ? type : "\(type).\(change.path)"
     }
 
     private static func parent(_ change: SchemaChange) -> SchemaPath { SchemaPath(Array(change.path.steps.dropLast())) }

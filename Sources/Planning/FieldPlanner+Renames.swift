@@ -42,6 +42,9 @@ extension FieldPlanner {
         let presence: WhenPresent = kept ? .keep : forbids ? .report : upkeep(at: group.path)
         let line = StepLine(forbids ? "rename" : "copy", ["from": .text(from), "to": .text(field)])
             .onTarget(present: presence, nullsToo: new.isRequired)
+        for index in before.entries.indices {
+            before.entries[index].remarks = ["what fits neither schema is mended before it is copied, so that both fields are the same"]
+        }
         group.entries += before.entries
         group.add(
             line,

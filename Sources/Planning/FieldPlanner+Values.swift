@@ -40,6 +40,11 @@ extension FieldPlanner {
         case (.single, .list), (.single, .set), (.embedded, .list), (.embedded, .set):
             group.add(.plain("wrap", field), "each value becomes a list of one", isStray: isStray)
             fitInner(field, at: path, old, new, in: &group, isStray: isStray)
+        case (.single, .dictionary):
+            let line = StepLine("wrap", ["field": .text(field), "under": .text("value")])
+            group.add(line, "each value becomes a dictionary of one", isStray: isStray)
+            group.entries[group.entries.count - 1].review = "the key"
+            fitInner(field, at: path, old, new, in: &group, isStray: isStray)
         case (.list, .single), (.set, .single), (.list, .embedded), (.set, .embedded):
             unwrap(field, at: path, old, new, link, in: &group)
         default:
@@ -151,6 +156,13 @@ extension FieldPlanner {
                 .manual,
                 "no conversion leads from \(Self.words(rest)) to \(target.rawValue): add a field of another name and fill "
                     + "it by your application, or use a partner collection")
+        }
+        if let link, !isStray, let keys = keyTypes[link.target], keys.old == keys.new {
+            return group.say(
+                .manual,
+                "these are keys of \(link.target), whose _id keeps its type: converted alone they would lead nowhere. Convert "
+                    + "them only together with the _id there, by a partner collection of \(link.target), or keep the type",
+                suggesting: [.convert(field, from: old, to: target)])
         }
         group.add(
             .convert(field, from: old, to: target),

@@ -10,6 +10,8 @@ struct FieldPlanner {
     let new: CollectionSchema
     /// The values that the operator states, by place.
     var stated: [SchemaPath: StepLine.Value] = [:]
+    /// The types of the `_id`s of each collection, in both versions.
+    var keyTypes: [Namespace: (old: Set<SchemaType>, new: Set<SchemaType>)] = [:]
     /// The field that divides the documents of the older version.
     var partitionKey: String?
     /// The field that divides those of the newer.

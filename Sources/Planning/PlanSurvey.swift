@@ -21,7 +21,7 @@ package struct PlanSurvey: Sendable {
             var jobs: [PlannedJob] = []
             for job in plan.collections[index].jobs {
                 // What a moved collection will hold stands in another.
-                if job.movedFrom != nil {
+                if job.movedFrom != nil || job.isDraft {
                     jobs.append(job)
                     continue
                 }
@@ -51,7 +51,8 @@ package struct PlanSurvey: Sendable {
             }
             return job
         }
-        job.documents = PlannedJob.Documents(all: survey.documents, needing: survey.needing)
+        job.documents = PlannedJob.Documents(
+            all: survey.documents, needing: survey.needing, stuck: survey.stuck)
         var step = 0
         for index in job.entries.indices where job.entries[index].isActive {
             job.entries[index].finding = StepFinding(survey.steps[step], survey.unconverted[step])
@@ -90,6 +91,7 @@ extension Planner {
     /// Makes sure that the job would run, as far as the fields tell that it names.
     /// - Throws: ``JobError`` when it does not fit the schemas: a defect of the planner.
     package func check(_ planned: PlannedJob) throws(JobError) {
+        guard !planned.isDraft else { return }
         let job = try JobFile.parse(planned.bareText, path: planned.name)
         _ = try CompiledJob(job, active: active(for: planned)?.narrowed(to: job), next: new.narrowed(to: job))
     }

@@ -56,6 +56,12 @@ package struct Planner: Sendable {
         plan.isBreaking = new.dialect == .appServices && changes.contains { $0.kind.verdict == .breaking }
         let before = changes.lazy.compactMap(\.old?.namespace).first ?? namespace
         var fields = FieldPlanner(dialect: new.dialect, old: old[before], new: target, stated: stated)
+        for collection in new.collections {
+            guard let before = old[collection.namespace]?.root.property("_id"),
+                let after = collection.root.property("_id")
+            else { continue }
+            fields.keyTypes[collection.namespace] = (Set(before.types), Set(after.types))
+        }
         if case .partition(let key)? = old.sync?.mode { fields.partitionKey = key.field }
         if case .partition(let key)? = new.sync?.mode { fields.nextPartitionKey = key.field }
         var groups = CollectionPlanner(fields: fields, changes: changes).groups()
@@ -118,7 +124,12 @@ package struct Planner: Sendable {
         if early.contains(where: { $0.step != nil }) {
             plan.jobs += jobs(isSynced ? .beforeDeploy : .whileWarning, early)
         } else {
-            plan.remarks = early
+            let isDecision = { (entry: PlanEntry) in
+                entry.suggestions.contains { ["embed", "extract"].contains($0.kind) }
+            }
+            let drafts = jobs(.afterDeploy, early.filter(isDecision)).filter(\.isDraft)
+            plan.remarks = drafts.isEmpty || !late.isEmpty ? early : early.filter { !isDecision($0) }
+            if late.isEmpty { plan.jobs += drafts }
         }
         if !late.isEmpty { plan.jobs += jobs(.afterDeploy, late) }
     }

@@ -20,8 +20,10 @@ package struct SchemaPlan: Sendable {
     package var unplanned: Int { entries.count { $0.role == .manual } }
     /// The steps whose constants nobody stated.
     package var reviews: Int { entries.count { $0.isActive && $0.review != nil } }
-    /// Documents that a step is about and cannot do, as the data is; a document counts once for each step.
-    package var stuck: Int { entries.reduce(0) { $0 + ($1.finding?.stuck ?? 0) } }
+    /// Documents of each job that a step is about and cannot do, as the data is.
+    package var stuck: Int { jobs.reduce(0) { $0 + ($1.documents?.stuck ?? 0) } }
+    /// What the schemas do not tell and an operator may know, each with what accepts it.
+    package var hints: [String] { entries.compactMap(\.hint) }
 }
 
 /// What is planned for one collection.
@@ -86,10 +88,15 @@ package struct PlannedJob: Sendable {
         package var all: Int
         /// Those that need any of the steps.
         package var needing: Int
+        /// Those that a step is about and cannot do.
+        package var stuck = 0
     }
 
     /// The steps that are written as such.
     package var steps: [StepLine] { entries.compactMap { $0.isActive ? $0.step : nil } }
+
+    /// Whether it holds no step but such as an operator may make active: its file is a comment as a whole.
+    package var isDraft: Bool { steps.isEmpty && entries.contains { !$0.suggestions.isEmpty } }
 
     /// The job without a comment: what the file comes to.
     package var bareText: String {
@@ -118,6 +125,8 @@ package struct PlanEntry: Sendable {
     package var remarks: [String] = []
     /// The step.
     package var step: StepLine?
+    /// What it may be instead, with the flag or the step that accepts it; `nil` where nothing suggests so.
+    package var hint: String?
     /// What has to be reviewed before the job runs; `nil` when nothing.
     package var review: String?
     /// Steps that a reviewer can make active.

@@ -15,8 +15,10 @@ package struct BackfillReportJSON {
     /// The JSON text, indented, which ends with a line break.
     package var text: String { json.text() + "\n" }
 
-    var json: ReportValue {
-        .object([
+    var json: ReportValue { .object(head + counts + details) }
+
+    private var head: [(String, ReportValue)] {
+        [
             ("schema_version", .integer(CheckReportJSON.schemaVersion)),
             ("command", .string("backfill")),
             ("job", .string(report.job)),
@@ -25,13 +27,24 @@ package struct BackfillReportJSON {
             ("outcome", .string(outcome)),
             ("stopped_by", report.outcome.stop.json),
             ("duration_ms", .integer(Int(report.seconds * 1_000))),
+        ]
+    }
+
+    private var counts: [(String, ReportValue)] {
+        [
             ("documents", .integer(report.estimatedDocuments)),
             ("changed", .integer(report.modified)), ("changed_is_lower_bound", .bool(report.modifiedIsLow)),
             ("updates", .integer(report.updates)),
+            ("refreshed", report.refreshed.map { .integer($0) } ?? .null),
             ("chunks", .integer(report.chunks)),
             ("earlier_chunks", .integer(report.earlierChunks)),
             ("unsyncable_before", report.unsyncable?.before.map { .integer($0) } ?? .null),
             ("unsyncable_after", report.unsyncable.map { .integer($0.after) } ?? .null),
+        ]
+    }
+
+    private var details: [(String, ReportValue)] {
+        [
             ("harm", report.harm.map { .integer($0) } ?? .null),
             ("headroom", report.headroom?.json ?? .null),
             ("refusal", report.refusal.map { .string($0) } ?? .null),
@@ -41,7 +54,7 @@ package struct BackfillReportJSON {
             ("samples", .array(report.samples.map(sample))),
             ("waits", .array(report.waits.map(wait))),
             ("notes", .array(report.notes.map { .string($0) })),
-        ])
+        ]
     }
 
     private var outcome: String {

@@ -1,5 +1,6 @@
 import BSON
 package import Backfill
+import Jobs
 
 /// The plan of a job, as the operator sees it before saying yes.
 package enum BackfillPlanText {
@@ -13,6 +14,10 @@ package enum BackfillPlanText {
         ]
         if let chunks = plan.resumesAfter { lines.append("  resumes after \(chunks.counted("chunk")) of earlier runs") }
         lines += StepLines.render(plan.before, title: "to change")
+        if plan.refreshable > 0 {
+            lines.append(
+                "  \(plan.refreshable.documents) to refresh: the source changed after the job had written the target")
+        }
         if let headroom = plan.headroom {
             lines.append("  makes \(plan.harm.documents) unsyncable under the active schema (\(headroom.text))")
         }
@@ -38,6 +43,11 @@ package enum BackfillReportText {
                 + " in \(report.chunks.counted("chunk")), "
                 + "\(report.seconds.inTenths) s"
                 + (report.earlierChunks > 0 ? " (after \(report.earlierChunks.counted("chunk")) of earlier runs)" : ""))
+        if let refreshed = report.refreshed, refreshed > 0 {
+            lines.append(
+                "  \(isDryRun ? "would refresh" : "refreshed") \(refreshed.documents), whose source changed after the job had "
+                    + "written the target")
+        }
         if let unsyncable = report.unsyncable {
             lines.append(
                 unsyncable.before.map {
@@ -159,8 +169,11 @@ private enum StepLines {
             ["  \(step.step): \(step.needing.grouped) \(title)"]
                 + step.leftAlone.filter { $0.count > 0 }.map { left in
                     let ids = left.samples.prefix(3).map(ShellLiteral.text).joined(separator: ", ")
+                    let remedy =
+                        left.reason == CompiledStep.Reason.notConvertible.rawValue
+                        ? " (\"onLoss: allow\" in the step converts what is only rounded)" : ""
                     return "    left alone, \(left.reason): \(left.count.grouped)"
-                        + (ids.isEmpty ? "" : ", such as _id \(ids)")
+                        + (ids.isEmpty ? "" : ", such as _id \(ids)") + remedy
                 }
         }
     }

@@ -26,6 +26,7 @@ package struct PlanJSON: Sendable {
             ("dialect", .string(plan.dialect.rawValue)),
             ("jobs", .array(files.indices.map(job))),
             ("remarks", .array((plan.remarks + plan.collections.flatMap(\.remarks)).map(entry))),
+            ("hints", .array(plan.hints.map { .string($0) })),
             ("validators", .array(plan.collections.compactMap(validator))),
             (
                 "counts",

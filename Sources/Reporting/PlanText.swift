@@ -1,4 +1,5 @@
 import BSON
+import Jobs
 package import Planning
 import SchemaChange
 
@@ -17,6 +18,9 @@ package struct PlanText: Sendable {
     /// The text, which ends with a line break.
     package var text: String {
         var blocks = [headline]
+        if !plan.hints.isEmpty {
+            blocks.append((["To decide:"] + plan.hints.map { "  \($0.printable)" }).asLines)
+        }
         blocks += files.map(block)
         blocks += plan.collections.filter { !$0.remarks.isEmpty }.map { collection in
             let head = paint.bold("\(collection.namespace)".printable)
@@ -29,9 +33,16 @@ package struct PlanText: Sendable {
 
     private var headline: String {
         guard !plan.collections.isEmpty || !plan.remarks.isEmpty else { return paint.green("Nothing changed.") }
-        let jobs = files.isEmpty ? "No job is needed" : files.count.counted("job")
-        let late = files.count { $0.job.stage == .afterDeploy }
+        let ready = files.filter { !$0.job.isDraft }
+        let suggestions = plan.entries.filter { $0.role == .manual }.flatMap(\.suggestions)
+        let jobs =
+            if !ready.isEmpty { ready.count.counted("job") } else if suggestions.isEmpty { "No job is needed" } else {
+                "No job is written without your decision"
+            }
+        let late = ready.count { $0.job.stage == .afterDeploy }
         let open = [
+            plan.hints.isEmpty ? nil : paint.yellow("\(plan.hints.count.counted("question")) to decide"),
+            suggestions.isEmpty ? nil : paint.yellow("\(suggestions.count.counted("suggested step")) to decide on"),
             plan.reviews == 0 ? nil : paint.yellow("\(plan.reviews.counted("step")) to review"),
             plan.unplanned == 0 ? nil : paint.red("\(plan.unplanned.counted("change")) that no job can serve"),
             plan.stuck == 0 ? nil : paint.red("\(plan.stuck.documents) that a step cannot change"),
@@ -42,7 +53,8 @@ package struct PlanText: Sendable {
 
     private func block(_ file: PlanFile) -> String {
         let name = paint.bold((file.path ?? file.job.name).printable)
-        let title = "\(name) (\("\(file.job.namespace)".printable), \(file.job.stage.words))"
+        let stage = file.job.isDraft ? "a draft, all of it a comment; \(file.job.stage.words)" : file.job.stage.words
+        let title = "\(name) (\("\(file.job.namespace)".printable), \(stage))"
         return ([title] + file.job.entries.flatMap(lines)).asLines
     }
 
@@ -62,6 +74,7 @@ package struct PlanText: Sendable {
         lines.append("    \(step.text.printable)\(count)\(review)")
         lines += (entry.finding?.leftAlone ?? []).filter(\.isTrouble).map {
             "      left alone: \($0.count.documents), \($0.reason.printable)"
+                + ($0.reason == ConversionLoss.rounded.rawValue ? " (\"onLoss: allow\" writes the nearest value)" : "")
         }
         return lines
     }

@@ -1,4 +1,5 @@
 import BSON
+import Jobs
 package import Planning
 import SchemaChange
 
@@ -27,6 +28,7 @@ package struct PlanYAML: Sendable {
     /// The file's text.
     package var text: String {
         var lines = head.map { Self.comment(line: $0) }
+        if file.job.isDraft { return draft(lines) }
         lines.append("job: \(file.job.name)")
         lines.append("collection: \(Self.scalar("\(file.job.namespace)"))")
         if !schemas.isEmpty { lines.append("schema: {\(schemas.joined(separator: ", "))}") }
@@ -34,6 +36,16 @@ package struct PlanYAML: Sendable {
         for entry in file.job.entries { lines += block(entry) }
         if let validator { lines += [""] + Self.comment(PlanWords.validatorHead) + commands(validator) }
         return lines.joined(separator: "\n") + "\n"
+    }
+
+    /// A file that is a comment as a whole: who decides for a step takes the marks away.
+    private func draft(_ head: [String]) -> String {
+        let note = Self.comment(
+            "A DRAFT: decide on the step, take the marks away from here on, and look at it with --dry-run.")
+        let job = ["job: \(file.job.name)", "collection: \(Self.scalar("\(file.job.namespace)"))"]
+            + (schemas.isEmpty ? [] : ["schema: {\(schemas.joined(separator: ", "))}"]) + ["steps:"]
+        return (head + [""] + note + job.map { Self.comment(line: $0) } + file.job.entries.flatMap(block)).joined(
+            separator: "\n") + "\n"
     }
 
     private func commands(_ validator: BSONDocument) -> [String] {
@@ -152,9 +164,11 @@ package struct PlanYAML: Sendable {
             : "\(finding.needing.documents) \(finding.needing == 1 ? "needs" : "need") it"
         return [needing]
             + finding.leftAlone.map { left in
+                let remedy =
+                    left.reason == ConversionLoss.rounded.rawValue ? " (onLoss: allow writes the nearest value)" : ""
                 let samples = left.isTrouble ? left.samples.compactMap(sample) : []
                 let such = samples.isEmpty ? "" : ", such as _id \(samples.joined(separator: ", "))"
-                return "left alone: \(left.count.documents), \(left.reason)\(such)"
+                return "left alone: \(left.count.documents), \(left.reason)\(remedy)\(such)"
             }
     }
 

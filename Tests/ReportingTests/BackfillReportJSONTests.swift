@@ -20,6 +20,7 @@ import Testing
                   "changed": 1790,
                   "changed_is_lower_bound": false,
                   "updates": 0,
+                  "refreshed": null,
                   "chunks": 20,
                   "earlier_chunks": 0,
                   "unsyncable_before": 18523,

@@ -24,6 +24,8 @@ struct UUIDConversion: ClientTransform {
             return .binary(subtype: 4, bytes: bytes)
         case (.string, _): return value
         case (.binary(4, let bytes), _) where bytes.count == 16: return written(bytes)
+        // Bytes that nothing said were a UUID: drivers of other languages stored them so.
+        case (.binary(0, let bytes), .uuid) where bytes.count == 16: return written(bytes)
         case (.binary(3, let bytes), _) where bytes.count == 16: return step.legacy.map { written($0.standard(bytes)) }
         default: return .none
         }

@@ -86,6 +86,8 @@ package struct BackfillReport: Sendable {
     package var updates = 0
     /// Whether they may be more: the server does not say of every write that failed how far it came.
     package var modifiedIsLow = false
+    /// Documents whose target followed its source, or would; `nil` where no step is for that.
+    package var refreshed: Int?
     /// Chunks that the run wrote, or would write.
     package var chunks = 0
     /// Chunks that earlier runs of the job wrote.

@@ -26,6 +26,8 @@ package struct BackfillPlan: Sendable {
     package var recordedHarm: Int
     /// What is said before the start: what cannot be taken back, and what could not be looked at.
     package var notes: [String]
+    /// Documents whose target is still what the job wrote, and follows its source.
+    package var refreshable = 0
     /// Set while an operator wants the job to wait: a run is refused then.
     package var paused: Control.Mark?
     /// Whether the job was done before this run.

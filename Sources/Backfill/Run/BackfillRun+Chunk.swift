@@ -40,6 +40,7 @@ extension BackfillRun {
 
     private mutating func run(_ chunk: Chunk) throws -> Attempt {
         var (documents, phase, rest) = try find(chunk)
+        if chunk.phase == job.phases.count, let written { documents = try documents.filter { try written.isOwn($0) } }
         if !phase.isHarmless {
             switch try judgeAndReserve(documents, of: phase) {
             case .stopped(let stop): return .stopped(stop)
@@ -80,7 +81,7 @@ extension BackfillRun {
     /// The documents of the chunk that need its phase, with what the next steps ask of them, and what of the chunk is left
     /// for later, as it does not fit into memory with them.
     private func find(_ chunk: Chunk) throws -> ([DueDocument], Phase, rest: [Chunk]) {
-        let phase = job.phases[chunk.phase]
+        let phase = job.phase(at: chunk.phase)
         let detail = phase.detail(keepsJournal: runner.keepsJournal)
         // A deploy may have made a phase risky since they were read.
         if let documents = chunk.documents, chunk.detail == detail { return (documents, phase, []) }

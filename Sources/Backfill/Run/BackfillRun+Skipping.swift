@@ -19,7 +19,7 @@ extension BackfillRun {
         try kernel.retrying { try kernel.store.failures.skip(failure) }
         if skipped.add(failure) { kernel.events(.skipped(failure)) }
         guard try checkpoint([DueDocument(id: id)], of: chunk) else { return .again([chunk]) }
-        let phase = job.phases[chunk.phase]
+        let phase = job.phase(at: chunk.phase)
         if !phase.isHarmless {
             // It was counted before the write, which it did not take.
             account.skip(id)

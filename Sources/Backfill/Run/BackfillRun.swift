@@ -35,6 +35,10 @@ struct BackfillRun: ~Copyable {
     var acknowledged: [Int64] = []
     /// The fields that tell documents from others of the same `_id`.
     var evidence = DocumentEvidence([])
+    /// What the job wrote to the documents of a refresh, by its journal; `nil` while none is under way.
+    var written: WrittenValues?
+    /// Documents that a refresh changed.
+    var refreshed = 0
     /// The number, in the journal, of what was found together: how many chunks were done then.
     var found = 0
 
@@ -86,6 +90,15 @@ struct BackfillRun: ~Copyable {
                 }
                 try endPass()
                 needing = try look()
+            }
+            if needing == 0, job.refreshing != nil {
+                let before = refreshed
+                if let stop = try refresh() { return stop }
+                // What follows its source may need the job's later phases.
+                if refreshed > before {
+                    needing = try look()
+                    if needing != 0 { continue }
+                }
             }
             guard needing == 0, try waitForLocks() else { break }
             needing = try look()
@@ -241,7 +254,28 @@ extension BackfillRun {
     }
 
     /// Whether a chunk's documents are done once it is.
-    func isLast(_ chunk: Chunk) -> Bool { chunk.phase == job.phases.count - 1 }
+    func isLast(_ chunk: Chunk) -> Bool { chunk.phase >= job.phases.count - 1 }
+
+    /// Writes the sources' new values over what the job wrote of earlier ones.
+    private mutating func refresh() throws -> BackfillReport.Stop? {
+        guard runner.keepsJournal else { return nil }
+        let look = RefreshLook(job: job, collection: collection, collectionUUID: checkedUUID)
+        let journal = kernel.store.journal
+        let (own, values) = try kernel.retrying { try look.own(by: journal) }
+        guard !own.isEmpty else { return nil }
+        written = values
+        defer { written = nil }
+        var rest = own.filter { !skipped.contains($0) }[...]
+        let before = tally.documents
+        let stopped = try pass { run, amount in
+            let ids = Array(rest.prefix(min(amount.documents, Self.mostListed))).commandSlices().first ?? []
+            rest = rest.dropFirst(ids.count)
+            return ids.isEmpty ? [] : [Chunk(ids, phase: run.job.phases.count)]
+        }
+        refreshed += tally.documents - before
+        if stopped != nil { saveCount() }
+        return stopped
+    }
 
     /// The next documents that need the job, as chunks of each phase; none at the end of the collection.
     private mutating func next(

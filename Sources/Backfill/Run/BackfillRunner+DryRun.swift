@@ -31,6 +31,7 @@ extension BackfillRunner {
             report.failures = BackfillReport.FailureGroup.all(of: count.failures)
             if stop.isRaised { report.outcome = .stopped(.signal) }
         }
+        report.refreshed = job.refreshing == nil ? nil : plan.refreshable
         (report.modified, report.updates) = (count.modified, count.updates)
         report.samples = count.samples.map(\.sample)
         report.unsyncable = job.next == nil ? nil : (count.failingBefore, count.failingAfter)

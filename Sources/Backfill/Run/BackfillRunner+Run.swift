@@ -93,6 +93,7 @@ extension BackfillRunner {
             before: plan.before, after: [])
         (report.modified, report.updates) = (run.tally.documents, run.tally.updates)
         report.modifiedIsLow = run.tally.isLow
+        report.refreshed = job.refreshing == nil ? nil : run.refreshed
         report.chunks = run.tally.chunks
         report.earlierChunks = run.progress.chunks - run.tally.chunks
         report.harm = job.countsHarm ? run.account.harmed : nil
@@ -109,7 +110,7 @@ extension BackfillRunner {
             report.failures = BackfillReport.FailureGroup.all(
                 of: try run.settleFailures(), unlisted: run.locks.unlisted)
             let copies = StaleCopies(job: job, collection: run.collection)
-            report.notes += try retry.run { try copies.notes(report.after, journal: run.kernel.store) }
+            report.notes += try retry.run { try copies.notes(report.after, journal: run.kernel.store, keepsJournal: keepsJournal) }
             if !run.job.isHarmless {
                 report.headroom = try retry.run { try run.budget.exactHeadroom(run.kernel.store) }
             }

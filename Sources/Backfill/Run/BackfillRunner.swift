@@ -81,7 +81,7 @@ package struct BackfillRunner: Sendable {
         // Who ran it to its end finds nothing to do, most likely, and the look alone tells it.
         let wasDone =
             try state.isReadable && store.ranges.document()?["state"]?.text == "done"
-        let looks = isAsked || isDry || wasDone || options.only != nil || !job.isSafeByForm
+        let looks = isAsked || isDry || wasDone || options.only != nil || !job.isSafeByForm || job.refreshing != nil
         let survey = looks ? try look(at: collection, on: pool, isDry: isDry, isProof: isProof) : nil
         var plan = BackfillPlan(
             job: job.job.name, namespace: job.job.namespace,
@@ -95,6 +95,7 @@ package struct BackfillRunner: Sendable {
             let markers = MarkerRemoval(job: job.job, pool: pool, stateDatabase: options.stateDatabase)
             plan.obstacles = try (survey.map { job.obstacles(found: $0) } ?? []) + markers.obstacles()
         }
+        if options.only == nil, keepsJournal, state.isReadable { try findRefreshable(&plan, in: collection, store) }
         plan.paused = state.control.paused
         let throttler = try throttleOfPlan(on: pool)
         (plan.missingMetrics, plan.notes) = (throttler.missing, plan.notes + throttler.notes)
@@ -104,6 +105,26 @@ package struct BackfillRunner: Sendable {
             try judge(&plan, budget, store, isReadable: state.isReadable)
         }
         return plan
+    }
+
+    /// Looks for targets that follow their sources; they are not left alone, and so not counted as that.
+    private func findRefreshable(
+        _ plan: inout BackfillPlan, in collection: MongoCollection, _ store: borrowing StateStore
+    ) throws {
+        let differs = CompiledStep.Reason.targetDiffers.rawValue
+        let mayBe = plan.before.contains { $0.leftAlone.contains { $0.reason == differs && $0.count > 0 } }
+        guard job.refreshing != nil, mayBe else { return }
+        let look = RefreshLook(job: job, collection: collection, collectionUUID: plan.checksUUID ? plan.collectionUUID : nil)
+        let own = Set(try look.own(by: store.journal).0)
+        plan.refreshable = own.count
+        let copies = StaleCopies(job: job, collection: collection)
+        for index in plan.after.indices where job.steps[index].step.kind.refresh != nil {
+            let fresh = try copies.differing(at: index).intersection(own).count
+            for left in plan.after[index].leftAlone.indices where plan.after[index].leftAlone[left].reason == differs {
+                plan.after[index].leftAlone[left].count -= min(fresh, plan.after[index].leftAlone[left].count)
+                plan.before[index].leftAlone[left].count -= min(fresh, plan.before[index].leftAlone[left].count)
+            }
+        }
     }
 
     /// What each step finds, and whether the job would end.

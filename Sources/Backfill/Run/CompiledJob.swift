@@ -25,8 +25,10 @@ package struct CompiledJob: Sendable {
     package let sources: [(role: String, source: SchemaSource)]
     /// The passes over each chunk that do the job, in their order.
     private(set) var phases: [Phase]
+    /// What writes the sources' new values over targets that the job wrote; `nil` where no step is to.
+    private(set) var refreshing: Phase?
     /// The same phases, and whether harm is counted, once the next schema is the active one; `nil` when the job names none.
-    private var deployed: (phases: [Phase], countsHarm: Bool)?
+    private var deployed: (phases: [Phase], refreshing: Phase?, countsHarm: Bool)?
 
     /// Fits the job's steps to its schemas and compiles both.
     /// - Parameter assumptions: What is assumed about the app.
@@ -42,6 +44,7 @@ package struct CompiledJob: Sendable {
             job.steps[index].step = try StepFitting.fit(
                 job.steps[index], active: activeCollection?.root, next: nextCollection?.root)
         }
+        job.steps = StepOrder.joined(job.steps)
         self.job = job
         self.active = activeCollection.map { CompiledSchema($0, of: active, options: assumptions) }
         let countsHarm = activeCollection?.dialect == .appServices
@@ -56,19 +59,27 @@ package struct CompiledJob: Sendable {
         sources =
             (active?.sources ?? []).map { ("active", $0) } + (next?.sources ?? []).map { ("next", $0) }
         let parts = Self.phases(of: job.steps)
-        let judged = { (schema: ServerSchema?, collection: CollectionSchema?) in
-            parts.map { part in
-                Phase(part) { step in
-                    guard let schema, let collection, collection.dialect == .appServices else { return false }
-                    return !Harmlessness.holds(step.step, under: collection, of: schema, assuming: assumptions)
-                }
+        let isRisky = { (schema: ServerSchema?, collection: CollectionSchema?) in
+            { (step: CompiledStep) in
+                guard let schema, let collection, collection.dialect == .appServices else { return false }
+                return !Harmlessness.holds(step.step, under: collection, of: schema, assuming: assumptions)
             }
         }
+        let judged = { (schema: ServerSchema?, collection: CollectionSchema?) in
+            parts.map { Phase($0, isRisky: isRisky(schema, collection)) }
+        }
+        let refreshed = Self.refreshing(job.steps, beside: parts.flatMap(\.self))
+        let refresh = { (schema: ServerSchema?, collection: CollectionSchema?) in
+            refreshed.isEmpty
+                ? nil
+                : Phase(refreshed, touching: parts.flatMap(\.self), isRisky: isRisky(schema, collection))
+        }
+        refreshing = refresh(active, activeCollection)
         phases = Phase.inOrder(
             judged(active, activeCollection).map { $0.judgingChildren(by: [active, next], assuming: assumptions) })
         deployed = nextCollection.map { collection in
             let phases = judged(next, collection).map { $0.judgingChildren(by: [next], assuming: assumptions) }
-            return (Phase.inOrder(phases), collection.dialect == .appServices)
+            return (Phase.inOrder(phases), refresh(next, collection), collection.dialect == .appServices)
         }
     }
 
@@ -92,6 +103,8 @@ package struct CompiledJob: Sendable {
         let settle = { (phases: [Phase]) in Phase.inOrder(phases.map { $0.settled(at: now, among: all) }) }
         settled.phases = settle(phases)
         settled.deployed?.phases = deployed.map { settle($0.phases) } ?? []
+        settled.refreshing = refreshing?.settled(at: now, among: all)
+        settled.deployed?.refreshing = deployed?.refreshing?.settled(at: now, among: all)
         return settled
     }
 
@@ -113,6 +126,24 @@ package struct CompiledJob: Sendable {
         }
     }
 
+    /// The steps that a refresh runs again.
+    private static func refreshing(_ steps: [Job.LocatedStep], beside others: [CompiledStep]) -> [CompiledStep] {
+        steps.compactMap { located in
+            located.step.kind.refresh.map { kind in
+                var step = CompiledStep(located.step.with(kind), among: others.map(\.step))
+                step.location = located.location
+                return step
+            }
+        }
+    }
+
+    /// A phase by its number; behind the last is the refresh.
+    func phase(at index: Int) -> Phase {
+        if index < phases.count { return phases[index] }
+        guard let refreshing else { preconditionFailure("no step of the job is run again over what it wrote") }
+        return refreshing
+    }
+
     /// The steps of all phases.
     package var steps: [CompiledStep] { phases.flatMap(\.steps) }
 
@@ -127,6 +158,7 @@ package struct CompiledJob: Sendable {
         guard let deployed else { return self }
         var job = self
         (job.active, job.phases, job.countsHarm) = (next, deployed.phases, deployed.countsHarm)
+        job.refreshing = deployed.refreshing
         return job
     }
 
@@ -134,7 +166,7 @@ package struct CompiledJob: Sendable {
     func judged(by control: Control) -> CompiledJob { control.deployed == nil ? self : afterDeploy }
 
     /// Whether no step can do harm.
-    package var isHarmless: Bool { phases.allSatisfy(\.isHarmless) }
+    package var isHarmless: Bool { phases.allSatisfy(\.isHarmless) && refreshing?.isHarmless ?? true }
 }
 
 extension ServerSchema {

@@ -11,6 +11,8 @@ package struct JobSurvey: Sendable {
     package let documents: Int
     /// Documents that need any of the steps.
     package let needing: Int
+    /// Documents that a step is about and cannot do, each once.
+    package let stuck: Int
     /// Each step of the job.
     package let steps: [BackfillReport.StepCount]
     /// Per step, the documents whose value a conversion leaves alone, by what is wrong with it; empty for other steps.
@@ -54,6 +56,23 @@ package struct JobSurvey: Sendable {
             unconverted.append(try Self.unconverted(convert, after: stages, in: collection))
         }
         (self.steps, self.unconverted) = (steps, unconverted)
+        let left = steps.flatMap(\.leftAlone).filter { $0.isTrouble && $0.count > 0 }
+        // What a step of the client leaves alone, the client alone tells.
+        let counted = left.count > 1 ? try Self.stuck(prepared, in: collection) : 0
+        stuck = max(counted, left.map(\.count).max() ?? 0)
+    }
+
+    /// The documents that a step of the server leaves alone for a reason that somebody has to see to.
+    private static func stuck(_ job: CompiledJob, in collection: borrowing MongoCollection) throws(MongoError) -> Int {
+        let mark = "__shipshape_stuck"
+        let pipeline = job.steps.flatMap { step -> [BSONDocument] in
+            let reasons = step.reasons.filter(\.reason.isTrouble).map(\.when)
+            let isStuck = Expression.any([Expression(.string("$\(mark)")) == .constant(true)] + reasons)
+            return [["$set": [mark: isStuck.bson]]] + (step.client == nil ? [step.stage] : [])
+        }
+        var cursor = collection.aggregate(
+            pipeline + [["$match": [mark: true]], ["$count": "n"]], options: Survey.options)
+        return try cursor.nextDocument()?["n"]?.integer ?? 0
     }
 
     private static func unconverted(

@@ -23,6 +23,8 @@ struct Phase: Sendable {
 
     /// The fields of the document itself that the steps may write or take away, in the order of their bytes.
     let touched: [String]
+    /// Steps beside these whose fields count as touched.
+    private let beside: [CompiledStep]
     /// Whether a field of the document itself may go or move.
     let removesFields: Bool
 
@@ -32,12 +34,14 @@ struct Phase: Sendable {
     /// then; `nil` before it has looked.
     private(set) var cleared: Expression?
 
-    init(_ steps: [CompiledStep], isRisky: (CompiledStep) -> Bool) {
+    /// - Parameter others: further steps whose fields count as touched.
+    init(_ steps: [CompiledStep], touching others: [CompiledStep] = [], isRisky: (CompiledStep) -> Bool) {
         self.steps = steps
         riskySteps = steps.filter(isRisky)
         harmlessSteps = steps.filter { !isRisky($0) }
         parts = [steps.indices]
-        touched = steps.touchedTopLevel
+        touched = (steps + others).touchedTopLevel
+        beside = others
         removesFields = steps.contains { $0.step.kind.removesFields }
     }
 
@@ -77,7 +81,7 @@ struct Phase: Sendable {
         let settled = steps.map { step in
             step.client == nil ? CompiledStep(step.step.settled(at: now), among: all) : step
         }
-        return Phase(settled) { risky.contains($0.step) }
+        return Phase(settled, touching: beside) { risky.contains($0.step) }
     }
 
     /// Several phases as one, for looking at what a whole job does.
@@ -90,6 +94,7 @@ struct Phase: Sendable {
             parts.append(start..<start + phase.steps.count)
         }
         touched = steps.touchedTopLevel
+        beside = []
         removesFields = phases.contains(where: \.removesFields)
     }
 

@@ -15,11 +15,15 @@ struct StaleCopies {
 
     /// One note for each step that has any.
     /// - Parameter after: what remains of each step.
-    func notes(_ after: [BackfillReport.StepCount], journal store: borrowing StateStore) throws -> [String] {
+    func notes(_ after: [BackfillReport.StepCount], journal store: borrowing StateStore, keepsJournal: Bool) throws -> [String] {
         var differing = try job.steps.indices.map { index in
             isSuspect(after, index) ? try self.differing(at: index) : []
         }
         guard differing.contains(where: { !$0.isEmpty }) else { return [] }
+        let conflicts = try zip(job.steps.indices, differing).compactMap { index, ids in
+            isRefreshed(index) && !ids.isEmpty ? try conflict(after[index], at: index, Array(ids), keepsJournal) : nil
+        }
+        for index in differing.indices where isRefreshed(index) { differing[index] = [] }
         var stale = job.steps.map { _ in [BSONValue]() }
         try store.journal.eachPart { part in
             for entry in part.entries {
@@ -31,19 +35,51 @@ struct StaleCopies {
                 }
             }
         }
-        return zip(after, stale).filter { !$1.isEmpty }.map(Self.note)
+        return conflicts + zip(after, stale).filter { !$1.isEmpty }.map(Self.note)
+    }
+
+    private func isRefreshed(_ index: Int) -> Bool { job.steps[index].step.kind.refresh != nil }
+
+    /// What a refresh left alone: with the types of both fields in a few documents.
+    private func conflict(
+        _ step: BackfillReport.StepCount, at index: Int, _ ids: [BSONValue], _ keepsJournal: Bool
+    ) throws(MongoError) -> String {
+        let fields = (job.steps[index].step.sources.prefix(1) + job.steps[index].step.targets.prefix(1)).map(\.untilElements)
+        var shown: [(String, BSONValue)] = [("_id", 1)]
+        for (number, field) in fields.enumerated() { shown.append(("t\(number)", Expression.field(field).type.bson)) }
+        let found = collection.aggregate(
+            [
+                ["$match": ["_id": ["$in": .array(of: Array(ids.prefix(Survey.samples)))]]],
+                ["$project": .object(BSONDocument(shown))],
+            ], options: Survey.options)
+        let samples = try found.documents().map { document in
+            let id = document["_id"].flatMap { try? $0.extendedJSON(.relaxed) } ?? "?"
+            let types = fields.enumerated().map { "\($0.element) is \(document["t\($0.offset)"]?.text ?? "?")" }
+            return "_id \(id) (\(types.joined(separator: ", ")))"
+        }
+        let many = ids.count == 1 ? "1 target holds" : "\(ids.count) targets hold"
+        return "\(step.step): \(many) another value than the source gives, and "
+            + (keepsJournal
+                ? "not what the job wrote there, so somebody else changed \(ids.count == 1 ? "it" : "them")"
+                : "without a journal it cannot be known who wrote it, the job or somebody else")
+            + "; left alone: " + samples.joined(separator: ", ") + (ids.count > samples.count ? ", …" : "")
     }
 
     private func isSuspect(_ after: [BackfillReport.StepCount], _ index: Int) -> Bool {
         guard job.steps[index].client == nil, after.indices.contains(index) else { return false }
-        return after[index].leftAlone.contains {
-            $0.reason == CompiledStep.Reason.targetDiffers.rawValue && $0.count > 0
+        // A copy that keeps what is there is told too, a rename's own half by its removal alone.
+        let keeps = job.job.steps.contains { $0.step == job.steps[index].step }
+        return after[index].leftAlone.contains { left in
+            left.count > 0
+                && (left.reason == CompiledStep.Reason.targetDiffers.rawValue
+                    || keeps && left.reason == CompiledStep.Reason.targetKept.rawValue)
         }
     }
 
     /// The documents whose target holds another value than the step would write.
-    private func differing(at index: Int) throws(MongoError) -> Set<BSONValue> {
-        guard let reason = job.steps[index].reasons.first(where: { $0.reason == .targetDiffers }) else { return [] }
+    func differing(at index: Int) throws(MongoError) -> Set<BSONValue> {
+        guard let reason = job.steps[index].reasons.first(where: { [.targetDiffers, .targetKept].contains($0.reason) })
+        else { return [] }
         let before = job.steps[..<index].filter { $0.client == nil }.map(\.stage)
         let found = collection.aggregate(
             before + [

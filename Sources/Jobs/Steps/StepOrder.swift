@@ -12,6 +12,19 @@ package enum StepOrder {
         }
     }
 
+    /// The steps, of which a copy knows how a later one converts it in place.
+    package static func joined(_ steps: [Job.LocatedStep]) -> [Job.LocatedStep] {
+        steps.indices.map { index in
+            guard var copy = steps[index].step.kind as? CopyStep else { return steps[index] }
+            for later in steps[index...] {
+                if let convert = later.step.kind as? ConvertStep, convert.into == nil, convert.field == copy.to {
+                    copy.conversion = convert.conversion
+                }
+            }
+            return Job.LocatedStep(step: steps[index].step.with(copy), location: steps[index].location)
+        }
+    }
+
     /// Refuses a condition over a field that an earlier step writes: it is to hold of the document as it is before the job.
     private static func checkConditions(_ steps: [Job.LocatedStep]) throws(JobError) {
         var written: [(field: String, line: Int)] = []

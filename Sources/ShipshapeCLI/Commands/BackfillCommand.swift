@@ -107,7 +107,7 @@ struct BackfillCommand: AsyncParsableCommand {
     private func confirm(_ plan: BackfillPlan, _ runner: BackfillRunner) throws {
         try runner.checkPause(of: plan)
         try runner.checkHarm(of: plan)
-        guard plan.needing != 0 || plan.resumesAfter != nil else { return }
+        guard plan.needing != 0 || plan.resumesAfter != nil || plan.refreshable > 0 else { return }
         if !(yes && output.quiet) { Console.error(BackfillPlanText.render(plan)) }
         guard !yes else { return }
         try Console.confirm(

@@ -10,6 +10,8 @@ package struct CopyStep: StepKind {
     let from: FieldPath
     let to: FieldPath
     var rule = TargetRule()
+    /// What a later step of the job makes of the copy, so that its result is no other value.
+    var conversion: Conversion?
 
     package var target: FieldPath { to }
     package var source: FieldPath? { from }
@@ -31,7 +33,13 @@ package struct CopyStep: StepKind {
         let present = from.isReachable && !source.isMissing
         return StepBody(
             wanted: present && rule.isWanted(source, in: target), value: source, isConcerned: present,
-            conflicts: [rule.conflict(source, in: target, where: present)].compactMap(\.self))
+            conflicts: [rule.conflict(source, in: target, where: present && !isConverted(target, from: source))]
+                .compactMap(\.self))
+    }
+
+    /// Whether the target is what the later conversion makes of the source.
+    private func isConverted(_ target: Expression, from source: Expression) -> Expression {
+        conversion.map { .same(target, $0.result(source)) } ?? .constant(false)
     }
 
     package func leavesSyncing(

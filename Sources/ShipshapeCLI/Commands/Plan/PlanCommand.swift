@@ -65,9 +65,10 @@ struct PlanCommand: AsyncParsableCommand {
 
     @Option(
         help: ArgumentHelp(
-            "What ends the program with 1: unplanned (the default), review (steps to review, too), none.",
+            "What ends the program with 1: unplanned, review (steps to review and likely renames, too), none; by default "
+                + "unplanned on a terminal, and review off it.",
             valueName: "unplanned|review|none"))
-    var failOn = FailOn.unplanned
+    var failOn: FailOn?
 
     @OptionGroup(title: "Renames") var renames: RenameFlags
     @OptionGroup(title: "Privacy") var privacy: PrivacyFlags
@@ -118,7 +119,10 @@ struct PlanCommand: AsyncParsableCommand {
         }
         try show(plan, files.files, texts)
         let isOpen = plan.unplanned > 0 || plan.stuck > 0
-        if failOn != .none, isOpen || failOn == .review && plan.reviews > 0 { throw ExitStatus.findings }
+        let failOn = failOn ?? (Console.isOutputTerminal ? .unplanned : .review)
+        if failOn != .none, isOpen || failOn == .review && plan.reviews + plan.hints.count > 0 {
+            throw ExitStatus.findings
+        }
     }
 
     private func look(at plan: SchemaPlan, _ planner: Planner) async throws -> SchemaPlan {

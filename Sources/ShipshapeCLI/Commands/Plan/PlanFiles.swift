@@ -47,6 +47,7 @@ struct PlanFiles {
                 throw PlanDefect(description: "a job without a collection was planned: \(file.job.name)")
             }
             let text = PlanYAML(file, of: collection, ids: ids, showsValues: showsValues).text
+            if file.job.isDraft { return text }
             do {
                 let job = try JobFile.parse(text, path: file.path ?? file.job.name)
                 var planned = try JobFile.parse(file.job.bareText, path: file.job.name)

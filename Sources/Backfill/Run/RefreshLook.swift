@@ -1,0 +1,102 @@
+import BSON
+import JobState
+import Jobs
+import Mongo
+
+/// What a job wrote to documents, by its journal: digests of the fields that each chunk changed.
+struct WrittenValues {
+    /// Fields that a chunk changed together, and their digest as it left them.
+    private struct Digest: Hashable {
+        let names: [String]
+        let digest: JournalDigest
+    }
+
+    /// The fields that a refresh writes.
+    private let targets: Set<String>
+    /// What the job fills whole fields with: who changes such a field beside the target says nothing of the target.
+    private let fillings: [String: BSONValue]
+    private var digests: [BSONValue: Set<Digest>] = [:]
+
+    /// The most fields of a chunk that are tried with what the job filled them with.
+    private static let mostFillings = 6
+
+    init(of job: CompiledJob) {
+        targets = Set((job.refreshing?.steps ?? []).flatMap(\.step.targets).map(\.topLevel))
+        fillings = Dictionary(
+            job.steps.compactMap { step in
+                guard let fill = step.step.kind as? DefaultStep, fill.target.components.count == 1,
+                    case .constant(let value) = fill.value
+                else { return nil }
+                return (fill.target.topLevel, value)
+            }, uniquingKeysWith: { first, _ in first })
+    }
+
+    /// Whether nothing is known of the document.
+    func isUnknown(_ id: BSONValue) -> Bool { digests[id] == nil }
+
+    mutating func add(_ part: JournalPart, of ids: Set<BSONValue>) {
+        for entry in part.entries where ids.contains(entry.id) {
+            let group = part.groups[entry.group]
+            guard group.names.contains(where: targets.contains) else { continue }
+            digests[entry.id, default: []].insert(Digest(names: group.names, digest: group.after))
+        }
+    }
+
+    /// Whether the targets of a document hold exactly what the job wrote there.
+    func isOwn(_ document: DueDocument) throws -> Bool {
+        guard let before = document.change?.before, let digests = digests[document.id] else { return false }
+        return try digests.contains { try matches($0, before) }
+    }
+
+    private func matches(_ digest: Digest, _ document: BSONDocument) throws -> Bool {
+        let others = digest.names.filter { !targets.contains($0) && fillings[$0] != nil }.prefix(Self.mostFillings)
+        let view = document.view
+        for choice in 0..<(1 << others.count) {
+            let filled = Set(others.indices.filter { choice >> $0 & 1 == 1 }.map { others[$0] })
+            var builder = BSONBuilder()
+            for name in digest.names {
+                if filled.contains(name), let value = fillings[name] {
+                    builder.append(name, value)
+                } else if let element = try view.find(name) {
+                    builder.append(element, of: view)
+                }
+            }
+            if JournalDigest(of: builder.finish()) == digest.digest { return true }
+        }
+        return false
+    }
+}
+
+/// Looks for documents whose target is not what the job would write now.
+struct RefreshLook {
+    /// The most of them that one refresh is about.
+    private static let most = 100_000
+    private static let batch = 1_000
+
+    let job: CompiledJob
+    let collection: MongoCollection
+    let collectionUUID: BSONValue?
+
+    /// Those whose target is still what the job wrote, and what it wrote.
+    func own(by journal: JournalStore) throws -> ([BSONValue], WrittenValues) {
+        var written = WrittenValues(of: job)
+        guard let phase = job.refreshing else { return ([], written) }
+        let context = job.context(collection)
+        var cursor = DueCursor(.collection, of: phase, .id, in: context, collectionUUID: collectionUUID)
+        let all = try unblaming {
+            try cursor.read(ReadAmount(documents: Self.most, bytes: .max)).map(\.id)
+        }
+        guard !all.isEmpty else { return ([], written) }
+        let ids = Set(all)
+        try journal.eachPart { written.add($0, of: ids) }
+        var own: [BSONValue] = []
+        for slice in all.filter({ !written.isUnknown($0) }).commandSlices(count: Self.batch) {
+            let detail = DueCursor.Detail.touched
+            var documents = DueCursor(.ids(slice), of: phase, detail, in: context, collectionUUID: collectionUUID)
+            while let document = try unblaming({ try documents.next() }) {
+                if try written.isOwn(document) { own.append(document.id) }
+            }
+        }
+        return (own, written)
+    }
+}
