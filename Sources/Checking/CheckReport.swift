@@ -23,10 +23,10 @@ public struct CheckReport: Hashable, Sendable {
     public var duration: Duration
 
     /// Joins the parts and projects the ledger from the collections' counts.
-    /// - Parameter ledgerCount: The distinct documents that the ledger records; `nil` when there is no ledger.
+    /// - Parameter ledger: How much the ledger holds; `nil` when there is none.
     public init(
         source: String, active: String? = nil, collections: [Collection], removed: [RemovedCollection] = [],
-        ledgerCount: Int?, limit: Int = DeployVerdict.defaultLimit, exceptions: ExceptionUse? = nil,
+        ledger: LedgerCount?, limit: Int = DeployVerdict.defaultLimit, exceptions: ExceptionUse? = nil,
         notes: [String] = [], duration: Duration
     ) {
         self.source = source
@@ -38,7 +38,7 @@ public struct CheckReport: Hashable, Sendable {
         self.duration = duration
         let total = collections.filter(\.isCounted).reduce(into: DocumentCounts()) { $0 += $1.counts }
         verdict = DeployVerdict(
-            ledgerCount: ledgerCount, newCertain: total.newCertain, newPossible: total.newPossible,
+            ledger: ledger, newCertain: total.newCertain, newPossible: total.newPossible,
             newlyFailing: total.changes?.newlyFailing, limit: limit)
         verdict.isPartial = isPartial
     }

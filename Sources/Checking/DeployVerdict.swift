@@ -19,8 +19,8 @@ public struct DeployVerdict: Hashable, Sendable {
         case syncWillStop = "sync_will_stop"
     }
 
-    /// The distinct documents that the ledger records; `nil` when there is no ledger, which counts 0.
-    public var ledgerCount: Int?
+    /// How much the ledger holds; `nil` when there is none, which counts 0.
+    public var ledger: LedgerCount?
     /// The documents that do not fit and that the ledger does not record.
     public var newCertain: Int
     /// The documents that may not fit and that the ledger does not record.
@@ -41,9 +41,10 @@ public struct DeployVerdict: Hashable, Sendable {
 
     /// Joins the counts.
     public init(
-        ledgerCount: Int?, newCertain: Int, newPossible: Int, newlyFailing: Int? = nil, limit: Int = Self.defaultLimit
+        ledger: LedgerCount?, newCertain: Int, newPossible: Int, newlyFailing: Int? = nil,
+        limit: Int = Self.defaultLimit
     ) {
-        self.ledgerCount = ledgerCount
+        self.ledger = ledger
         self.newCertain = newCertain
         self.newPossible = newPossible
         self.newlyFailing = newlyFailing
@@ -54,11 +55,11 @@ public struct DeployVerdict: Hashable, Sendable {
     /// record.
     public var stopping: Int { newlyFailing ?? newCertain }
     /// The entries after the deploy.
-    public var projected: Int { (ledgerCount ?? 0) + newCertain }
+    public var projected: Int { (ledger?.entries ?? 0) + newCertain }
     /// The entries after the deploy if everything possible happens.
     public var pessimistic: Int { projected + newPossible }
     /// The entries that may still be added; negative when the limit is passed already.
-    public var headroom: Int { limit - 1 - (ledgerCount ?? 0) }
+    public var headroom: Int { limit - 1 - (ledger?.entries ?? 0) }
 
     /// What happens after the deploy.
     public var band: Band {

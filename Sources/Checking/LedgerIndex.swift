@@ -5,14 +5,20 @@ public struct LedgerIndex: Sendable {
     private var ids: [Namespace: Set<LedgerKey>] = [:]
     /// The distinct documents recorded.
     public private(set) var count = 0
+    /// The entries that recorded them, and those that name no document.
+    private var entryCount = 0
 
     /// An index that records nothing.
     public init() {}
+
+    /// How much is recorded.
+    public var total: LedgerCount { LedgerCount(entries: entryCount, documents: count) }
 
     /// Records a document.
     /// - Returns: Whether it was not recorded yet.
     @discardableResult
     public mutating func insert(_ id: BSONValue, in namespace: Namespace) -> Bool {
+        entryCount += 1
         let isNew = ids[namespace, default: []].insert(LedgerKey(id)).inserted
         if isNew { count += 1 }
         return isNew
@@ -23,18 +29,19 @@ public struct LedgerIndex: Sendable {
     /// - Throws: ``BSONError`` when the entry's bytes are damaged.
     @discardableResult
     public mutating func insert(entry: borrowing BSONView) throws(BSONError) -> Bool {
-        guard let place = try entry.find("ns"), place.type == .object, let id = try entry.find("documentId")
-        else { return false }
-        let names = BSONDocument(copying: try entry.document(place))
-        guard let database = names["db"]?.text, let collection = names["coll"]?.text else { return false }
-        insert(try entry.value(id), in: Namespace(database: database, collection: collection))
+        guard let namespace = try Self.namespace(of: entry), let id = try entry.find("documentId") else {
+            entryCount += 1
+            return false
+        }
+        insert(try entry.value(id), in: namespace)
         return true
     }
 
-    /// Records what another index records.
-    public mutating func formUnion(_ other: LedgerIndex) {
-        for (namespace, keys) in other.ids { ids[namespace, default: []].formUnion(keys) }
-        count = ids.values.reduce(0) { $0 + $1.count }
+    private static func namespace(of entry: borrowing BSONView) throws(BSONError) -> Namespace? {
+        guard let place = try entry.find("ns"), place.type == .object else { return nil }
+        let names = BSONDocument(copying: try entry.document(place))
+        guard let database = names["db"]?.text, let collection = names["coll"]?.text else { return nil }
+        return Namespace(database: database, collection: collection)
     }
 
     /// Whether a document is recorded.

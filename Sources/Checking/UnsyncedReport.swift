@@ -12,7 +12,7 @@ public struct UnsyncedReport: Hashable, Sendable {
     public var limit: Int
     /// Whether the operator looked at one collection only, so that the others are no findings.
     public var isNarrowed = false
-    /// One per app and ledger, the fullest first: the limit is for each app.
+    /// One per app, the fullest first: the limit is for each app.
     public var apps: [App]
     /// What the reader should know beside the counts, a clause each.
     public var notes: [String]
@@ -21,26 +21,31 @@ public struct UnsyncedReport: Hashable, Sendable {
 
     /// The entries of one app.
     public struct App: Hashable, Sendable {
-        /// The ledger that holds them.
-        public var ledger: Namespace
+        /// The ledgers that hold them.
+        public var ledgers: [Namespace]
         /// The app's internal id; `nil` when the entries name none.
         public var id: String?
         /// By collection, the fullest first.
         public var collections: [Collection]
 
         /// Joins the parts.
-        public init(ledger: Namespace, id: String?, collections: [Collection]) {
-            self.ledger = ledger
+        public init(ledgers: [Namespace], id: String?, collections: [Collection]) {
+            self.ledgers = ledgers
             self.id = id
             self.collections = collections
         }
 
-        /// The entries as they stand.
-        public var entryCount: Int { collections.reduce(0) { $0 + $1.entryCount } }
+        /// The entries, and the distinct documents that they name.
+        public var count: LedgerCount {
+            collections.reduce(into: LedgerCount(entries: 0, documents: 0)) { sum, collection in
+                sum.entries += collection.entryCount
+                sum.documents = (sum.documents ?? 0) + collection.documentCount
+            }
+        }
         /// The distinct documents that they name.
-        public var documentCount: Int { collections.reduce(0) { $0 + $1.documentCount } }
-        /// The distinct documents that may still be recorded; negative when the limit is passed already.
-        public func headroom(limit: Int) -> Int { limit - 1 - documentCount }
+        public var documentCount: Int { count.documents ?? 0 }
+        /// The entries that may still be added; negative when the limit is reached already.
+        public func headroom(limit: Int) -> Int { limit - 1 - count.entries }
     }
 
     /// The entries of one collection.
@@ -135,7 +140,7 @@ public struct UnsyncedReport: Hashable, Sendable {
     /// Whether the report holds a finding: an app at its limit, or a document that is not known to sync again.
     public var hasFindings: Bool {
         if apps.contains(where: { $0.headroom(limit: limit) < 0 }) { return true }
-        guard let explained else { return apps.contains { $0.entryCount > 0 } }
+        guard let explained else { return apps.contains { $0.count.entries > 0 } }
         return explained.failing + explained.possible > 0 || !isNarrowed && uncoveredCount > 0
     }
 }

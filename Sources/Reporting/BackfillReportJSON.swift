@@ -1,5 +1,6 @@
 import BSON
 package import Backfill
+import Checking
 
 /// The JSON form of a backfill's report: one object, whose keys always stand in the same order.
 package struct BackfillReportJSON {
@@ -138,7 +139,8 @@ extension Headroom {
     /// The parts of the sum.
     var json: ReportValue {
         .object([
-            ("ledger", ledger.map { .integer($0) } ?? .null),
+            ("ledger", ledger.map { .integer($0.entries) } ?? .null),
+            ("ledger_documents", ledger?.documents.map { .integer($0) } ?? .null),
             ("pending", .integer(pending)),
             ("ceiling", .integer(ceiling)),
             ("documents", .integer(documents)),

@@ -157,7 +157,7 @@ package enum BackfillReportText {
 extension Headroom {
     /// Metric, value and limit, with the thousands apart.
     var text: String {
-        let entries = ledger.map { "\($0.grouped) in the ledger" } ?? "no ledger"
+        let entries = ledger?.words ?? "no ledger"
         return "unsynced documents: \(entries) + \(pending.grouped) pending, must stay under \(ceiling.grouped)"
     }
 }

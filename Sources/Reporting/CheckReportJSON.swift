@@ -87,7 +87,8 @@ public struct CheckReportJSON: Sendable {
     private func verdict(_ verdict: DeployVerdict) -> ReportValue {
         .object([
             ("band", .string(report.bandName)),
-            ("ledger", verdict.ledgerCount.map { .integer($0) } ?? .null),
+            ("ledger", verdict.ledger.map { .integer($0.documents ?? $0.entries) } ?? .null),
+            ("ledger_entries", verdict.ledger.map { .integer($0.entries) } ?? .null),
             ("newly_failing", verdict.newlyFailing.map { .integer($0) } ?? .null),
             ("certain_new", .integer(verdict.newCertain)),
             ("possible_new", .integer(verdict.newPossible)),

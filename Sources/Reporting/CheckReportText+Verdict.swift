@@ -45,7 +45,7 @@ extension CheckReportText {
             case .atRisk: paint.red("At risk: if all possible findings hold, sync itself stops (limit \(limit)).")
             case .syncWillStop: paint.red("Sync itself will stop: the limit of \(limit) is reached.")
             }
-        let ledger = verdict.ledgerCount.map { "\($0.grouped) in the ledger" } ?? "no ledger"
+        let ledger = verdict.ledger?.words ?? "no ledger"
         let sum = "\(ledger), \(verdict.newCertain.grouped) certain, \(verdict.newPossible.grouped) possible"
         let projection =
             verdict.isPartial

@@ -12,6 +12,9 @@ extension Int {
     /// So many documents.
     package var documents: String { counted("document") }
 
+    /// So many entries.
+    package var entries: String { self == 1 ? "1 entry" : "\(grouped) entries" }
+
     /// So many of a thing whose plural ends in s.
     package func counted(_ noun: String) -> String { self == 1 ? "1 \(noun)" : "\(grouped) \(noun)s" }
 }

@@ -38,9 +38,10 @@ public struct UnsyncedJSON: Sendable {
     private func app(_ app: UnsyncedReport.App) -> ReportValue {
         .object([
             ("app", app.id.map { .string($0) } ?? .null),
-            ("ledger", .string("\(app.ledger)")),
+            ("ledger", app.ledgers.first.map { .string("\($0)") } ?? .null),
+            ("ledgers", .array(app.ledgers.map { .string("\($0)") })),
             ("documents", .integer(app.documentCount)),
-            ("entries", .integer(app.entryCount)),
+            ("entries", .integer(app.count.entries)),
             ("headroom", .integer(app.headroom(limit: report.limit))),
             ("collections", .array(app.collections.map(collection))),
         ])

@@ -38,7 +38,10 @@ public struct UnsyncedText: Sendable {
         guard let fullest = report.apps.first else { return paint.green("The ledger is empty.") + " (limit \(limit))" }
         let headroom = fullest.headroom(limit: report.limit)
         let apps = report.apps.count > 1 ? " in the fullest of \(report.apps.count) apps" : ""
-        let recorded = "\(fullest.documentCount.documents) \(fullest.documentCount == 1 ? "is" : "are") unsynced\(apps)"
+        let count = fullest.count
+        let entries = count.warning == nil ? "" : " in \(count.entries.entries)"
+        let recorded =
+            "\(fullest.documentCount.documents) \(fullest.documentCount == 1 ? "is" : "are") unsynced\(entries)\(apps)"
         let first =
             headroom < 0
             ? paint.red("Sync has stopped: \(recorded), and the limit is \(limit).")
@@ -56,8 +59,8 @@ public struct UnsyncedText: Sendable {
         let name = app.id.map { "app \($0.printable)" } ?? "no app named"
         let headroom = app.headroom(limit: report.limit)
         let heading =
-            "\(paint.bold(name)) in \(app.ledger): \(app.documentCount.documents), "
-            + "\(app.entryCount == 1 ? "1 entry" : "\(app.entryCount.grouped) entries"), headroom \(headroom.grouped)"
+            "\(paint.bold(name)) in \(app.ledgers.map { "\($0)".printable }.joined(separator: " and ")): "
+            + "\(app.documentCount.documents), \(app.count.entries.entries), headroom \(headroom.grouped)"
         let blocks = [[heading] + table(app)] + app.collections.map(groups).filter { !$0.isEmpty }
         return blocks.map(\.asLines).joined(separator: "\n\n")
     }

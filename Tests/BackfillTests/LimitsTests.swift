@@ -1,3 +1,4 @@
+import Checking
 import Concurrency
 import Testing
 
@@ -26,12 +27,14 @@ import Testing
             (nil, 0, 1, 0),
         ] as [(Int?, Int, Int, Int)])
     func theSumStaysUnderTheCeiling(_ ledger: Int?, _ pending: Int, _ ceiling: Int, _ documents: Int) {
-        #expect(Headroom(ledger: ledger, pending: pending, ceiling: ceiling).documents == documents)
+        #expect(
+            Headroom(ledger: ledger.map { LedgerCount(entries: $0) }, pending: pending, ceiling: ceiling).documents
+                == documents)
     }
 
     @Test func aBrakeSaysMetricValueAndLimit() {
         #expect(
-            "\(Headroom(ledger: 5, pending: 2, ceiling: 90))"
+            "\(Headroom(ledger: LedgerCount(entries: 5), pending: 2, ceiling: 90))"
                 == "unsynced documents: 5 in the ledger + 2 pending, must stay under 90")
         #expect(
             "\(Headroom(ledger: nil, pending: 0, ceiling: 90))"

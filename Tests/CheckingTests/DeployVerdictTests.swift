@@ -10,7 +10,7 @@ import Testing
         (50_000, 50_000, 0, .syncWillStop),
     ])
     func bands(_ ledger: Int, _ certain: Int, _ possible: Int, _ band: DeployVerdict.Band) {
-        let verdict = DeployVerdict(ledgerCount: ledger, newCertain: certain, newPossible: possible)
+        let verdict = DeployVerdict(ledger: LedgerCount(entries: ledger), newCertain: certain, newPossible: possible)
         #expect(verdict.band == band)
         #expect(verdict.projected == ledger + certain)
         #expect(verdict.pessimistic == ledger + certain + possible)
@@ -20,7 +20,7 @@ import Testing
     }
 
     @Test func noLedgerCountsNothing() {
-        let verdict = DeployVerdict(ledgerCount: nil, newCertain: 5, newPossible: 0, limit: 5)
+        let verdict = DeployVerdict(ledger: nil, newCertain: 5, newPossible: 0, limit: 5)
         #expect(verdict.headroom == 4)
         #expect(verdict.band == .syncWillStop)
     }

@@ -17,7 +17,7 @@ import Testing
         let namespace = Namespace(database: "app", collection: "Person")
         return CheckReport(
             source: "x", active: "old", collections: [.init(namespace: namespace, counts: counts)], removed: removed,
-            ledgerCount: ledger, limit: 10, duration: .zero)
+            ledger: LedgerCount(entries: ledger), limit: 10, duration: .zero)
     }
 
     @Test func anyCountsAllThatDoNotSync() {

@@ -1,4 +1,5 @@
 import BSON
+import Checking
 
 @testable import Backfill
 @testable import Jobs
@@ -22,7 +23,9 @@ extension BackfillReport {
                 StepCount(step: "default a.b: a value of type string", needing: 0, leftAlone: [parent]),
             ])
         (report.modified, report.chunks, report.seconds) = (1_790, 20, 5.84)
-        (report.harm, report.headroom) = (1_200, Headroom(ledger: 1_292, pending: 10, ceiling: 90_000))
+        (report.harm, report.headroom) = (
+            1_200, Headroom(ledger: LedgerCount(entries: 1_292, documents: 1_292), pending: 10, ceiling: 90_000)
+        )
         report.notes = ["irreversible: \"age\" is converted in place"]
         return report
     }

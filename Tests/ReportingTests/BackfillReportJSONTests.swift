@@ -28,6 +28,7 @@ import Testing
                   "harm": 1200,
                   "headroom": {
                     "ledger": 1292,
+                    "ledger_documents": 1292,
                     "pending": 10,
                     "ceiling": 90000,
                     "documents": 88697

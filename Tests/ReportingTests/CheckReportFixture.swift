@@ -31,6 +31,7 @@ extension CheckReport {
                     estimatedCount: 200_010, groups: [email, blob], overflowCount: 2),
                 Collection(namespace: Namespace(database: "app", collection: "Pet"), counts: clean),
             ],
-            ledgerCount: ledgerCount, notes: ["majority reads are not available"], duration: .milliseconds(12_345))
+            ledger: ledgerCount.map { LedgerCount(entries: $0, documents: $0) },
+            notes: ["majority reads are not available"], duration: .milliseconds(12_345))
     }
 }

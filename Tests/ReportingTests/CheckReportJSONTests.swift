@@ -131,6 +131,7 @@ import Testing
                   "verdict": {
                     "band": "sync_will_stop",
                     "ledger": 99000,
+                    "ledger_entries": 99000,
                     "newly_failing": null,
                     "certain_new": 1000,
                     "possible_new": 5,

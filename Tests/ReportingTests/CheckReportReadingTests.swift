@@ -11,7 +11,7 @@ import Testing
         var collection = CheckReport.Collection(
             namespace: Namespace(database: "prod", collection: "Person"), counts: counts, estimatedCount: 12)
         change(&collection.reading)
-        return CheckReport(source: "x", collections: [collection], ledgerCount: nil, duration: .seconds(1))
+        return CheckReport(source: "x", collections: [collection], ledger: nil, duration: .seconds(1))
     }
 
     @Test func theMomentIsStated() {
@@ -44,7 +44,8 @@ import Testing
         var report = report { $0.selection = .sample(10) }
         report.collections[0].counts.certain = 3
         report.collections[0].counts.unexcepted.certain = 3
-        report = CheckReport(source: "x", collections: report.collections, ledgerCount: 7, duration: .seconds(1))
+        report = CheckReport(
+            source: "x", collections: report.collections, ledger: LedgerCount(entries: 7), duration: .seconds(1))
         let text = CheckReportText(report).text
         #expect(text.hasPrefix("At least 3 documents would stop syncing.\n"))
         #expect(text.contains("projected at least 10, headroom"))

@@ -1,30 +1,32 @@
+package import Checking
+
 /// What the budget stands at: how many documents a chunk may still make unsyncable.
 package struct Headroom: Hashable, Sendable {
-    /// Entries in the ledger; `nil` when there is no ledger, which counts as none.
-    package var ledger: Int?
+    /// What the ledger holds; `nil` when there is no ledger, which counts as none.
+    package var ledger: LedgerCount?
     /// Harm that jobs recorded before their writes and that the ledger does not show yet.
     package var pending: Int
     /// What the sum must stay under: limit − reserve.
     package var ceiling: Int
 
     /// Joins the parts.
-    package init(ledger: Int?, pending: Int, ceiling: Int) {
+    package init(ledger: LedgerCount?, pending: Int, ceiling: Int) {
         self.ledger = ledger
         self.pending = pending
         self.ceiling = ceiling
     }
 
     /// The documents that may become unsyncable without the sum reaching the ceiling.
-    package var documents: Int { max(0, ceiling - 1 - (ledger ?? 0) - pending) }
+    package var documents: Int { max(0, ceiling - 1 - (ledger?.entries ?? 0) - pending) }
 
     /// Whether the sum has reached the ceiling.
-    package var isExceeded: Bool { (ledger ?? 0) + pending >= ceiling }
+    package var isExceeded: Bool { (ledger?.entries ?? 0) + pending >= ceiling }
 }
 
 extension Headroom: CustomStringConvertible {
     /// Metric, value and limit, as the throttle shows its reason.
     package var description: String {
-        let entries = ledger.map { "\($0) in the ledger" } ?? "no ledger"
+        let entries = ledger.map { "\($0.entries) in the ledger" } ?? "no ledger"
         return "unsynced documents: \(entries) + \(pending) pending, must stay under \(ceiling)"
     }
 }

@@ -97,7 +97,7 @@ extension UnsyncBudget {
     func headroom(_ store: borrowing StateStore) throws -> Headroom {
         // Pending first: what reaches the ledger between the two looks is counted twice, and not left out.
         let pending = try store.reservations.pendingCount()
-        let atMost = Headroom(ledger: try ledger.count(), pending: pending, ceiling: limits.ceiling)
+        let atMost = Headroom(ledger: try ledger.entries(), pending: pending, ceiling: limits.ceiling)
         return atMost.isExceeded ? try exactHeadroom(store) : atMost
     }
 

@@ -165,6 +165,7 @@ package struct BackfillRunner: Sendable {
             }
             plan.headroom = headroom
         }
+        plan.notes += try budget.ledger.notes(on: plan.headroom?.ledger)
         let namespace = job.job.namespace
         for scope in options.only?.slices.map({ ReadScope.ids($0) }) ?? [.collection] {
             var cursor = DueCursor(
@@ -232,6 +233,6 @@ package struct BackfillRunner: Sendable {
     }
 
     func openLedger(on pool: ClientPool) throws(MongoError) -> UnsyncLedger {
-        UnsyncLedger(options.ledger, appID: options.appID, client: try pool.client())
+        UnsyncLedger(options.ledger, of: options.apps.orOf(job.appIDs), client: try pool.client())
     }
 }

@@ -23,6 +23,8 @@ package struct CompiledJob: Sendable {
     package let changes: [SchemaChange]
     /// The schema files that the job is bound to, by role.
     package let sources: [(role: String, source: SchemaSource)]
+    /// The internal ids of the app, where the schemas name it: what the ledger's entries carry.
+    let appIDs: [String]
     /// The passes over each chunk that do the job, in their order.
     private(set) var phases: [Phase]
     /// What writes the sources' new values over targets that the job wrote; `nil` where no step is to.
@@ -58,6 +60,7 @@ package struct CompiledJob: Sendable {
             }
         sources =
             (active?.sources ?? []).map { ("active", $0) } + (next?.sources ?? []).map { ("next", $0) }
+        appIDs = [active?.appID, next?.appID].compactMap(\.self)
         let parts = Self.phases(of: job.steps)
         let isRisky = { (schema: ServerSchema?, collection: CollectionSchema?) in
             { (step: CompiledStep) in

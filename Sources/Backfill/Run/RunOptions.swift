@@ -16,8 +16,8 @@ package struct RunOptions: Sendable {
     package var keepsJournal = true
     /// Where the unsynced documents are recorded.
     package var ledger: LedgerLocation = .standard
-    /// The app whose entries count; `nil` takes the app with the most.
-    package var appID: String?
+    /// The apps whose entries of it count.
+    package var apps = LedgerApps.fullest
     /// Documents that the operator accepts to become unsyncable, beyond what the headroom allows.
     package var allowUnsync: Int?
     /// The only documents that the run looks at; `nil` runs over the collection.

@@ -2,11 +2,12 @@ package import BSON
 package import Checking
 package import Mongo
 
-/// Looks at each document that a ledger records, and says whether it still fails; nothing here can write.
+/// Looks at each document that the ledgers record for an app, and says whether it still fails; nothing here can write.
 ///
-/// Its memory holds one batch of `_id`s per collection, and the groups of what is found.
+/// Its memory holds one batch of `_id`s per collection, and the groups of what is found; where there are several ledgers,
+/// all `_id`s.
 package struct LedgerExplainer {
-    let ledger: Namespace
+    let ledgers: [Namespace]
     let appID: String?
     let schemas: [CompiledSchema]
     let options: Tally.Options
@@ -18,10 +19,10 @@ package struct LedgerExplainer {
     /// Prepares to explain.
     /// - Parameter appID: the app whose entries are explained, as the survey spells it; `nil` for entries that name none.
     package init(
-        _ ledger: Namespace, appID: String?, schemas: [CompiledSchema], options: Tally.Options = .init(),
+        _ ledgers: [Namespace], appID: String?, schemas: [CompiledSchema], options: Tally.Options = .init(),
         isStopped: @escaping @Sendable () -> Bool = { false }
     ) {
-        self.ledger = ledger
+        self.ledgers = ledgers
         self.appID = appID
         self.schemas = schemas
         self.options = options
@@ -32,18 +33,22 @@ package struct LedgerExplainer {
     /// - Throws: ``MongoError``, ``BSONError`` for a damaged document, or ``ScanStopped``.
     package func explain(on client: borrowing Client) throws -> [Namespace: UnsyncedExplanation] {
         var works: [Namespace: Work] = [:]
-        var cursor = client.collection(ledger).aggregate(pipeline, options: LedgerExpression.options)
-        while let entry = try cursor.nextDocument() {
-            guard let group = entry["_id"]?.document, let database = group["db"]?.text,
-                let collection = group["coll"]?.text, let id = entry["id"],
-                let schema = schemas.first(where: {
-                    $0.namespace == Namespace(database: database, collection: collection)
-                })
-            else { continue }
-            works[schema.namespace, default: Work(schema, options)].pending.append(id)
-            if works[schema.namespace]?.pending.count == Self.batchSize {
-                try works[schema.namespace]?.look(on: client)
-                if isStopped() { throw ScanStopped() }
+        var seen = LedgerIndex()
+        for ledger in ledgers {
+            var cursor = client.collection(ledger).aggregate(pipeline(in: ledger), options: LedgerExpression.options)
+            while let entry = try cursor.nextDocument() {
+                guard let group = entry["_id"]?.document, let database = group["db"]?.text,
+                    let collection = group["coll"]?.text, let id = entry["id"],
+                    let schema = schemas.first(where: {
+                        $0.namespace == Namespace(database: database, collection: collection)
+                    }),
+                    ledgers.count == 1 || seen.insert(id, in: schema.namespace)
+                else { continue }
+                works[schema.namespace, default: Work(schema, options)].pending.append(id)
+                if works[schema.namespace]?.pending.count == Self.batchSize {
+                    try works[schema.namespace]?.look(on: client)
+                    if isStopped() { throw ScanStopped() }
+                }
             }
         }
         for namespace in works.keys { try works[namespace]?.look(on: client) }
@@ -51,16 +56,17 @@ package struct LedgerExplainer {
     }
 
     /// Each document once, with its `_id` as one of its entries spells it.
-    private var pipeline: [BSONDocument] {
+    private func pipeline(in ledger: Namespace) -> [BSONDocument] {
         let places = schemas.map { schema -> BSONValue in
             ["ns.db": .string(schema.namespace.database), "ns.coll": .string(schema.namespace.collection)]
         }
-        let ofApp: BSONDocument =
-            appID == nil ? ["appId": .null] : LedgerExpression.ofApp(appID, in: ledger)
         return [
             [
                 "$match": [
-                    "$and": [.object(ofApp), ["$or": .array(of: places)], .object(LedgerExpression.namesADocument)]
+                    "$and": [
+                        .object(LedgerExpression.ofApps([appID], in: ledger)), ["$or": .array(of: places)],
+                        .object(LedgerExpression.namesADocument),
+                    ]
                 ]
             ],
             [

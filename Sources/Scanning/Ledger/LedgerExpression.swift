@@ -2,8 +2,11 @@ import BSON
 
 /// The parts of pipelines over a ledger.
 enum LedgerExpression {
-    /// The app as text: entries may hold its id as an ObjectId or as its digits.
-    static let app: BSONValue = ["$convert": ["input": "$appId", "to": "string", "onError": .null, "onNull": .null]]
+    /// The app as text: entries may hold its id as an ObjectId or as its digits, and those in its own database none.
+    static func app(in ledger: Namespace) -> BSONValue {
+        let own = LedgerFinder.appID(of: ledger.database).map { BSONValue.object(["$literal": .string($0)]) } ?? .null
+        return ["$convert": ["input": "$appId", "to": "string", "onError": own, "onNull": own]]
+    }
 
     /// The document's `_id`, an ObjectId as its digits: one document may be recorded in both ways.
     static let document: BSONValue = [
@@ -27,13 +30,14 @@ enum LedgerExpression {
         "ns.db": ["$type": "string"], "ns.coll": ["$type": "string"], "documentId": ["$exists": true],
     ]
 
-    /// The entries of an app; all of them without one.
-    static func ofApp(_ appID: String?, in ledger: Namespace) -> BSONDocument {
-        guard let appID else { return [:] }
-        var spellings: [BSONValue] = [.string(appID)]
-        if let id = ObjectID(appID) { spellings.append(.objectID(id)) }
-        // An app's own database need not say in each entry whose it is.
-        if LedgerFinder.appID(of: ledger.database) == appID { spellings.append(.null) }
+    /// The entries of some apps; `nil` stands for entries that name none.
+    static func ofApps(_ apps: [String?], in ledger: Namespace) -> BSONDocument {
+        let own = LedgerFinder.appID(of: ledger.database)
+        let spellings = apps.flatMap { app -> [BSONValue] in
+            guard let app else { return [.null] }
+            // An app's own database need not say in each entry whose it is.
+            return [.string(app)] + (ObjectID(app).map { [.objectID($0)] } ?? []) + (app == own ? [.null] : [])
+        }
         return ["appId": ["$in": .array(of: spellings)]]
     }
 

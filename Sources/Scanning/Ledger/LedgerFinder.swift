@@ -15,15 +15,19 @@ package enum LedgerFinder {
 
     /// The ledgers that are there.
     /// - Parameters:
-    ///   - named: the one that the operator names; `nil` looks at all known places.
-    ///   - appID: the app whose database is looked at even where databases cannot be listed.
+    ///   - location: the one that the operator names, or all known places.
+    ///   - apps: the apps whose databases are looked at even where databases cannot be listed.
     /// - Throws: ``MongoError`` when it cannot be told, for instance for want of a privilege.
     package static func find(
-        named: Namespace?, appID: String?, on client: borrowing Client
+        _ location: LedgerLocation, apps: [String], on client: borrowing Client
     ) throws(MongoError) -> [Namespace] {
-        if let named { return try client.readableCollection(named) == nil ? [] : [named] }
-        var databases: Set<String> = [database]
-        if let appID { databases.insert("\(database)_\(appID)") }
+        switch location {
+        case .none: return []
+        case .named(let ledger): return try client.readableCollection(ledger) == nil ? [] : [ledger]
+        case .standard: break
+        }
+        var databases = Set(apps.map { "\(database)_\($0)" })
+        databases.insert(database)
         databases.formUnion(try listed(on: client))
         var found: [Namespace] = []
         for database in databases.sorted() {

@@ -2,59 +2,95 @@ package import BSON
 package import Checking
 package import Mongo
 
-/// Reads the ledger of unsynced documents; nothing here can write.
+/// Reads the ledger of unsynced documents, in all places where it is; nothing here can write.
 ///
 /// Source: `semantics.md` section 7.
 package struct LedgerReader {
-    /// The ledger's collection.
-    package let collection: MongoCollection
-    /// The app whose entries count, as the ledger or the operator spells it; `nil` when no entry names one.
-    package let appID: BSONValue?
+    /// The ids of the apps whose entries are read; `nil` stands for entries that name no app.
+    package let apps: [String?]
+    private let collections: [MongoCollection]
 
-    /// Opens the ledger; `nil` when there is no such collection.
-    /// - Parameter appID: the app whose entries count; `nil` takes the app with the most, as the limit is per app.
+    init(apps: [String?], collections: [MongoCollection]) {
+        (self.apps, self.collections) = (apps, collections)
+    }
+
+    /// Opens the ledger; `nil` when there is none.
     /// - Throws: ``MongoError`` when it cannot be told, for instance for want of a privilege.
     package static func open(
-        _ namespace: Namespace, appID: String?, on client: borrowing Client
+        _ location: LedgerLocation, of apps: LedgerApps, on client: borrowing Client
     ) throws(MongoError) -> LedgerReader? {
-        guard try client.readableCollection(namespace) != nil else { return nil }
-        let collection = client.collection(namespace)
-        if let appID { return LedgerReader(collection: collection, appID: .string(appID)) }
-        var largest = collection.aggregate(
-            [["$sortByCount": "$appId"], ["$limit": 1]], options: options)
-        return LedgerReader(collection: collection, appID: try largest.nextDocument()?["_id"])
+        let ledgers = try LedgerFinder.find(location, apps: apps.ids, on: client)
+        guard !ledgers.isEmpty else { return nil }
+        var collections: [MongoCollection] = []
+        for ledger in ledgers { collections.append(client.collection(ledger)) }
+        if case .stated(let ids) = apps { return LedgerReader(apps: ids, collections: collections) }
+        let counts = try counts(in: collections)
+        let known = apps.ids.filter { counts[$0] != nil }
+        guard known.isEmpty else { return LedgerReader(apps: known, collections: collections) }
+        let fullest = counts.max { ($0.value, $1.key ?? "") < ($1.value, $0.key ?? "") }
+        return LedgerReader(apps: fullest.map { [$0.key] } ?? [], collections: collections)
     }
 
-    /// Entries may hold the app's id as an ObjectId or as its digits.
-    private var filter: BSONDocument {
-        guard let appID, appID != .null else { return [:] }
-        let objectID = appID.text.flatMap { ObjectID($0) }.map { BSONValue.objectID($0) }
-        // An app's own database need not say in each entry whose it is.
-        let isOwn = appID.text == LedgerFinder.appID(of: collection.namespace.database)
-        return ["appId": ["$in": .array(of: [appID] + (objectID.map { [$0] } ?? []) + (isOwn ? [.null] : []))]]
+    /// The entries by app.
+    private static func counts(in collections: [MongoCollection]) throws(MongoError) -> [String?: Int] {
+        var counts: [String?: Int] = [:]
+        for collection in collections {
+            var groups = collection.aggregate(
+                [["$group": ["_id": LedgerExpression.app(in: collection.namespace), "n": ["$sum": 1]]]],
+                options: options)
+            while let group = try groups.nextDocument() {
+                counts[group["_id"]?.text, default: 0] += group["n"]?.integer ?? 0
+            }
+        }
+        return counts
     }
 
-    /// The distinct documents that the ledger holds for the app.
+    private func filter(in collection: MongoCollection) -> BSONDocument {
+        LedgerExpression.ofApps(apps, in: collection.namespace)
+    }
+
+    /// The entries alone: the number that counts against the limit.
     /// - Throws: ``MongoError``.
-    package func count() throws(MongoError) -> Int {
-        var cursor = collection.aggregate(
+    package func entries() throws(MongoError) -> LedgerCount {
+        var count = LedgerCount(entries: 0)
+        for collection in collections {
+            count.entries += try collection.countDocuments(filter(in: collection), options: Self.options)
+        }
+        return count
+    }
+
+    /// The entries, and the distinct documents that they name.
+    /// - Throws: ``MongoError``, or ``BSONError`` for a damaged entry.
+    package func count() throws -> LedgerCount {
+        // What stands in several databases no server can tell apart; one ledger it counts by itself.
+        guard collections.count == 1 else { return try index().total }
+        var count = try entries()
+        var groups = collections[0].aggregate(
             [
-                ["$match": .object(filter)], ["$group": ["_id": ["ns": "$ns", "id": "$documentId"]]],
+                [
+                    "$match": [
+                        "$and": [.object(filter(in: collections[0])), .object(LedgerExpression.namesADocument)]
+                    ]
+                ],
+                ["$group": ["_id": ["db": "$ns.db", "coll": "$ns.coll", "id": LedgerExpression.document]]],
                 ["$count": "n"],
             ], options: Self.options)
-        return try cursor.nextDocument()?["n"]?.integer ?? 0
+        count.documents = try groups.nextDocument()?["n"]?.integer ?? 0
+        return count
     }
 
-    /// The documents that the ledger holds for the app; memory grows with them, and so is bounded by the limit.
+    /// The documents that the ledger holds; memory grows with them, and so is bounded by the limit.
     /// - Throws: ``MongoError``, or ``BSONError`` for a damaged entry.
     package func index() throws -> LedgerIndex {
         var index = LedgerIndex()
-        var cursor = collection.find(filter, options: Self.options)
-        while let entry = try cursor.next() { try index.insert(entry: entry) }
+        for collection in collections {
+            var cursor = collection.find(filter(in: collection), options: Self.options)
+            while let entry = try cursor.next() { try index.insert(entry: entry) }
+        }
         return index
     }
 
-    /// Which of these documents the ledger holds for the app.
+    /// Which of these documents the ledger holds.
     /// - Throws: ``MongoError``, or ``BSONError`` for a damaged entry.
     package func holding(_ ids: [BSONValue], of namespace: Namespace) throws -> [BSONValue] {
         // The ledger may spell an ObjectId as its digits; numbers the server compares by value.
@@ -67,8 +103,11 @@ package struct LedgerReader {
                 "ns.db": .string(namespace.database), "ns.coll": .string(namespace.collection),
                 "documentId": ["$in": .array(of: slice)],
             ]
-            var cursor = collection.find(["$and": [.object(filter), .object(entries)]], options: Self.options)
-            while let entry = try cursor.next() { try index.insert(entry: entry) }
+            for collection in collections {
+                var cursor = collection.find(
+                    ["$and": [.object(filter(in: collection)), .object(entries)]], options: Self.options)
+                while let entry = try cursor.next() { try index.insert(entry: entry) }
+            }
         }
         return ids.filter { index.contains($0, in: namespace) }
     }

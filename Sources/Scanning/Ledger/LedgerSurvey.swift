@@ -2,32 +2,48 @@ package import BSON
 package import Checking
 package import Mongo
 
-/// Counts what a ledger holds, on the server; nothing here can write.
+/// Counts what the ledgers of a deployment hold, by app; nothing here can write.
 package struct LedgerSurvey {
-    let ledger: Namespace
-    let appID: String?
+    private let ledgers: [Namespace]
+    private let apps: [String]
 
     /// The reasons that are kept of one collection.
     private static var maximumReasonCount: Int { 10 }
 
     /// Prepares a survey.
-    /// - Parameter appID: the only app whose entries count; `nil` for all.
-    package init(_ ledger: Namespace, appID: String?) {
-        self.ledger = ledger
-        self.appID = appID
+    /// - Parameter apps: the only apps whose entries count; empty for all.
+    package init(_ ledgers: [Namespace], apps: [String]) {
+        self.ledgers = ledgers
+        self.apps = apps
     }
 
-    /// The entries by app and collection.
-    /// - Throws: ``MongoError``.
-    package func apps(on client: borrowing Client) throws(MongoError) -> [UnsyncedReport.App] {
-        let collection = client.collection(ledger)
-        var places = try entries(of: collection)
-        for (place, count) in try documents(of: collection) { places[place]?.documentCount = count }
-        let byApp = Dictionary(grouping: places) { $0.key.app }
-        return byApp.map { app, places in
-            let collections = places.map(\.value).sorted(by: Self.isFuller)
-            return UnsyncedReport.App(
-                ledger: ledger, id: app ?? LedgerFinder.appID(of: ledger.database), collections: collections)
+    /// The entries by app and collection, wherever they are.
+    /// - Throws: ``MongoError``, or ``BSONError`` for a damaged entry.
+    package func apps(on client: borrowing Client) throws -> [UnsyncedReport.App] {
+        var places: [Place: UnsyncedReport.Collection] = [:]
+        var homes: [String?: Set<Namespace>] = [:]
+        for ledger in ledgers {
+            let collection = client.collection(ledger)
+            for (place, entry) in try entries(of: collection) {
+                homes[place.app, default: []].insert(ledger)
+                places[place, default: .init(namespace: place.namespace, entryCount: 0, documentCount: 0)].add(
+                    entry, reasonsAtMost: Self.maximumReasonCount)
+            }
+            for (place, count) in try documents(of: collection) { places[place]?.documentCount += count }
+        }
+        for (app, homes) in homes where homes.count > 1 {
+            // What stands in several databases no server can tell apart.
+            var collections: [MongoCollection] = []
+            for home in homes { collections.append(client.collection(home)) }
+            let index = try LedgerReader(apps: [app], collections: collections).index()
+            for place in places.keys where place.app == app {
+                places[place]?.documentCount = place.namespace.map(index.count(in:)) ?? 0
+            }
+        }
+        return Dictionary(grouping: places) { $0.key.app }.map { app, places in
+            UnsyncedReport.App(
+                ledgers: (homes[app] ?? []).sorted(), id: app,
+                collections: places.map(\.value).sorted(by: Self.isFuller))
         }
     }
 
@@ -42,15 +58,22 @@ package struct LedgerSurvey {
         }
     }
 
+    private func filter(in ledger: Namespace) -> BSONDocument {
+        apps.isEmpty ? [:] : LedgerExpression.ofApps(apps, in: ledger)
+    }
+
     /// The entries as they stand, by place and reason.
     private func entries(of collection: MongoCollection) throws(MongoError) -> [Place: UnsyncedReport.Collection] {
         var places: [Place: UnsyncedReport.Collection] = [:]
         var cursor = collection.aggregate(
             [
-                ["$match": .object(LedgerExpression.ofApp(appID, in: ledger))],
+                ["$match": .object(filter(in: collection.namespace))],
                 [
                     "$group": [
-                        "_id": ["app": LedgerExpression.app, "db": "$ns.db", "coll": "$ns.coll", "reason": "$reason"],
+                        "_id": [
+                            "app": LedgerExpression.app(in: collection.namespace), "db": "$ns.db", "coll": "$ns.coll",
+                            "reason": "$reason",
+                        ],
                         "n": ["$sum": 1],
                     ]
                 ], ["$sort": ["n": -1, "_id": 1]],
@@ -73,7 +96,7 @@ package struct LedgerSurvey {
                 [
                     "$match": [
                         "$and": [
-                            .object(LedgerExpression.ofApp(appID, in: ledger)),
+                            .object(filter(in: collection.namespace)),
                             .object(LedgerExpression.namesADocument),
                         ]
                     ]
@@ -81,7 +104,7 @@ package struct LedgerSurvey {
                 [
                     "$group": [
                         "_id": [
-                            "app": LedgerExpression.app, "db": "$ns.db", "coll": "$ns.coll",
+                            "app": LedgerExpression.app(in: collection.namespace), "db": "$ns.db", "coll": "$ns.coll",
                             "id": LedgerExpression.document,
                         ]
                     ]
@@ -100,10 +123,19 @@ package struct LedgerSurvey {
     }
 }
 
+extension UnsyncedReport.Collection {
+    /// Adds what another ledger holds; the documents are counted apart.
+    fileprivate mutating func add(_ other: Self, reasonsAtMost maximum: Int) {
+        entryCount += other.entryCount
+        for reason in other.reasons { reasons.add(reason.text, reason.entryCount, atMost: maximum) }
+    }
+}
+
 extension [UnsyncedReport.Reason] {
     /// Adds a reason, or to the rest when there are too many.
     fileprivate mutating func add(_ text: String?, _ count: Int, atMost maximum: Int) {
-        let text = self.count < maximum ? text : nil
+        let isKept = self.count < maximum || contains { $0.text == text }
+        let text = isKept ? text : nil
         if let index = firstIndex(where: { $0.text == text }) {
             self[index].entryCount += count
         } else {

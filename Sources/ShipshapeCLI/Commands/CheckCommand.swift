@@ -96,6 +96,8 @@ struct CheckCommand: AsyncParsableCommand {
             schema: serverSchema, limit: limit(of: serverSchema), scan: scan,
             map: try NamespaceMap(scan.map, for: serverSchema.collections.map(\.namespace)),
             showsProgress: output.showsProgress, stop: stop)
+        run.location = location(for: serverSchema)
+        run.apps = ledger.apps(of: [serverSchema, activeSchema])
         run.notes = notes(for: serverSchema)
         run.includesInfo = info
         run.assumptions = dialect.assumptions
@@ -122,11 +124,8 @@ struct CheckCommand: AsyncParsableCommand {
     }
 
     private func check(_ run: CheckRun) async throws -> CheckReport {
-        let location = location(for: run.schema)
-        guard let source else {
-            return try await run.check(live: try connection.pool(), ledger: location, appID: ledger.appId)
-        }
-        return try await run.check(source: source, connection: try ledgerPool(), ledger: location, ledger.appId)
+        guard let source else { return try await run.check(live: try connection.pool()) }
+        return try await run.check(source: source, connection: try ledgerPool())
     }
 
     /// A dump has no ledger of its own: one is read only where the operator names a deployment for it.

@@ -3,33 +3,31 @@ internal import Concurrency
 internal import Mongo
 internal import Scanning
 
+/// What a check reads of the ledger of unsynced documents.
+struct CheckedLedger {
+    /// The documents that it records; `nil` when there is none.
+    var index: LedgerIndex?
+    /// What the reader should know of it, a clause each.
+    var notes: [String] = []
+}
+
 extension CheckRun {
-    /// The documents that the ledger records; `nil` when there is none.
-    func ledgerIndex(
-        _ location: LedgerLocation, appID: String?, on pool: ClientPool
-    ) async throws -> LedgerIndex? {
-        guard let namespace = location.namespace else { return nil }
+    /// Reads the ledger.
+    /// - Throws: ``LedgerUnreadable`` when it may not be read; ``MongoError``.
+    func ledger(on pool: ClientPool) async throws -> CheckedLedger {
         do {
-            return try await onOwnedThread(name: "ledger") { () throws in
-                let client = try pool.client()
-                let named = location == .standard ? nil : namespace
-                let ledgers = try LedgerFinder.find(named: named, appID: appID, on: client)
-                let indexes = try ledgers.compactMap { try LedgerReader.open($0, appID: appID, on: client)?.index() }
-                // Of one app all entries count, wherever they are; of several, those of the fullest: the limit is per app.
-                guard appID != nil else { return indexes.max { $0.count < $1.count } }
-                return indexes.reduce(into: nil) { union, index in
-                    union = union ?? LedgerIndex()
-                    union?.formUnion(index)
+            return try await onOwnedThread(name: "ledger") { [location, apps] () throws in
+                guard let reader = try LedgerReader.open(location, of: apps, on: try pool.client()) else {
+                    return CheckedLedger()
                 }
+                let index = try reader.index()
+                let found = index.total.entries > 0 ? reader.apps : []
+                return CheckedLedger(
+                    index: index,
+                    notes: apps.missing(of: found, ledgerIsThere: true) + [index.total.warning].compactMap(\.self))
             }
         } catch let error as MongoError where error.isAuthorization {
-            throw LedgerUnreadable(namespace)
+            throw LedgerUnreadable(location.namespace ?? LedgerFinder.standard)
         }
-    }
-
-    /// What the reader should know of the ledger: an app's id may be misspelt, and the headroom then looks too large.
-    func ledgerNotes(_ index: LedgerIndex?, _ appID: String?) -> [String] {
-        guard let appID, let index, index.count == 0 else { return [] }
-        return ["no entry of the ledger is of the app \(appID)"]
     }
 }

@@ -7,9 +7,9 @@ internal import ServerSchema
 
 extension CheckRun {
     /// Checks a live deployment.
-    func check(live pool: ClientPool, ledger: LedgerLocation, appID: String?) async throws -> CheckReport {
+    func check(live pool: ClientPool) async throws -> CheckReport {
         let started = ContinuousClock.now
-        let index = try await ledgerIndex(ledger, appID: appID, on: pool)
+        let ledger = try await ledger(on: pool)
         let namespaces = schema.collections.map { map.target(of: $0.namespace) }
         let targets = try await find(namespaces, on: pool)
         guard targets.contains(where: \.exists) else {
@@ -22,7 +22,7 @@ extension CheckRun {
         let progress = ProgressLine(
             "check", total: targets.reduce(0) { $0 + ($1.estimatedCount ?? 0) }, isShown: showsProgress)
         defer { progress.finish() }
-        var notes = schemaNotes + ledgerNotes(index, appID)
+        var notes = schemaNotes + ledger.notes
         var collections: [CheckReport.Collection] = []
         for ((collection, namespace), target) in zip(zip(schema.collections, namespaces), targets) {
             let compiled = compile(collection)
@@ -31,7 +31,7 @@ extension CheckRun {
                 collections.append(emptyCollection(compiled))
                 continue
             }
-            var options = options(collection.namespace, index, progress)
+            var options = options(collection.namespace, ledger.index, progress)
             options.isView = target.kind != .collection
             if let note = try await choose(into: &options, for: compiled, on: pool) { notes.append(note) }
             let scan = CollectionScan(compiled, of: namespace, on: pool, options: options)
@@ -48,7 +48,7 @@ extension CheckRun {
         }
         return CheckReport(
             source: pool.redactedURI, active: activePath, collections: collections, removed: removed,
-            ledgerCount: index?.count, limit: limit, exceptions: exceptions?.use(in: collections), notes: notes,
+            ledger: ledger.index?.total, limit: limit, exceptions: exceptions?.use(in: collections), notes: notes,
             duration: started.duration(to: .now))
     }
 

@@ -7,17 +7,15 @@ internal import ServerSchema
 
 extension CheckRun {
     /// Checks what is no deployment: a dump, an export, or standard input.
-    func check(
-        source path: String, connection: ClientPool?, ledger: LedgerLocation, _ appID: String?
-    ) async throws -> CheckReport {
+    func check(source path: String, connection: ClientPool?) async throws -> CheckReport {
         try self.scan.requireNothingLive()
         let started = ContinuousClock.now
-        var index: LedgerIndex?
-        if let connection { index = try await ledgerIndex(ledger, appID: appID, on: connection) }
+        var ledger = CheckedLedger()
+        if let connection { ledger = try await self.ledger(on: connection) }
         let progress = ProgressLine("check", total: nil, isShown: showsProgress)
         defer { progress.finish() }
         let parts = schema.collections.map { collection in
-            var options = options(collection.namespace, index, progress)
+            var options = options(collection.namespace, ledger.index, progress)
             options.place = { [map] in map.target(of: $0) }
             return SourceScan.Part(compile(collection), options)
         }
@@ -25,8 +23,8 @@ extension CheckRun {
         let found = try await stopping(progress) {
             try await onOwnedThread(name: "source") { () throws in try scan.run() }
         }
-        var notes = schemaNotes + ledgerNotes(index, appID) + found.facts.notes
-        if index == nil {
+        var notes = schemaNotes + ledger.notes + found.facts.notes
+        if ledger.index == nil {
             notes.append("no ledger was read: give --uri to count the documents that are unsynced already")
         }
         let removed = removedNamespaces.map { namespace in
@@ -36,7 +34,7 @@ extension CheckRun {
         let collections = found.tallies.map(collection)
         return CheckReport(
             source: scan.name, active: activePath, collections: collections, removed: removed,
-            ledgerCount: index?.count, limit: limit, exceptions: exceptions?.use(in: collections), notes: notes,
+            ledger: ledger.index?.total, limit: limit, exceptions: exceptions?.use(in: collections), notes: notes,
             duration: started.duration(to: .now))
     }
 

@@ -13,6 +13,10 @@ struct CheckRun {
     /// What the active schema was read from, as the operator named it.
     var activePath: String?
     let limit: Int
+    /// Where the ledger of unsynced documents is.
+    var location = LedgerLocation.standard
+    /// The apps whose entries of it count.
+    var apps = LedgerApps.fullest
     let scan: ScanFlags
     let map: NamespaceMap
     let showsProgress: Bool

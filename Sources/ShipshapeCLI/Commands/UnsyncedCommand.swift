@@ -55,8 +55,8 @@ struct UnsyncedCommand: AsyncParsableCommand {
         let stop = StopSignal()
         let signals = TerminationSignals { stop.raise() }
         defer { signals.cancel() }
-        var run = UnsyncedRun(appID: ledger.appId, limit: limit, stop: stop)
-        if case .named(let namespace)? = ledger.ledger { run.ledger = namespace }
+        var run = UnsyncedRun(apps: ledger.apps(of: [serverSchema]), limit: limit, stop: stop)
+        run.ledger = ledger.location
         run.schema = serverSchema
         run.schemaPath = schema?.name
         run.isNarrowed = only != nil

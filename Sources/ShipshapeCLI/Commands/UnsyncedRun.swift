@@ -7,10 +7,10 @@ internal import ServerSchema
 
 /// One run of `unsynced`: finds the ledgers, counts what they hold, and looks at the documents where a schema is given.
 struct UnsyncedRun {
-    /// The ledger that the operator names; `nil` looks at all known places.
-    var ledger: Namespace?
-    /// The only app whose entries count.
-    let appID: String?
+    /// Where the ledger is.
+    var ledger = LedgerLocation.standard
+    /// The only apps whose entries count; those of all with ``LedgerApps/fullest``.
+    let apps: LedgerApps
     let limit: Int
     let stop: StopSignal
     var schema: ServerSchema?
@@ -27,12 +27,12 @@ struct UnsyncedRun {
         do {
             var report = try await onOwnedThread(name: "ledger") { () throws in
                 let client = try pool.client()
-                let ledgers = try LedgerFinder.find(named: ledger, appID: appID, on: client)
-                let apps = try ledgers.flatMap { try self.apps(in: $0, on: client) }
+                let ledgers = try LedgerFinder.find(ledger, apps: self.apps.ids, on: client)
+                let apps = try apps(in: ledgers, on: client)
                 return UnsyncedReport(
                     source: pool.redactedURI, ledgers: ledgers, schema: schemaPath, limit: limit,
-                    apps: apps.sorted { $0.documentCount > $1.documentCount }, notes: notes(ledgers, apps),
-                    duration: .zero)
+                    apps: apps.sorted { ($0.count.entries, $1.id ?? "") > ($1.count.entries, $0.id ?? "") },
+                    notes: notes(ledgers, apps), duration: .zero)
             }
             report.isNarrowed = isNarrowed
             report.duration = started.duration(to: .now)
@@ -41,19 +41,21 @@ struct UnsyncedRun {
             Console.error("shipshape: stopped by a signal; nothing was written, so the next run starts over")
             throw ExitStatus.stopped
         } catch let error as MongoError where error.isAuthorization {
-            throw LedgerUnreadable(ledger ?? LedgerFinder.standard)
+            throw LedgerUnreadable(ledger.namespace ?? LedgerFinder.standard)
         }
     }
 
-    private func apps(in ledger: Namespace, on client: borrowing Client) throws -> [UnsyncedReport.App] {
-        var apps = try LedgerSurvey(ledger, appID: appID).apps(on: client)
+    private func apps(in ledgers: [Namespace], on client: borrowing Client) throws -> [UnsyncedReport.App] {
+        var apps = try LedgerSurvey(ledgers, apps: apps.ids).apps(on: client)
+        // A schema may be of another environment than the data: then no app is left out.
+        if apps.isEmpty, case .ofSchemas = self.apps { apps = try LedgerSurvey(ledgers, apps: []).apps(on: client) }
         guard let schema else { return apps }
         var options = Tally.Options()
         options.keepsValues = keepsValues
         let compiled = schema.collections.map { CompiledSchema($0, of: schema) }
         for index in apps.indices {
             let explainer = LedgerExplainer(
-                ledger, appID: apps[index].id, schemas: compiled, options: options,
+                apps[index].ledgers, appID: apps[index].id, schemas: compiled, options: options,
                 isStopped: { [stop] in stop.isRaised })
             let explanations = try explainer.explain(on: client)
             for place in apps[index].collections.indices {
@@ -68,9 +70,8 @@ struct UnsyncedRun {
 
     private func notes(_ ledgers: [Namespace], _ apps: [UnsyncedReport.App]) -> [String] {
         var notes = schema?.notes.map(\.description) ?? []
-        let twice = Dictionary(grouping: apps.compactMap(\.id)) { $0 }.filter { $0.value.count > 1 }.keys.sorted()
-        notes += twice.map { "app \($0) has entries in two ledgers: its headroom is less than either says" }
-        if let appID, apps.isEmpty, !ledgers.isEmpty { notes.append("no entry is of the app \(appID)") }
+        notes += apps.compactMap(\.count.warning)
+        notes += self.apps.missing(of: apps.map(\.id), ledgerIsThere: !ledgers.isEmpty)
         return notes
     }
 }

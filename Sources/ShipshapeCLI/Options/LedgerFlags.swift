@@ -1,6 +1,7 @@
 internal import ArgumentParser
 internal import BSON
 internal import Scanning
+internal import ServerSchema
 
 /// Where the ledger of unsynced documents is.
 struct LedgerFlags: ParsableArguments {
@@ -15,12 +16,18 @@ struct LedgerFlags: ParsableArguments {
     @Option(
         name: [.customLong("app-id"), .customLong("app")],
         help: ArgumentHelp(
-            "The internal id of the app whose entries count; default: the app with the most, for unsynced all apps.",
+            "The internal id of the app whose entries count; default: the app that the schema names, else the one with the "
+                + "most, for unsynced all apps.",
             valueName: "id"))
     var appId: String?
 
     /// The ledger's place.
     var location: LedgerLocation { ledger ?? .standard }
+
+    /// The apps whose entries count.
+    func apps(of schemas: [ServerSchema?]) -> LedgerApps {
+        LedgerApps(stated: appId, schemas: schemas.map { $0?.appID })
+    }
 
     private static func location(parsing text: String) throws -> LedgerLocation {
         if text == "none" { return .none }

@@ -62,7 +62,7 @@ struct RunFlags: ParsableArguments {
         options.leaseWait = leaseWait.duration
         options.maxRuntime = maxRuntime?.duration
         options.ledger = ledger.location
-        options.appID = ledger.appId
+        options.apps = ledger.apps(of: [])
         options.allowUnsync = allowUnsync
         options.maxErrors = maxErrors
         options.restarts = restart
