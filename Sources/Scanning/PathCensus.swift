@@ -60,23 +60,18 @@ package struct PathCensus {
     private static func types(of value: BSONValue, _ steps: ArraySlice<SchemaPath.Step>, depth: Int) -> BSONValue {
         let name = "v\(depth)"
         let here: BSONValue = .string("$$\(name)")
-        let type: BSONValue = ["$type": here]
         let found: BSONValue
         switch steps.first {
-        case nil: found = .array(of: [type])
+        case nil: found = .array(of: [["$type": here]])
         case .field(let field):
-            let rest = types(of: member(field, of: here), steps.dropFirst(), depth: depth + 1)
-            found = condition(type, is: "object", then: rest)
-        case .elements: found = condition(type, is: "array", then: union(of: here, steps.dropFirst(), depth))
+            let rest = types(of: .field(field, of: here), steps.dropFirst(), depth: depth + 1)
+            found = here.ifType("object", then: rest)
+        case .elements: found = here.ifType("array", then: union(of: here, steps.dropFirst(), depth))
         case .values:
             let values: BSONValue = ["$map": ["input": ["$objectToArray": here], "in": "$$this.v"]]
-            found = condition(type, is: "object", then: union(of: values, steps.dropFirst(), depth))
+            found = here.ifType("object", then: union(of: values, steps.dropFirst(), depth))
         }
         return ["$let": ["vars": [name: value], "in": found]]
-    }
-
-    private static func condition(_ type: BSONValue, is wanted: String, then found: BSONValue) -> BSONValue {
-        ["$cond": .array(of: [["$eq": .array(of: [type, .string(wanted)])], found, .array(of: [])])]
     }
 
     private static func union(of values: BSONValue, _ steps: ArraySlice<SchemaPath.Step>, _ depth: Int) -> BSONValue {
@@ -88,9 +83,16 @@ package struct PathCensus {
             ]
         ]
     }
+}
+
+extension BSONValue {
+    /// What stands in the place of this value where it is of a type; else an empty list.
+    func ifType(_ wanted: String, then found: BSONValue) -> BSONValue {
+        ["$cond": .array(of: [["$eq": .array(of: [["$type": self], .string(wanted)])], found, .array(of: [])])]
+    }
 
     /// A field's value; one whose name an expression would read as a path is looked up by its name.
-    private static func member(_ name: String, of value: BSONValue) -> BSONValue {
+    static func field(_ name: String, of value: BSONValue) -> BSONValue {
         if case .string(let variable) = value, !name.isEmpty, !name.contains("."), !name.hasPrefix("$") {
             return .string("\(variable).\(name)")
         }

@@ -61,7 +61,7 @@ extension CollectionSchema {
     }
 
     /// Where a link's keys stand: of a collection of keys most exports name the field alone.
-    private func keyPath(of link: Relationship) -> SchemaPath {
+    func keyPath(of link: Relationship) -> SchemaPath {
         guard link.isList, let node = root.node(at: link.source) else { return link.source }
         if node.isList || node.isSet { return link.source.appending(.elements) }
         return node.isDictionary ? link.source.appending(.values) : link.source

@@ -1,0 +1,107 @@
+package import BSON
+package import Checking
+package import Mongo
+import ServerSchema
+
+/// Counts the links to each document of a collection, from every place of an app, on the server in one pass.
+package struct BacklinkCensus {
+    private var links: Backlinks
+    private let place: (Namespace) -> Namespace
+
+    /// - Parameters:
+    ///   - target: the collection of the linked documents.
+    ///   - links: every place whose keys lead to it.
+    ///   - place: where the documents of a collection of the schema are.
+    package init(
+        of target: Namespace, from links: [(namespace: Namespace, path: SchemaPath)],
+        place: @escaping (Namespace) -> Namespace = { $0 }
+    ) {
+        let database = place(target).database
+        let places = links.map { Backlinks.Place(namespace: $0.namespace, path: $0.path) }
+        self.place = place
+        self.links = Backlinks(
+            target: target, places: places.filter { place($0.namespace).database == database },
+            unread: places.filter { place($0.namespace).database != database })
+    }
+
+    /// Counts; a collection that is not there has no documents.
+    /// - Throws: ``MongoError``.
+    package func count(on client: borrowing Client) throws(MongoError) -> Backlinks {
+        var result = links
+        var cursor = client.collection(place(links.target)).aggregate(
+            pipeline,
+            options: ["allowDiskUse": true, "comment": "shipshape backlinks", "readConcern": ["level": "majority"]])
+        while let row = try cursor.nextDocument() {
+            let count = row["count"]?.integer ?? 0
+            guard let number = row["_id"]?.integer else {
+                result.embedded = row["links"]?.integer ?? 0
+                continue
+            }
+            var objects = Backlinks.Objects()
+            objects.count = count
+            objects.samples = Array([row["low"], row["high"]].compactMap(\.self).prefix(count))
+            switch number {
+            case 0: result.without = objects
+            case 1: result.one = objects
+            default: result.several = objects
+            }
+        }
+        return result
+    }
+
+    /// A row for each number of links, where two stands for more; and one, without a number, for embedded objects.
+    private var pipeline: [BSONDocument] {
+        let unions = links.places.map { link -> BSONDocument in
+            let values: [BSONDocument] = [
+                ["$project": ["_id": 0, "v": Self.values(of: "$$ROOT", link.path.steps[...], depth: 0)]],
+                ["$unwind": "$v"],
+                [
+                    "$group": [
+                        "_id": ["$cond": [["$eq": [["$type": "$v"], "object"]], ["$literal": [:]], ["v": "$v"]]],
+                        "n": ["$sum": 1],
+                    ]
+                ],
+            ]
+            let coll = BSONValue.string(place(link.namespace).collection)
+            return ["$unionWith": ["coll": coll, "pipeline": .array(of: values.map { .object($0) })]]
+        }
+        let isEmbedded: BSONValue = ["$eq": ["$_id", ["$literal": [:]]]]
+        return [["$project": ["_id": ["v": "$_id"], "c": ["$literal": 1]]]] + unions + [
+            ["$group": ["_id": "$_id", "n": ["$sum": "$n"], "c": ["$max": "$c"]]],
+            ["$match": ["$expr": ["$or": [["$eq": ["$c", 1]], isEmbedded]]]],
+            [
+                "$group": [
+                    "_id": ["$cond": [isEmbedded, .null, ["$min": ["$n", 2]]]], "count": ["$sum": 1],
+                    "links": ["$sum": "$n"], "low": ["$min": "$_id.v"], "high": ["$max": "$_id.v"],
+                ]
+            ],
+        ]
+    }
+
+    /// What stands at the end of the steps, as a list.
+    private static func values(of value: BSONValue, _ steps: ArraySlice<SchemaPath.Step>, depth: Int) -> BSONValue {
+        let name = "v\(depth)"
+        let here: BSONValue = .string("$$\(name)")
+        let found: BSONValue
+        switch steps.first {
+        case nil: found = .array(of: [here])
+        case .field(let field):
+            let rest = values(of: .field(field, of: here), steps.dropFirst(), depth: depth + 1)
+            found = here.ifType("object", then: rest)
+        case .elements: found = here.ifType("array", then: joined(here, steps.dropFirst(), depth))
+        case .values:
+            let inner: BSONValue = ["$map": ["input": ["$objectToArray": here], "in": "$$this.v"]]
+            found = here.ifType("object", then: joined(inner, steps.dropFirst(), depth))
+        }
+        return ["$let": ["vars": [name: value], "in": found]]
+    }
+
+    private static func joined(_ list: BSONValue, _ steps: ArraySlice<SchemaPath.Step>, _ depth: Int) -> BSONValue {
+        [
+            "$reduce": [
+                "input": list, "initialValue": .array(of: []),
+                "in": ["$concatArrays": .array(of: ["$$value", values(of: "$$this", steps, depth: depth + 1)])],
+            ]
+        ]
+    }
+}
