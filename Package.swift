@@ -41,7 +41,7 @@ let package = Package(
         .target(name: "ServerSchema", dependencies: ["Patterns", "BSON", .system]),
         .target(name: "LocatedYAML", dependencies: ["ServerSchema", .yams]),
         .target(name: "SchemaChange", dependencies: ["ServerSchema", "BSON"]),
-        .target(name: "Checking", dependencies: ["ServerSchema", "Patterns", "BSON"]),
+        .target(name: "Checking", dependencies: ["SchemaChange", "ServerSchema", "Patterns", "BSON"]),
         .target(name: "Inferring", dependencies: ["Checking", "ServerSchema", "BSON"]),
         .target(name: "Scanning", dependencies: ["Checking", "ServerSchema", "Mongo", "Concurrency", "BSON"]),
         .target(
@@ -61,8 +61,8 @@ let package = Package(
         .target(
             name: "Planning",
             dependencies: [
-                "Backfill", "JobState", "Jobs", "LocatedYAML", "Checking", "SchemaChange", "ServerSchema", "Mongo",
-                "BSON",
+                "Backfill", "JobState", "Jobs", "LocatedYAML", "Scanning", "Checking", "SchemaChange", "ServerSchema",
+                "Mongo", "BSON",
             ]),
         .target(
             name: "Reporting",
@@ -110,7 +110,7 @@ let package = Package(
             name: "ServerSchemaTests", dependencies: ["ServerSchema", "BSON", .system], exclude: ["Fixtures"]),
         .testTarget(name: "SchemaChangeTests", dependencies: ["SchemaChange", "ServerSchema", "BSON"]),
         .testTarget(
-            name: "CheckingTests", dependencies: ["Checking", "Conformance", "ServerSchema", "BSON"]),
+            name: "CheckingTests", dependencies: ["Checking", "Conformance", "SchemaChange", "ServerSchema", "BSON"]),
         .testTarget(name: "InferringTests", dependencies: ["Inferring", "Checking", "ServerSchema", "BSON"]),
         .testTarget(name: "ConcurrencyTests", dependencies: ["Concurrency"]),
         .testTarget(name: "MongoTests", dependencies: ["Mongo", "Concurrency", "BSON", "TestSupport"]),

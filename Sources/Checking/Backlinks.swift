@@ -46,6 +46,11 @@ public struct Backlinks: Hashable, Sendable {
         public init() {}
     }
 
+    /// The words of the clients' migration for documents that nothing links to.
+    public static let noneText = "At least one object does not have a backlink (data would get lost)."
+    /// The words of the clients' migration for documents with several links.
+    public static let severalText = "At least one object does have multiple backlinks."
+
     /// Nothing counted yet.
     public init(target: Namespace, places: [Place], unread: [Place] = []) {
         self.target = target

@@ -1,8 +1,9 @@
 public import BSON
+public import SchemaChange
 public import ServerSchema
 
 /// What a check found, ready to be rendered.
-public struct CheckReport: Hashable, Sendable {
+public struct CheckReport: Sendable {
     /// Where the documents came from, without credentials.
     public var source: String
     /// What the active schema was read from; `nil` when there is none to compare with.
@@ -13,10 +14,22 @@ public struct CheckReport: Hashable, Sendable {
     public var collections: [Collection]
     /// The collections that only the active schema covers.
     public var removed: [RemovedCollection]
+    /// The collections that the schema covers and that do not exist.
+    public var absent: [Namespace]
+    /// What changes from the active schema; `nil` when there is none to compare with.
+    public var change: DiffReport?
+    /// The links to objects that become embedded ones; empty where none do, or nobody looked.
+    public var backlinks: [Backlinks] = []
+    /// What jobs did to the collections, as far as the state database was asked.
+    public var jobs: [JobTrace] = []
+    /// What the app's export says of sync.
+    public var sync: SyncCircumstances
     /// What became of the operator's exceptions.
     public var exceptions: ExceptionUse?
-    /// Whether the schema can be deployed.
+    /// What the documents and the limit make of the deploy, in numbers.
     public var verdict: DeployVerdict
+    /// Whether nobody looked for a ledger, so that the limit is not known to have room.
+    public var isLedgerUnread = false
     /// What the reader should know beside the findings, a clause each.
     public var notes: [String]
     /// How long the check took.
@@ -26,21 +39,30 @@ public struct CheckReport: Hashable, Sendable {
     /// - Parameter ledger: How much the ledger holds; `nil` when there is none.
     public init(
         source: String, active: String? = nil, collections: [Collection], removed: [RemovedCollection] = [],
-        ledger: LedgerCount?, limit: Int = DeployVerdict.defaultLimit, exceptions: ExceptionUse? = nil,
+        absent: [Namespace] = [], change: DiffReport? = nil,
+        sync: SyncCircumstances = SyncCircumstances(active: nil, new: nil), ledger: LedgerCount?,
+        limit: Int = DeployVerdict.defaultLimit, exceptions: ExceptionUse? = nil,
         notes: [String] = [], duration: Duration
     ) {
         self.source = source
         self.active = active
         self.collections = collections
         self.removed = removed
+        self.absent = absent
+        self.change = change
+        self.sync = sync
         self.exceptions = exceptions
         self.notes = notes
         self.duration = duration
         let total = collections.filter(\.isCounted).reduce(into: DocumentCounts()) { $0 += $1.counts }
+        // A ledger that begins anew records what the old one did, too.
+        let isFresh = sync.state == .terminated
         verdict = DeployVerdict(
-            ledger: ledger, newCertain: total.newCertain, newPossible: total.newPossible,
+            ledger: ledger, newCertain: isFresh ? total.certain : total.newCertain,
+            newPossible: isFresh ? total.possible : total.newPossible,
             newlyFailing: total.changes?.newlyFailing, limit: limit)
         verdict.isPartial = isPartial
+        verdict.syncState = sync.state
     }
 
     /// The counts of all collections together that count in the verdict.

@@ -1,4 +1,6 @@
-/// Whether a schema can be deployed without stopping the sync engine.
+public import ServerSchema
+
+/// Whether a schema can be deployed without stopping documents, or the sync engine.
 ///
 /// A resync records every failing document again, so the projection is the union of the ledger and the failing ones.
 public struct DeployVerdict: Hashable, Sendable {
@@ -17,6 +19,18 @@ public struct DeployVerdict: Hashable, Sendable {
         case atRisk = "at_risk"
         /// The limit is reached: nothing syncs any more.
         case syncWillStop = "sync_will_stop"
+        /// The limit was reached before: nothing syncs.
+        case syncHasStopped = "sync_has_stopped"
+    }
+
+    /// How grave a part of the verdict is, from the mildest.
+    public enum Severity: String, Hashable, Sendable, CaseIterable {
+        /// Nothing stands against the deploy.
+        case safe
+        /// Nothing was found, and not everything was looked at.
+        case unknown
+        /// The deploy does harm.
+        case harmful
     }
 
     /// How much the ledger holds; `nil` when there is none, which counts 0.
@@ -38,6 +52,8 @@ public struct DeployVerdict: Hashable, Sendable {
     public var limit: Int
     /// Whether documents were left out on purpose, so that their absence from the counts proves nothing.
     public var isPartial = false
+    /// Whether sync runs, as the export of the app has it; `nil` where it does not say.
+    public var syncState: SyncConfiguration.State?
 
     /// Joins the counts.
     public init(
@@ -54,19 +70,31 @@ public struct DeployVerdict: Hashable, Sendable {
     /// The documents that stop syncing: those that fail anew, or where nobody knows, those that the ledger does not
     /// record.
     public var stopping: Int { newlyFailing ?? newCertain }
+    /// The entries that the deploy finds.
+    ///
+    /// Terminating sync takes its metadata down, the ledger with it, and a new one begins empty.
+    public var recorded: Int { syncState == .terminated ? 0 : ledger?.entries ?? 0 }
     /// The entries after the deploy.
-    public var projected: Int { (ledger?.entries ?? 0) + newCertain }
+    public var projected: Int { recorded + newCertain }
     /// The entries after the deploy if everything possible happens.
     public var pessimistic: Int { projected + newPossible }
     /// The entries that may still be added; negative when the limit is passed already.
-    public var headroom: Int { limit - 1 - (ledger?.entries ?? 0) }
+    public var headroom: Int { limit - 1 - recorded }
 
     /// What happens after the deploy.
     public var band: Band {
+        if recorded >= limit { return .syncHasStopped }
         if projected >= limit { return .syncWillStop }
         if pessimistic >= limit { return .atRisk }
         if stopping + possiblyStopping > 0 { return .documentsWillStop }
         return isPartial ? .unproven : .safe
+    }
+}
+
+extension DeployVerdict.Severity: Comparable {
+    /// By severity.
+    public static func < (left: Self, right: Self) -> Bool {
+        (allCases.firstIndex(of: left) ?? 0) < (allCases.firstIndex(of: right) ?? 0)
     }
 }
 

@@ -34,6 +34,9 @@ public struct Tally: Sendable {
     /// words.
     public var onFailure: (@Sendable (FailingDocument) -> Void)?
 
+    /// Told of the `_id` of every document that is certain to fail under both schemas.
+    public var onAlreadyFailing: (@Sendable (BSONValue) -> Void)?
+
     /// The number of what the last document added, for ``take(back:of:)``.
     public internal(set) var lastContribution: UInt32 = 0
 
@@ -41,8 +44,8 @@ public struct Tally: Sendable {
     let active: ActiveSchema
     let exceptions: ExceptionIndex
     var groups: [Group] = []
-    private var index: [FindingCollector.Located: Int] = [:]
-    private var collector: FindingCollector
+    private(set) var index: [FindingCollector.Located: Int] = [:]
+    var collector: FindingCollector
     /// How many documents in front of the next one others count, where the documents have an order.
     private var skipped: Int?
 
@@ -138,6 +141,7 @@ public struct Tally: Sendable {
             added.unexcepted = unexcepted
             lastContribution = contributions.number(of: added)
         }
+        if verdict == .certain, active == .certain { onAlreadyFailing?(id) }
         guard verdict >= .possible, let onFailure else { return }
         onFailure(
             FailingDocument(

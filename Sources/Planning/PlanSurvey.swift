@@ -1,7 +1,11 @@
+import BSON
 package import Backfill
+import Checking
 import JobState
 package import Jobs
 package import Mongo
+import Scanning
+import SchemaChange
 import ServerSchema
 
 /// Looks at the documents that the planned jobs are for.
@@ -34,8 +38,28 @@ package struct PlanSurvey: Sendable {
             }
             plan.collections[index].jobs = jobs
         }
+        try countParents(in: &plan, client)
         planner.name(&plan)
         return plan
+    }
+
+    /// Counts the links to the objects that become embedded ones, from every place of the app.
+    private func countParents(in plan: inout SchemaPlan, _ client: borrowing Client) throws(MongoError) {
+        var known: [Namespace: Backlinks] = [:]
+        for target in plan.entries.flatMap(\.changes).embeddedTargets {
+            known[target] = try BacklinkCensus(of: target, from: planner.old.links(to: target)).count(on: client)
+        }
+        func count(_ entry: inout PlanEntry) {
+            entry.parents = entry.changes.embeddedTargets.first.flatMap { known[$0] }
+        }
+        for index in plan.collections.indices {
+            for entry in plan.collections[index].remarks.indices { count(&plan.collections[index].remarks[entry]) }
+            for job in plan.collections[index].jobs.indices {
+                for entry in plan.collections[index].jobs[job].entries.indices {
+                    count(&plan.collections[index].jobs[job].entries[entry])
+                }
+            }
+        }
     }
 
     private func look(at job: PlannedJob, _ client: borrowing Client) throws -> PlannedJob {

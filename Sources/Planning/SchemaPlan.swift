@@ -1,4 +1,5 @@
 package import BSON
+package import Checking
 package import SchemaChange
 package import ServerSchema
 
@@ -135,6 +136,8 @@ package struct PlanEntry: Sendable {
     package var isStray = false
     /// What the data says; `nil` when it was not asked.
     package var finding: StepFinding?
+    /// Of links that become embedded objects how many lead to each of these; `nil` where none do, or the data was not asked.
+    package var parents: Backlinks?
 
     /// Whether the step is written as one: of a stray kind only where the data needs it, if the data was asked.
     package var isActive: Bool {

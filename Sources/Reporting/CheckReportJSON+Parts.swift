@@ -62,3 +62,24 @@ extension ViolationGroup {
         return .array(values.contains { $0.text != nil } ? values.map(\.json) : [])
     }
 }
+
+extension Backlinks {
+    /// For machines.
+    /// - Parameter ids: How `_id`s are shown.
+    func json(ids: IDDisplay) -> ReportValue {
+        func objects(_ objects: Objects) -> ReportValue {
+            .object([("documents", .integer(objects.count)), ("sample_ids", ids.json(objects.samples))])
+        }
+        func places(_ places: [Place]) -> ReportValue {
+            .array(
+                places.map {
+                    .object([("collection", .string("\($0.namespace)")), ("path", .string("\($0.path)"))])
+                })
+        }
+        return .object([
+            ("collection", .string("\(target)")), ("places", places(self.places)), ("places_not_read", places(unread)),
+            ("without", objects(without)), ("one", objects(one)), ("several", objects(several)),
+            ("embedded_already", .integer(embedded)),
+        ])
+    }
+}

@@ -1,6 +1,7 @@
 import BSON
 public import Checking
 import Concurrency
+import SchemaChange
 import ServerSchema
 
 /// A check's report for machines: one JSON object, whose keys always stand in the same order, the verdict last.
@@ -86,6 +87,16 @@ public struct CheckReportJSON: Sendable {
 
     private func verdict(_ verdict: DeployVerdict) -> ReportValue {
         .object([
+            ("safe", .bool(report.isSafe)),
+            (
+                "parts",
+                .object([
+                    ("documents", .object(part(report.documentsPart) + documents)),
+                    ("limit", .object(part(report.limitPart) + limit)),
+                    ("change", .object(part(report.changePart(ids)) + change)),
+                ])
+            ),
+            ("sync_state", report.sync.state.map { .string($0.rawValue) } ?? .null),
             ("band", .string(report.bandName)),
             ("ledger", verdict.ledger.map { .integer($0.documents ?? $0.entries) } ?? .null),
             ("ledger_entries", verdict.ledger.map { .integer($0.entries) } ?? .null),
@@ -98,5 +109,52 @@ public struct CheckReportJSON: Sendable {
             ("headroom", hasLimit ? .integer(verdict.headroom) : .null),
             ("limit", hasLimit ? .integer(verdict.limit) : .null),
         ])
+    }
+
+    private func part(_ part: VerdictPart) -> [(String, ReportValue)] {
+        [
+            ("severity", .string(part.severity.rawValue)), ("sentence", .string(part.sentence)),
+            ("reasons", .array(part.reasons.map { .string($0) })),
+        ]
+    }
+
+    private var documents: [(String, ReportValue)] {
+        [
+            ("stopping", .integer(report.verdict.stopping)),
+            ("possibly_stopping", .integer(report.verdict.possiblyStopping)),
+            ("removed_collections", .array(report.lost.map { .string("\($0.namespace)") })),
+            (
+                "converted_by_jobs",
+                .integer(report.jobs.reduce(0) { $0 + $1.convertedCount })
+            ),
+            (
+                "unfinished_jobs",
+                .array(report.jobs.flatMap { $0.unfinished.map { ReportValue.string($0.job) } })
+            ),
+            ("absent_collections", .array(report.absent.map { .string("\($0)") })),
+        ]
+    }
+
+    private var limit: [(String, ReportValue)] {
+        [
+            ("has_stopped", .bool(hasLimit && report.verdict.band == .syncHasStopped)),
+            ("will_stop", .bool(hasLimit && report.verdict.band >= .syncWillStop)),
+        ]
+    }
+
+    private var change: [(String, ReportValue)] {
+        let change = report.change
+        func verdict(_ side: KeyPath<SchemaChange, SchemaChange.Verdict>) -> ReportValue {
+            change.map { .string($0.worst(side).rawValue) } ?? .null
+        }
+        return [
+            ("worst", change?.verdict.map { .string($0.rawValue) } ?? .null),
+            ("server", verdict(\.server)), ("client", verdict(\.client)),
+            ("changes", change.map { .integer($0.changes.count) } ?? .null),
+            ("breaking", change.map { .integer($0.count(of: .breaking)) } ?? .null),
+            ("consequences", .array((change?.consequences ?? []).map { .string($0.rawValue) })),
+            ("development_mode", .bool(report.sync.isInDevelopment)),
+            ("backlinks", .array(report.backlinks.map { $0.json(ids: ids) })),
+        ]
     }
 }

@@ -3,72 +3,42 @@ import Checking
 import ServerSchema
 
 extension CheckReportText {
-    /// The headline, and the sum that it comes from.
-    var verdict: String { report.dialect == .jsonSchema ? validatorVerdict : syncVerdict }
-
-    /// Under a validator nothing stops: the server refuses to write documents that do not fit.
-    private var validatorVerdict: String {
-        switch report.verdict.band {
-        case .safe where failingAlready > 0:
-            paint.green("Safe to deploy: no document newly fails.") + " \(failingAlready.documents) "
-                + "\(failingAlready == 1 ? "fails" : "fail") already."
-        case .safe: paint.green("Safe to deploy: every document fits.")
-        case .unproven: unproven
-        default:
-            paint.yellow(
-                "\(report.verdict.stopping.documents) \(report.verdict.stopping == 1 ? "does" : "do") not fit\(excepted)."
-            )
-                + "\nWith validationLevel \"strict\" the server refuses every update that leaves one of them as it is."
+    /// The headline, and a line for each of the parts that it comes from.
+    var verdict: String {
+        let parts = report.parts(ids: ids)
+        let lines = parts.flatMap { part in
+            [
+                "  \(part.name.padded(to: 9))  \(paint(part.severity, part.severity.rawValue.padded(to: 8)))  \(line(part))"
+            ]
+                + part.reasons.map { "    \($0.printable)" }
         }
+        return ([headline] + lines).asLines
     }
 
-    private var unproven: String {
-        paint.yellow(
-            "Nothing \(failingAlready > 0 ? "new " : "")found, but not every document was read: this does not say that "
-                + "it is safe.")
+    private func line(_ part: VerdictPart) -> String {
+        let text = (part.sum ?? part.sentence).printable
+        return text.hasSuffix(".") ? String(text.dropLast()) : text
     }
 
-    /// The documents that fail under both schemas.
-    private var failingAlready: Int { report.total.changes?.alreadyFailing ?? 0 }
-
-    private var syncVerdict: String {
-        let verdict = report.verdict
-        let limit = verdict.limit.grouped
-        let headline =
-            switch verdict.band {
-            case .safe where !report.lost.isEmpty:
-                paint.yellow("\(report.lost.count.counted("collection")) would stop syncing: the schema is removed.")
-            case .safe: paint.green("Safe to deploy: 0 documents would stop syncing.")
-            case .unproven: unproven
-            case .documentsWillStop where verdict.isPartial: paint.yellow("At least \(stopping)\(excepted).")
-            case .documentsWillStop: paint.yellow("\(stopping)\(excepted).")
-            case .atRisk: paint.red("At risk: if all possible findings hold, sync itself stops (limit \(limit)).")
-            case .syncWillStop: paint.red("Sync itself will stop: the limit of \(limit) is reached.")
-            }
-        let ledger = verdict.ledger?.words ?? "no ledger"
-        let sum = "\(ledger), \(verdict.newCertain.grouped) certain, \(verdict.newPossible.grouped) possible"
-        let projection =
-            verdict.isPartial
-            ? "projected at least \(verdict.projected.grouped)"
-            : "projected \(verdict.projected.grouped), at worst \(verdict.pessimistic.grouped)"
-        return "\(headline)\n\(sum): \(projection), headroom \(verdict.headroom.grouped) of \(limit)"
+    /// What decides: of what does harm that first which concerns most.
+    private var headline: String {
+        let (documents, limit, change) = (report.documentsPart, report.limitPart, report.changePart(ids))
+        if report.isSafe {
+            let sentence = documents.sentence.prefix(1).lowercased() + documents.sentence.dropFirst()
+            return paint.green("Safe to deploy: \(sentence)")
+        }
+        if limit.severity == .harmful { return paint.red(limit.sentence) }
+        if change.severity == .harmful { return paint.red(change.sentence) }
+        if report.verdict.band == .atRisk { return paint.red(limit.sentence) }
+        return documents.severity == .safe ? documents.sentence : paint.yellow(documents.sentence)
     }
 
-    /// The documents that stop syncing, and those that may where that counts as much.
-    private var stopping: String {
-        let (certain, possible) = (report.verdict.stopping, report.verdict.possiblyStopping)
-        if possible == 0 { return "\(certain.documents) would stop syncing" }
-        if certain == 0 { return "\(possible.documents) may stop syncing" }
-        return "\(certain.documents) would stop syncing, and \(possible.grouped) more may"
-    }
-
-    /// How many of the documents in the headline the operator has accepted.
-    private var excepted: String {
-        let total = report.total
-        let accepted = (total.changes?.newlyFailing).map { $0 - total.unexcepted.newlyFailing }
-        // Without an active schema the headline leaves out what the ledger records, which exceptions know nothing of.
-        guard let accepted else { return total.excepted > 0 ? " (\(total.excepted.grouped) excepted)" : "" }
-        return accepted > 0 ? ", \(accepted.grouped) of them excepted" : ""
+    private func paint(_ severity: DeployVerdict.Severity, _ text: String) -> String {
+        switch severity {
+        case .safe: paint.green(text)
+        case .unknown: paint.yellow(text)
+        case .harmful: paint.red(text)
+        }
     }
 
     /// The collections that lose their schema.

@@ -7,7 +7,7 @@ import ServerSchema
 public struct CheckReportText: Sendable {
     let report: CheckReport
     let paint: Paint
-    private let ids: IDDisplay
+    let ids: IDDisplay
     private let width: Int?
 
     /// - Parameters:

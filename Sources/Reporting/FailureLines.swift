@@ -62,6 +62,7 @@ public struct FailureLines: Sendable {
             ("active", report.active.map { .string($0) } ?? .null), ("documents_read", .integer(total.read)),
             ("certain", .integer(total.certain)), ("possible", .integer(total.possible)),
             ("changes", total.changes?.json ?? .null), ("band", .string(report.bandName)),
+            ("safe", .bool(report.isSafe)),
         ]).line
     }
 

@@ -64,6 +64,7 @@ package struct PlanJSON: Sendable {
             ("suggestions", .array(entry.suggestions.map { .string($0.text) })),
             ("needing", entry.finding.map { .integer($0.needing) } ?? .null),
             ("left_alone", .array((entry.finding?.leftAlone ?? []).map(leftAlone))),
+            ("parents", entry.parents?.json(ids: ids) ?? .null),
         ])
     }
 

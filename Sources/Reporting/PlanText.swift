@@ -62,6 +62,7 @@ package struct PlanText: Sendable {
         var lines = entry.changes.map { "  \($0.code): \($0.description.printable)" }
         if entry.role == .manual {
             lines += entry.remarks.map { "    \(paint.red("not planned")): \($0.printable)" }
+            lines += (entry.parents?.sentences(ids: .hidden) ?? []).map { "      \($0.printable)" }
             lines += entry.suggestions.map { "      suggested: \($0.text.printable)" }
         }
         guard let step = entry.step else {

@@ -141,6 +141,7 @@ package struct PlanYAML: Sendable {
         var lines = entry.changes.isEmpty ? [] : [""]
         lines += entry.changes.flatMap { Self.comment("\($0.code): \($0.description)", indent: "  ") }
         lines += entry.remarks.flatMap { Self.comment($0, indent: "  ") }
+        lines += (entry.parents?.sentences(ids: ids) ?? []).flatMap { Self.comment($0, indent: "  ") }
         lines += entry.suggestions.map { Self.comment(line: "- \($0.text)", indent: "  ") }
         guard let step = entry.step else { return lines }
         if entry.isActive { lines += finding(entry).flatMap { Self.comment($0, indent: "  ") } }

@@ -1,12 +1,12 @@
 package import BSON
 package import Checking
 package import Mongo
-import ServerSchema
+package import ServerSchema
 
 /// Counts the links to each document of a collection, from every place of an app, on the server in one pass.
-package struct BacklinkCensus {
+package struct BacklinkCensus: Sendable {
     private var links: Backlinks
-    private let place: (Namespace) -> Namespace
+    private let place: @Sendable (Namespace) -> Namespace
 
     /// - Parameters:
     ///   - target: the collection of the linked documents.
@@ -14,7 +14,7 @@ package struct BacklinkCensus {
     ///   - place: where the documents of a collection of the schema are.
     package init(
         of target: Namespace, from links: [(namespace: Namespace, path: SchemaPath)],
-        place: @escaping (Namespace) -> Namespace = { $0 }
+        place: @escaping @Sendable (Namespace) -> Namespace = { $0 }
     ) {
         let database = place(target).database
         let places = links.map { Backlinks.Place(namespace: $0.namespace, path: $0.path) }

@@ -1,16 +1,22 @@
-import BSON
-import Mongo
+package import BSON
+package import Mongo
 
 /// Reads documents by their `_id`s.
-struct IDReader {
+package struct IDReader {
     let collection: MongoCollection
     /// What a document must match, too.
     let filter: BSONDocument
     /// Of every command: a session, a read concern.
     let options: BSONDocument
 
+    /// Joins the parts.
+    package init(collection: MongoCollection, filter: BSONDocument = [:], options: BSONDocument) {
+        (self.collection, self.filter, self.options) = (collection, filter, options)
+    }
+
     /// Lends the documents that there are, in no order.
-    func read(_ ids: [BSONValue], _ body: (borrowing BSONView) throws -> Void) throws {
+    /// - Throws: ``MongoError``, and what `body` throws.
+    package func read(_ ids: [BSONValue], _ body: (borrowing BSONView) throws -> Void) throws {
         for slice in ids.filter({ !$0.hasNamelessField }).commandSlices(count: 1_000) {
             var cursor = collection.find(matching(["$in": .array(of: slice)]), options: options)
             while let document = try cursor.next() { try body(document) }

@@ -22,6 +22,8 @@ package struct ScanOptions: Sendable {
     package var exceptions: [FindingException] = []
     /// Told of every document that fails or may fail, by every thread of the scan.
     package var onFailure: (@Sendable (FailingDocument) -> Void)?
+    /// Told of the `_id` of every document that fails under both schemas, by every thread of the scan.
+    package var onAlreadyFailing: (@Sendable (BSONValue) -> Void)?
     /// Told of every document that changed meanwhile, before it is judged again: what was told of it is void.
     package var onRetraction: (@Sendable (_ namespace: Namespace, _ id: BSONValue) -> Void)?
     /// Told, with a clause that says why, when the reading begins again: all that was told of failures is void.
@@ -56,6 +58,7 @@ package struct ScanOptions: Sendable {
         kept.keepsContributions = keepingContributions
         var tally = Tally(schema, active: active, exceptions: exceptions, options: kept)
         tally.onFailure = onFailure
+        tally.onAlreadyFailing = onAlreadyFailing
         return tally
     }
 

@@ -13,6 +13,16 @@ public struct SyncConfiguration: Sendable {
         case partition(PartitionKey)
     }
 
+    /// Whether sync runs.
+    public enum State: String, Hashable, Sendable {
+        /// Every write is seen by clients at once.
+        case enabled
+        /// Nothing is passed on until it is resumed.
+        case paused
+        /// It was taken down with all its metadata, and begins anew when it is enabled.
+        case terminated
+    }
+
     /// The field that divides the documents among partitions.
     public struct PartitionKey: Hashable, Sendable {
         /// The field's name.
@@ -32,8 +42,10 @@ public struct SyncConfiguration: Sendable {
 
     /// How clients choose the documents that they sync.
     public var mode: Mode
-    /// Whether sync is on, so that every write is seen by clients at once.
-    public var isEnabled = false
+    /// Whether sync runs; `nil` when the export does not say.
+    public var state: State?
+    /// When sync was paused, as seconds since 1970; `nil` when the export does not say.
+    public var pausedAt: Int?
     /// Whether clients may change the schemas.
     public var isInDevelopment = false
     /// The data source that syncs; `nil` when the export does not name it.

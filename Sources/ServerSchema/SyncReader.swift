@@ -21,7 +21,8 @@ struct SyncReader {
     private mutating func read(type: String?) throws(SchemaError) -> SyncConfiguration? {
         guard let mode = try mode(type: type) else { return nil }
         var result = SyncConfiguration(mode: mode, location: json.location)
-        result.isEnabled = try isEnabled()
+        result.state = try state()
+        result.pausedAt = result.state == .paused ? json.present("last_disabled")?.integer : nil
         result.isInDevelopment = try json.flag("development_mode_enabled")
         result.isRecoveryDisabled = try json.flag("is_recovery_mode_disabled")
         result.service = try json.string("service_name")
@@ -74,10 +75,11 @@ struct SyncReader {
     }
 
     /// The documentation of legacy exports shows a boolean, real ones a word; a terminated sync has an empty one.
-    private func isEnabled() throws(SchemaError) -> Bool {
-        guard let state = json.present("state") else { return false }
-        if case .bool(let isOn) = state.value { return isOn }
-        return try json.string("state") == "enabled"
+    private func state() throws(SchemaError) -> SyncConfiguration.State? {
+        guard let state = json.present("state") else { return nil }
+        if case .bool(let isOn) = state.value { return isOn ? .enabled : .paused }
+        guard let word = try json.string("state") else { return .terminated }
+        return word == "enabled" ? .enabled : .paused
     }
 
     private var hasRoles: Bool {

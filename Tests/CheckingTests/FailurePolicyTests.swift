@@ -28,15 +28,15 @@ import Testing
     }
 
     @Test func newCountsWhatFitsToday() {
-        let new = FailurePolicy(onlyNew: true)
+        let new = FailurePolicy(documents: .new)
         #expect(!new.fails(report(certain: 3, possible: 3)))
         #expect(new.fails(report(certain: 3, newlyFailing: 1)))
         #expect(!new.fails(report(possible: 3, newlyPossible: 1)))
-        #expect(FailurePolicy(onlyNew: true, includesPossible: true).fails(report(possible: 3, newlyPossible: 1)))
+        #expect(FailurePolicy(documents: .new, includesPossible: true).fails(report(possible: 3, newlyPossible: 1)))
     }
 
     @Test func aFullLedgerAndARemovedCollectionFailInAnyCase() {
-        let new = FailurePolicy(onlyNew: true)
+        let new = FailurePolicy(documents: .new)
         let namespace = Namespace(database: "app", collection: "Gone")
         #expect(new.fails(report(ledger: 10)))
         #expect(new.fails(report(removed: [.init(namespace: namespace, documentCount: 4)])))

@@ -129,6 +129,41 @@ import Testing
                     "majority reads are not available"
                   ],
                   "verdict": {
+                    "safe": false,
+                    "parts": {
+                      "documents": {
+                        "severity": "harmful",
+                        "sentence": "1,000 documents would stop syncing.",
+                        "reasons": [],
+                        "stopping": 1000,
+                        "possibly_stopping": 0,
+                        "removed_collections": [],
+                        "converted_by_jobs": 0,
+                        "unfinished_jobs": [],
+                        "absent_collections": []
+                      },
+                      "limit": {
+                        "severity": "harmful",
+                        "sentence": "Sync itself will stop: the limit of 100,000 is reached.",
+                        "reasons": [],
+                        "has_stopped": false,
+                        "will_stop": true
+                      },
+                      "change": {
+                        "severity": "unknown",
+                        "sentence": "The change was not judged: --active names the schema that is live.",
+                        "reasons": [],
+                        "worst": null,
+                        "server": null,
+                        "client": null,
+                        "changes": null,
+                        "breaking": null,
+                        "consequences": [],
+                        "development_mode": false,
+                        "backlinks": []
+                      }
+                    },
+                    "sync_state": null,
                     "band": "sync_will_stop",
                     "ledger": 99000,
                     "ledger_entries": 99000,

@@ -22,7 +22,7 @@ import Testing
         let text = CheckReportText(report).text
         #expect(text.contains("True at 2025-11-21 19:20:11 UTC, change 3; 4 documents changed during the scan.\n"))
         #expect(CheckReportJSON(report).text.contains("\"t\": 1763752811"))
-        #expect(text.hasPrefix("Safe to deploy"))
+        #expect(text.hasPrefix("0 documents would stop syncing.\n"))
     }
 
     @Test func whatIsNotPromisedIsSaid() {

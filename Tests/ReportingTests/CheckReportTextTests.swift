@@ -1,5 +1,8 @@
+import BSON
 import Checking
 import Reporting
+import SchemaChange
+import ServerSchema
 import Testing
 
 @Suite struct CheckReportTextTests {
@@ -7,7 +10,9 @@ import Testing
         #expect(
             try CheckReportText(.fixture()).text == """
                 Sync itself will stop: the limit of 100,000 is reached.
-                99,000 in the ledger, 1,000 certain, 5 possible: projected 100,000, at worst 100,005, headroom 999 of 100,000
+                  documents  harmful   1,000 documents would stop syncing
+                  limit      harmful   99,000 in the ledger, 1,000 certain, 5 possible: projected 100,000, at worst 100,005, headroom 999 of 100,000
+                  change     unknown   The change was not judged: --active names the schema that is live
 
                 app.Person: 200,000 documents read of about 200,010, 1,023 do not sync (1,000 not in the ledger), 5 may not sync (5 not in the ledger)
                   # documents level    rule             path    expected             found
@@ -49,15 +54,44 @@ import Testing
         func headline(_ ledger: Int?, _ certain: Int) throws -> Substring? {
             try CheckReportText(.fixture(ledgerCount: ledger, certain: certain)).text.split(separator: "\n").first
         }
-        #expect(try headline(nil, 23) == "Safe to deploy: 0 documents would stop syncing.")
+        #expect(try headline(nil, 23) == "0 documents would stop syncing.")
         #expect(try headline(nil, 24) == "1 document would stop syncing.")
         #expect(
             try headline(99_995, 23) == "At risk: if all possible findings hold, sync itself stops (limit 100,000).")
-        #expect(try headline(100_000, 23) == "Sync itself will stop: the limit of 100,000 is reached.")
+        #expect(try headline(99_999, 24) == "Sync itself will stop: the limit of 100,000 is reached.")
+        #expect(try headline(100_000, 23) == "Sync itself has stopped: the limit of 100,000 is reached.")
+    }
+
+    /// Only where the documents, the limit and the change are safe.
+    @Test func onlyAllThreeTogetherAreSafe() throws {
+        var report = try CheckReport.fixture(ledgerCount: nil, certain: 23)
+        #expect(!CheckReportText(report).text.contains("Safe to deploy"))
+        report.change = DiffReport(old: "v1", new: "v2", dialect: .appServices, changes: [])
+        #expect(
+            CheckReportText(report).text.hasPrefix(
+                """
+                Safe to deploy: 0 documents would stop syncing.
+                  documents  safe      0 documents would stop syncing
+                  limit      safe      no ledger, 0 certain, 5 possible: projected 0, at worst 5, headroom 99,999 of 100,000
+                  change     safe      Nothing changed from v1 to v2
+
+                """))
+        let safe = report
+        for spoil in [
+            { $0.verdict.newCertain = 1 }, { $0.verdict.limit = 5 }, { $0.isLedgerUnread = true }, { $0.change = nil },
+            { $0.absent = [Namespace(database: "app", collection: "TaskV2")] },
+            { $0.collections[0].reading.selection = .sample(1) },
+        ] as [(inout CheckReport) -> Void] {
+            var report = safe
+            spoil(&report)
+            #expect(!report.isSafe)
+            #expect(!CheckReportText(report).text.contains("Safe to deploy"), "\(CheckReportText(report).text)")
+            #expect(CheckReportJSON(report).text.contains("\"safe\": false"))
+        }
     }
 
     @Test func aMissingLedgerIsNamed() throws {
-        #expect(try CheckReportText(.fixture(ledgerCount: nil)).text.contains("\nno ledger, 1,000 certain"))
+        #expect(try CheckReportText(.fixture(ledgerCount: nil)).text.contains("  no ledger, 1,000 certain"))
     }
 
     @Test func colorsOnlyWhenAsked() throws {

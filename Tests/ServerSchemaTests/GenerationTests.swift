@@ -16,7 +16,7 @@ import Testing
         #expect(schema.clientAppID == "harbour-qwert")
         let sync = try #require(schema.sync)
         #expect(sync.mode == .flexible)
-        #expect(sync.isEnabled)
+        #expect(sync.state == .enabled)
         #expect(sync.service == "atlas-main")
         #expect(sync.queryableFields == ["harbour"])
         #expect(sync.indexedQueryableFields == ["harbour"])
@@ -48,7 +48,7 @@ import Testing
         #expect(schema.notes.first?.namespace?.description == "coast.Draft")
         let sync = try #require(schema.sync)
         #expect(sync.mode == .partition(.init(field: "_partition", type: .string, isRequired: true)))
-        #expect(sync.isEnabled)
+        #expect(sync.state == .enabled)
         #expect(sync.isInDevelopment)
         #expect(sync.clientMaximumOfflineDays == 60)
     }
@@ -67,7 +67,7 @@ import Testing
         #expect(task.root.location.line == 11)
         let sync = try #require(schema.sync)
         #expect(sync.mode == .partition(.init(field: "_partition", type: .string)))
-        #expect(sync.isEnabled)
+        #expect(sync.state == .enabled)
         #expect(sync.service == "mongodb-atlas")
         #expect(
             schema.sources.map(\.path) == [

@@ -22,10 +22,13 @@ import Testing
     }
 
     @Test(arguments: [
-        (#""enabled""#, true), ("true", true), (#""disabled""#, false), (#""""#, false), ("false", false),
-        ("null", false),
-    ]) func theStateHasManySpellings(_ state: String, _ isEnabled: Bool) throws {
-        #expect(try app(#"{"type": "flexible", "state": \#(state)}"#).read().sync?.isEnabled == isEnabled)
+        (#""enabled""#, SyncConfiguration.State.enabled), ("true", .enabled), (#""disabled""#, .paused),
+        (#""""#, .terminated), ("false", .paused), ("null", nil),
+    ]) func theStateHasManySpellings(_ state: String, _ expected: SyncConfiguration.State?) throws {
+        let text = #"{"type": "flexible", "state": \#(state), "last_disabled": 1700000000}"#
+        let sync = try app(text).read().sync
+        #expect(sync?.state == expected)
+        #expect(sync?.pausedAt == (expected == .paused ? 1_700_000_000 : nil))
     }
 
     @Test func nullStandsForAbsent() throws {

@@ -4,6 +4,7 @@ internal import Checking
 internal import Concurrency
 internal import Mongo
 internal import Reporting
+internal import Scanning
 internal import ServerSchema
 
 /// `shipshape check SCHEMA`.
@@ -17,9 +18,14 @@ struct CheckCommand: AsyncParsableCommand {
             --source from files: a mongodump folder, a .bson file, a mongodump archive, a mongoexport file of JSON, or \
             standard input; gzip is undone. Nothing is written to the database.
 
+            The verdict has three parts: the documents (who stops syncing), the limit (whether sync itself stops), and the \
+            change (what it does to sync and the clients, as diff says). It says "Safe to deploy" only when all three are \
+            safe, and so only with --active.
+
             Ends with 1 when documents would stop syncing, or do not fit a validator: with --active those that fit the \
-            schema that is live now, else all; --fail-on decides otherwise. It also ends with 1 when sync itself would \
-            stop.
+            schema that is live now, else all. With --active it also ends with 1 when the change is breaking: clients reset, \
+            or writes are refused, though every document fits. --fail-on decides otherwise. In any case it ends with 1 when \
+            sync itself has stopped or would stop.
             """)
 
     @Argument(help: "The schema to check against: a file, a folder, or live.")
@@ -52,6 +58,7 @@ struct CheckCommand: AsyncParsableCommand {
     @OptionGroup(title: "Evidence") var evidence: EvidenceFlags
     @OptionGroup(title: "Privacy") var privacy: PrivacyFlags
     @OptionGroup(title: "Ledger") var ledger: LedgerFlags
+    @OptionGroup(title: "State") var state: StateFlags
     @OptionGroup(title: "Reading") var scan: ScanFlags
     @OptionGroup(title: "Connection") var connection: ConnectionFlags
     @OptionGroup(title: "Output") var output: OutputFlags
@@ -83,7 +90,8 @@ struct CheckCommand: AsyncParsableCommand {
 
     func run() async throws {
         try output.prepare(
-            reading: [schema.name, comparison.active?.name, source, exceptions.path] + connection.files,
+            reading: [schema.name, comparison.active?.name, comparison.renames.config, source, exceptions.path]
+                + connection.files,
             writing: [evidence.failures])
         let serverSchema = try await schema.read(
             namespace: collection.flatMap { Namespace($0) }, connection: connection)
@@ -97,12 +105,14 @@ struct CheckCommand: AsyncParsableCommand {
             map: try NamespaceMap(scan.map, for: serverSchema.collections.map(\.namespace)),
             showsProgress: output.showsProgress, stop: stop)
         run.location = location(for: serverSchema)
+        run.stateDatabase = state.stateDatabase
         run.apps = ledger.apps(of: [serverSchema, activeSchema])
         run.notes = notes(for: serverSchema)
         run.includesInfo = info
         run.assumptions = dialect.assumptions
         run.followsLinks = dialect.followLinks
         run.active = activeSchema
+        run.change = try await comparison.change(to: schema, collection: collection, connection: connection)
         run.activePath = comparison.active?.name
         run.keepsValues = privacy.showValues
         run.proves = evidence.prove
@@ -130,7 +140,8 @@ struct CheckCommand: AsyncParsableCommand {
 
     /// A dump has no ledger of its own: one is read only where the operator names a deployment for it.
     private func ledgerPool() throws -> ClientPool? {
-        connection.uri == nil && ledger.ledger == nil ? nil : try connection.pool()
+        let isUnasked = connection.uri == nil && ledger.ledger == nil
+        return isUnasked || ledger.ledger == LedgerLocation.none ? nil : try connection.pool()
     }
 
     private func show(_ report: CheckReport, _ ids: IDDisplay) throws {

@@ -3,6 +3,7 @@ internal import Checking
 internal import Concurrency
 internal import Mongo
 internal import Scanning
+internal import SchemaChange
 internal import ServerSchema
 
 extension CheckRun {
@@ -23,20 +24,25 @@ extension CheckRun {
             "check", total: targets.reduce(0) { $0 + ($1.estimatedCount ?? 0) }, isShown: showsProgress)
         defer { progress.finish() }
         var notes = schemaNotes + ledger.notes
+        var absent: [Namespace] = []
+        var jobs: [JobTrace] = []
         var collections: [CheckReport.Collection] = []
         for ((collection, namespace), target) in zip(zip(schema.collections, namespaces), targets) {
             let compiled = compile(collection)
             guard target.exists else {
-                notes.append("\(namespace) does not exist: there was nothing to check")
+                absent.append(namespace)
                 collections.append(emptyCollection(compiled))
                 continue
             }
             var options = options(collection.namespace, ledger.index, progress)
             options.isView = target.kind != .collection
             if let note = try await choose(into: &options, for: compiled, on: pool) { notes.append(note) }
+            let failing = FailingAlready()
+            if active != nil { options.onAlreadyFailing = { failing.add($0) } }
             let scan = CollectionScan(compiled, of: namespace, on: pool, options: options)
-            let result = try await stopping(progress) { try await scan.run() }
+            var result = try await stopping(progress) { try await scan.run() }
             try await target.checkUnchanged(namespace, on: pool)
+            if let trace = try await trace(&result.tally, failing, on: pool) { jobs.append(trace) }
             var part = CheckReport.Collection(result.tally, estimatedCount: target.estimatedCount)
             part.reading = try await reading(result, of: collection.namespace, options, target, on: pool)
             if proves { try await prove(&part, on: pool) }
@@ -46,10 +52,26 @@ extension CheckRun {
         { namespace, target in
             RemovedCollection(namespace: namespace, documentCount: target.exists ? target.estimatedCount : 0)
         }
-        return CheckReport(
-            source: pool.redactedURI, active: activePath, collections: collections, removed: removed,
-            ledger: ledger.index?.total, limit: limit, exceptions: exceptions?.use(in: collections), notes: notes,
+        var report = CheckReport(
+            source: pool.redactedURI, active: activePath, collections: collections, removed: removed, absent: absent,
+            change: change, sync: circumstances, ledger: ledger.index?.total, limit: limit,
+            exceptions: exceptions?.use(in: collections), notes: notes,
             duration: started.duration(to: .now))
+        report.jobs = jobs
+        report.backlinks = try await backlinks(on: pool)
+        return report
+    }
+
+    /// The links to objects that become embedded ones, from every place of the app that is live.
+    private func backlinks(on pool: ClientPool) async throws -> [Backlinks] {
+        guard let active, let targets = change?.changes.embeddedTargets, !targets.isEmpty else { return [] }
+        let censuses = targets.map { target in
+            BacklinkCensus(of: target, from: active.links(to: target)) { [map] in map.target(of: $0) }
+        }
+        return try await onOwnedThread(name: "backlinks") { () throws in
+            let client = try pool.client()
+            return try censuses.map { try $0.count(on: client) }
+        }
     }
 
     private func find(_ namespaces: [Namespace], on pool: ClientPool) async throws -> [LiveTarget] {

@@ -3,6 +3,7 @@ internal import Checking
 internal import Concurrency
 internal import Mongo
 internal import Scanning
+internal import SchemaChange
 internal import ServerSchema
 
 extension CheckRun {
@@ -24,7 +25,10 @@ extension CheckRun {
             try await onOwnedThread(name: "source") { () throws in try scan.run() }
         }
         var notes = schemaNotes + ledger.notes + found.facts.notes
-        if ledger.index == nil {
+        if change?.changes.embeddedTargets.isEmpty == false {
+            notes.append("the links to objects that become embedded ones are not counted in a dump")
+        }
+        if connection == nil, location != .none {
             notes.append("no ledger was read: give --uri to count the documents that are unsynced already")
         }
         let removed = removedNamespaces.map { namespace in
@@ -32,10 +36,13 @@ extension CheckRun {
                 namespace: namespace, documentCount: found.facts.absent.contains(map.target(of: namespace)) ? 0 : nil)
         }
         let collections = found.tallies.map(collection)
-        return CheckReport(
-            source: scan.name, active: activePath, collections: collections, removed: removed,
-            ledger: ledger.index?.total, limit: limit, exceptions: exceptions?.use(in: collections), notes: notes,
+        var report = CheckReport(
+            source: scan.name, active: activePath, collections: collections, removed: removed, change: change,
+            sync: circumstances, ledger: ledger.index?.total, limit: limit,
+            exceptions: exceptions?.use(in: collections), notes: notes,
             duration: started.duration(to: .now))
+        report.isLedgerUnread = connection == nil && location != .none
+        return report
     }
 
     private func collection(_ tally: Tally) -> CheckReport.Collection {

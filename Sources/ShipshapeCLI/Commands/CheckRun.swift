@@ -3,6 +3,7 @@ internal import Checking
 internal import Concurrency
 internal import Reporting
 internal import Scanning
+internal import SchemaChange
 internal import ServerSchema
 
 /// One run of `check`: reads each collection of the schema and puts the report together.
@@ -10,6 +11,8 @@ struct CheckRun {
     let schema: ServerSchema
     /// The schema that is live now, to compare with.
     var active: ServerSchema?
+    /// What changes from it.
+    var change: DiffReport?
     /// What the active schema was read from, as the operator named it.
     var activePath: String?
     let limit: Int
@@ -22,6 +25,8 @@ struct CheckRun {
     let showsProgress: Bool
     let stop: StopSignal
     var includesInfo = false
+    /// The database that holds the state of jobs.
+    var stateDatabase = "shipshape"
     /// What is assumed about the app.
     var assumptions = CheckOptions()
     /// Whether the documents that links lead to are looked up.
@@ -57,6 +62,9 @@ struct CheckRun {
         let collections = (schema.collections + schema.neighbours).filter { targets.contains($0.namespace) }
         return Dictionary(collections.map { ($0.namespace, compile($0)) }) { first, _ in first }
     }
+
+    /// What the exports say of sync.
+    var circumstances: SyncCircumstances { SyncCircumstances(active: active?.sync, new: schema.sync) }
 
     /// The collections that lose their schema.
     var removedNamespaces: [Namespace] {

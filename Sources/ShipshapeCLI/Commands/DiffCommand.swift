@@ -75,23 +75,8 @@ struct DiffCommand: AsyncParsableCommand {
         try output.prepare(reading: [old.name, new.name, renames.config] + connection.files)
         let stated = try renames.read()
         let schemas = try await ComparedSchemas(old, new, collection: collection, connection: connection)
-        let only = schemas.only
-        var changes = try SchemaDiff.changes(
-            from: schemas.old, to: schemas.new, renames: stated, isVersioned: schemaVersioning
-        ).filter { only == nil || $0.namespace == only || $0.oldNamespace == only }
-        if let revision = GitRevision(new.name) {
-            // Annotations are shown beside the repository's files.
-            changes = changes.map { change in
-                var change = change
-                if let file = change.place?.file { change.place?.file = revision.path(of: file) }
-                return change
-            }
-        }
-        var report = DiffReport(old: old.name, new: new.name, dialect: schemas.new.dialect, changes: changes)
+        var report = try schemas.diff(renames: stated, isVersioned: schemaVersioning)
         report.failOn = failOn.policy
-        if old.isLive || new.isLive, only == nil {
-            report.notes.append("of the live validators only those of collections that both sides have are compared")
-        }
         if connection.uri != nil { try await weigh(&report) }
         try output.show { form, width, color in
             switch form {

@@ -1,4 +1,5 @@
 internal import BSON
+internal import SchemaChange
 internal import ServerSchema
 
 /// Two versions of a schema that a command compares.
@@ -7,6 +8,8 @@ struct ComparedSchemas {
     let new: ServerSchema
     /// The only collection that is of interest: the one that was asked for, or that of a single file.
     let only: Namespace?
+    /// What the operator named them.
+    private let names: (old: SchemaArgument, new: SchemaArgument)
 
     /// Reads both; a collection that only one of two folders has is a change, not an error.
     /// - Throws: ``UsageError`` for schemas of two kinds and for a collection that neither has; what reading throws.
@@ -29,7 +32,29 @@ struct ComparedSchemas {
             let hint = Spelling.hint(for: "\(asked)", among: known).map { " (\($0))" } ?? ""
             throw UsageError("--collection \(asked): neither \(old.name) nor \(new.name) has it\(hint)")
         }
-        (self.old, self.new) = (before, after)
+        (self.old, self.new, names) = (before, after, (old, new))
         only = asked ?? [before, after].first(where: \.isOneFile)?.collections.first?.namespace
+    }
+
+    /// What changes from one to the other.
+    /// - Parameter isVersioned: whether the app has versioned schemas.
+    /// - Throws: ``RenameError`` for a rename that the schemas do not bear out.
+    func diff(renames: [Rename], isVersioned: Bool) throws -> DiffReport {
+        var changes = try SchemaDiff.changes(from: old, to: new, renames: renames, isVersioned: isVersioned).filter {
+            only == nil || $0.namespace == only || $0.oldNamespace == only
+        }
+        if let revision = GitRevision(names.new.name) {
+            // Annotations are shown beside the repository's files.
+            changes = changes.map { change in
+                var change = change
+                if let file = change.place?.file { change.place?.file = revision.path(of: file) }
+                return change
+            }
+        }
+        var report = DiffReport(old: names.old.name, new: names.new.name, dialect: new.dialect, changes: changes)
+        if names.old.isLive || names.new.isLive, only == nil {
+            report.notes.append("of the live validators only those of collections that both sides have are compared")
+        }
+        return report
     }
 }

@@ -1,6 +1,7 @@
 internal import ArgumentParser
 internal import BSON
 internal import Checking
+internal import SchemaChange
 internal import ServerSchema
 internal import SystemPackage
 
@@ -8,7 +9,7 @@ internal import SystemPackage
 struct ComparisonFlags: ParsableArguments {
     /// The findings that end the program with 1.
     enum FailOn: String, ExpressibleByArgument, CaseIterable {
-        case new, any, possible
+        case new, any, possible, breaking
     }
 
     @Option(
@@ -20,21 +21,57 @@ struct ComparisonFlags: ParsableArguments {
     @Option(
         help: ArgumentHelp(
             "What ends the program with 1: new (documents that fit the active schema), any (all that do not sync), "
-                + "possible (those that may not sync, too); default: new with --active, else any.",
-            valueName: "new|any|possible"))
+                + "possible (those that may not sync, too), breaking (a breaking change, whatever the documents are); "
+                + "default: with --active new and breaking, else any.",
+            valueName: "new|any|possible|breaking"))
     var failOn: FailOn?
 
+    @Flag(
+        help: ArgumentHelp(
+            "Count removals and changes between optional and required as versioned, as diff does: for apps that deploy schema "
+                + "versions."))
+    var schemaVersioning = false
+
+    @OptionGroup(title: "Renames") var renames: RenameFlags
+
     func validate() throws {
-        if failOn == .new, active == nil {
+        guard active == nil else { return }
+        switch failOn {
+        case .new:
             throw ValidationError("--fail-on new needs --active: without the schema that is live now nothing is new")
+        case .breaking:
+            throw ValidationError(
+                "--fail-on breaking needs --active: without the schema that is live now nothing changes")
+        case .any, .possible, nil: break
         }
+        if schemaVersioning || !renames.rename.isEmpty {
+            throw ValidationError("--rename and --schema-versioning go with --active, the schema that changes")
+        }
+    }
+
+    /// What changes from the active schema, as diff tells it; `nil` when none is named.
+    /// - Throws: what reading throws; ``RenameError``.
+    func change(
+        to new: SchemaArgument, collection: String?, connection: ConnectionFlags
+    ) async throws -> DiffReport? {
+        guard let active else { return nil }
+        return try await ComparedSchemas(active, new, collection: collection, connection: connection).diff(
+            renames: try renames.read(), isVersioned: schemaVersioning)
     }
 
     /// Which findings fail the check.
     /// - Parameter isStrict: whether those that may not sync do in any case.
     func policy(isStrict: Bool) -> FailurePolicy {
-        let failOn = failOn ?? (active == nil ? .any : .new)
-        return FailurePolicy(onlyNew: failOn == .new, includesPossible: isStrict || failOn == .possible)
+        let documents: FailurePolicy.Documents =
+            switch failOn {
+            case .new: .new
+            case .any, .possible: .all
+            case .breaking: .none
+            case nil: active == nil ? .all : .new
+            }
+        return FailurePolicy(
+            documents: documents, includesPossible: isStrict || failOn == .possible,
+            includesChange: failOn == nil || failOn == .breaking)
     }
 
     /// Reads the active schema; `nil` when none is named.

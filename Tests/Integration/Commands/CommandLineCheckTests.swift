@@ -28,7 +28,10 @@ import Testing
         let run = try await check(Self.fitting)
         #expect(run.exitCode == 0)
         #expect(run.errors == "")
-        #expect(run.output.hasPrefix("Safe to deploy: 0 documents would stop syncing.\nno ledger, "))
+        #expect(
+            run.output.hasPrefix(
+                "0 documents would stop syncing.\n  documents  safe      0 documents would stop syncing\n  limit      safe      no ledger, "
+            ))
         #expect(run.output.contains(".person: 2 documents read of about 2, all fit\n"))
     }
 

@@ -92,7 +92,7 @@ import Testing
             """
         let run = try await check(people: [["_id": 1]], pets: [["_id": 1]], sync: sync)
         #expect(run.exitCode == 0)
-        #expect(run.output.hasPrefix("Safe to deploy: 0 documents would stop syncing."))
+        #expect(run.output.hasPrefix("0 documents would stop syncing.\n"))
         #expect(run.output.contains(".Pet (clients only write to it: not in the verdict): 1 document read"))
         #expect(run.output.contains("2 documents of "))
         let counted = try await check(people: [["_id": 1]], pets: [["_id": 1]], sync: sync, ["--include-asymmetric"])

@@ -44,7 +44,8 @@ import Testing
                 (13, "1 document would stop syncing."),
                 (12, "At risk: if all possible findings hold, sync itself stops (limit 12)."),
                 (11, "Sync itself will stop: the limit of 11 is reached."),
-                (5, "Sync itself will stop: the limit of 5 is reached."),
+                (10, "Sync itself has stopped: the limit of 10 is reached."),
+                (5, "Sync itself has stopped: the limit of 5 is reached."),
             ] {
                 let run = try await check(["--ledger", "DB.ledger", "--limit", "\(limit)"])
                 #expect(run.exitCode == 1)
@@ -77,8 +78,10 @@ import Testing
                 run.output.hasPrefix(
                     """
                     1 document would stop syncing.
-                    10 in the ledger, 1 certain, 1 possible: projected 11, at worst 12, headroom 99,989 of 100,000
-                    """))
+                      documents  harmful   1 document would stop syncing
+                      limit      safe      10 in the ledger, 1 certain, 1 possible: projected 11, at worst 12, \
+                    headroom 99,989 of 100,000
+                    """), "\(run.output)")
             #expect(run.output.contains("3 do not sync (1 not in the ledger), 1 may not sync (1 not in the ledger)"))
         }
     }

@@ -20,7 +20,7 @@ import Testing
     ) async throws {
         try await Mongod.start().withBackfill { test in
             try await test.database.fill("tasks", count: 10) { ["_id": .integer($0), "priority": .string("\($0)")] }
-            try GateCase.writeSchemas(retyping: "priority", in: test)
+            try BudgetCase.writeSchemas(retyping: "priority", in: test)
             try test.job(
                 on: "tasks", steps: ["convert: {field: priority, to: int}"], limits: "{unsynced: 1000, reserve: 0}",
                 more: "schema: {active: active.json, next: next.json}")

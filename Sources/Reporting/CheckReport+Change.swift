@@ -1,0 +1,72 @@
+import BSON
+import Checking
+import SchemaChange
+import ServerSchema
+
+/// What the verdict says of the change.
+extension CheckReport {
+    func changePart(_ ids: IDDisplay) -> VerdictPart {
+        guard let change else {
+            return VerdictPart(
+                name: "change", severity: changeSeverity,
+                sentence: "The change was not judged: --active names the schema that is live.")
+        }
+        var part = VerdictPart(name: "change", severity: changeSeverity, sentence: change.headline)
+        if !change.changes.isEmpty { part.reasons.append(sides(change)) }
+        part.reasons += breaking(change) + backlinks.flatMap { $0.sentences(ids: ids) }
+        if dialect == .appServices, changeSeverity == .harmful { part.reasons += deployment }
+        if changeSeverity != .harmful, !change.consequences.isEmpty {
+            let words = change.consequences.map(\.words).joined(separator: "; ")
+            part.reasons.append(words.prefix(1).uppercased() + words.dropFirst())
+        }
+        if let state { part.reasons.append(state) }
+        return part
+    }
+
+    private func sides(_ change: DiffReport) -> String {
+        "Server: \(change.worst(\.server).word); clients: \(change.worst(\.client).word)"
+    }
+
+    /// The breaking changes by name, as far as there is room.
+    private func breaking(_ change: DiffReport) -> [String] {
+        let all = change.changes.filter { $0.kind.verdict == .breaking }
+        let shown = all.prefix(5).map { change in
+            (change.namespace.map { "\($0): " } ?? "") + "\(change.description) (\(change.code))"
+        }
+        let more = all.count - shown.count
+        let rest = "and \(more) more: shipshape diff \(change.old.shellWord) \(change.new.shellWord)"
+        return shown + (more > 0 ? [rest] : [])
+    }
+
+    /// How a breaking change can be deployed at all.
+    ///
+    /// Source: `semantics.md` section 6, note 1.
+    private var deployment: [String] {
+        ["A breaking change goes by the App Services UI alone: its CLI, its API and GitHub refuse it"]
+            + (sync.isInDevelopment
+                ? [
+                    "Development mode is on: in apps created since 2023-09-13 it lets clients make breaking changes themselves"
+                ] : [])
+    }
+
+    /// What the state of sync makes of the deploy.
+    private var state: String? {
+        switch sync.state {
+        case .enabled, nil: return nil
+        case .paused:
+            let since = sync.pausedAt.map { " since \(ServerTime(milliseconds: Int64($0) * 1_000))" } ?? ""
+            return
+                "Sync is paused\(since): clients see nothing of it until it is resumed, which the oplog must still cover"
+        case .terminated:
+            return
+                "Sync is terminated: no client syncs, and every client resets once it is enabled again, whatever changes"
+        }
+    }
+}
+
+extension DiffReport {
+    /// The worst verdict of one side.
+    func worst(_ side: KeyPath<SchemaChange, SchemaChange.Verdict>) -> SchemaChange.Verdict {
+        changes.map { $0[keyPath: side] }.max() ?? .nonBreaking
+    }
+}

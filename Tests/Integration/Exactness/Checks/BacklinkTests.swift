@@ -1,0 +1,101 @@
+import BSON
+import TestSupport
+import Testing
+
+/// The two errors of objects that become embedded ones, judged over all links of the app.
+@Suite struct BacklinkTests {
+    private typealias Case = CheckVerdictCase
+    private static let address = Case.schema("Address", ["city": "string"])
+    private static let embedded =
+        #"{ "title": "Address", "bsonType": "object", "properties": { "city": { "bsonType": "string" } } }"#
+    private static let list = #"{ "bsonType": "array", "items": { "bsonType": "int" } }"#
+
+    /// Addresses 1 to 6, which people link to as home and work, and companies as their seat and in a list.
+    private func withAddresses(_ body: (CheckVerdictCase) async throws -> Void) async throws {
+        try await Case.with { test in
+            try await test.database.fill("Address", (1...7).map { ["_id": .integer($0), "city": "x"] })
+            try await test.database.fill(
+                "Person",
+                [
+                    ["_id": 1, "home": 1, "work": 2], ["_id": 2, "home": 3, "work": 3], ["_id": 3, "home": 4],
+                    ["_id": 4, "home": .null, "work": .long(6)], ["_id": 5, "home": 99],
+                ])
+            try await test.database.fill("Company", [["_id": 1, "hq": 4], ["_id": 2, "sites": [5, 99]]])
+            let links = [
+                "Person": ["home": "Address", "work": "Address"], "Company": ["hq": "Address", "sites[]": "Address"],
+            ]
+            try test.write(
+                "v1",
+                [
+                    "Address": Self.address, "Person": Case.schema("Person", ["home": "int", "work": "int"]),
+                    "Company": Case.schema("Company", ["hq": "int", "sites": Self.list]),
+                ], links: links)
+            try test.write(
+                "v2",
+                [
+                    "Address": Self.address,
+                    "Person": Case.schema("Person", ["home": Self.embedded, "work": Self.embedded]),
+                    "Company": Case.schema("Company", ["hq": Self.embedded, "sites": Self.list]),
+                ], links: ["Company": ["sites[]": "Address"]])
+            try await body(test)
+        }
+    }
+
+    /// Address 3 is home and work of one person, 4 the home of one and the seat of a company: several.
+    ///
+    /// 2 is linked as work
+    /// alone, 5 from a list, 6 as a long: one. Nothing links to 7.
+    @Test func everyLinkOfTheAppCounts() async throws {
+        try await withAddresses { test in
+            let run = try await test.check()
+            let name = test.database.name
+            #expect(run.exitCode == 1)
+            #expect(
+                run.output.contains("): 1 document without a parent, 4 with one, 2 with several\n"), "\(run.output)")
+            #expect(run.output.contains("Person.home") && run.output.contains("Company.hq"))
+            #expect(
+                run.output.contains(
+                    "At least one object does not have a backlink (data would get lost). (1 document, such as _id 7)\n")
+            )
+            #expect(
+                run.output.contains(
+                    "At least one object does have multiple backlinks. (2 documents, such as _id 3, 4)\n"))
+            let change = try await test.verdict()["parts"]?.document?["change"]?.document
+            let links = try #require(change?["backlinks"]?.document?["0"]?.document)
+            #expect(links["collection"] == .string("\(name).Address"))
+            #expect(["without", "one", "several"].map { links[$0]?.document?["documents"] } == [1, 4, 2])
+            #expect(links["places"]?.document?.values.count == 4)
+            let hidden = try await test.check("--ids", "none")
+            #expect(!hidden.output.contains("such as _id"), "\(hidden.output)")
+        }
+    }
+
+    /// What is embedded already has no link any more; that is said.
+    @Test func linksThatAreEmbeddedAlreadyAreTold() async throws {
+        try await withAddresses { test in
+            try await test.database.run([
+                "update": "Person", "updates": [["q": ["_id": 1], "u": ["$set": ["home": ["city": "x"]]]]],
+            ])
+            let run = try await test.check()
+            #expect(run.output.contains("(2 documents, such as _id 1, 7; 1 link is embedded already)"), "\(run.output)")
+        }
+    }
+
+    /// `plan --uri` counts the same, in its text, its job files and for machines.
+    @Test func aPlanCountsTheParents() async throws {
+        try await withAddresses { test in
+            let plan = ["plan", "v1", "v2", "--uri", test.mongod.uri, "--out", "jobs"]
+            let run = try await Program.run(plan, in: test.folder.path)
+            #expect(run.exitCode == 1, "\(run.errors)")
+            #expect(run.output.contains("1 document without a parent, 4 with one, 2 with several\n"), "\(run.output)")
+            let json = try await Program.run(plan + ["--force", "--output", "json"], in: test.folder.path)
+            let report = try BSONDocument(extendedJSON: json.output)
+            let entries = [report["remarks"], report["jobs"]?.document?["0"]?.document?["entries"]]
+                .flatMap { $0?.document?.values ?? [] }.compactMap { $0.document?["parents"]?.document }
+            #expect(!entries.isEmpty)
+            #expect(entries.allSatisfy { $0["several"]?.document?["documents"] == 2 })
+            let offline = try await Program.run(["plan", "v1", "v2", "--out", "jobs", "--force"], in: test.folder.path)
+            #expect(!offline.output.contains("without a parent"))
+        }
+    }
+}

@@ -1,0 +1,114 @@
+import BSON
+import TestSupport
+import Testing
+
+/// What newly fails is judged against what was live: a job may have converted documents ahead of the deploy.
+@Suite struct CheckJobsTests {
+    private typealias Case = CheckVerdictCase
+    private static let steps = ["convert: {field: a, to: int}", "convert: {field: b, to: int}"]
+
+    /// v1 has texts, v2 numbers; of one document a text is none, and one failed before.
+    private func withTasks(_ body: (CheckVerdictCase) async throws -> Void) async throws {
+        try await Case.with { test in
+            try await test.database.fill(
+                "Task",
+                [["_id": 1, "a": "1", "b": "x"], ["_id": 2, "a": "1", "b": "2"], ["_id": 3, "a": "1", "b": ["x"]]])
+            try test.write("v1", ["Task": Case.schema("Task", ["a": "string", "b": "string"])])
+            try test.write("v2", ["Task": Case.schema("Task", ["a": "int", "b": "int"])])
+            try await body(test)
+        }
+    }
+
+    private func expectOneNewlyFailing(_ test: CheckVerdictCase, sourceLocation: SourceLocation = #_sourceLocation)
+        async throws
+    {
+        let run = try await test.check("--fail-on", "new")
+        #expect(run.exitCode == 1, "\(run.output)", sourceLocation: sourceLocation)
+        let row = run.output.split(separator: "\n").first { $0.hasPrefix("  \(test.database.name).Task ") }
+        #expect(
+            row?.split(separator: " ").dropFirst() == ["1", "1", "1"], "\(run.output)", sourceLocation: sourceLocation)
+        #expect(
+            run.output.contains(
+                "1 document of \(test.database.name).Task synced until a job changed it, and fits neither"),
+            "\(run.output)", sourceLocation: sourceLocation)
+        #expect(
+            run.output.contains("  documents  harmful   1 document would stop syncing\n"),
+            sourceLocation: sourceLocation)
+        let verdict = try await test.verdict()
+        #expect(verdict["newly_failing"] == 1, sourceLocation: sourceLocation)
+        #expect(
+            verdict["parts"]?.document?["documents"]?.document?["converted_by_jobs"] == 1,
+            sourceLocation: sourceLocation)
+    }
+
+    /// `{a: "1", b: "x"}` became `{a: 1, b: "x"}`, which neither schema takes.
+    @Test(arguments: ["v1", "v2"])
+    func whatAJobConvertedAheadOfTheDeployIsNewlyFailing(active: String) async throws {
+        try await withTasks { test in
+            // The planned job for the time after the deploy names v2 as the active schema.
+            let job = try await test.backfill("convert", on: "Task", steps: Self.steps, active: active)
+            #expect(job.exitCode == 1, "\(job.errors)")
+            try await expectOneNewlyFailing(test)
+            // Until it fits.
+            try await test.database.run(["update": "Task", "updates": [["q": ["_id": 1], "u": ["$set": ["b": 5]]]]])
+            let repaired = try await test.check("--fail-on", "new")
+            #expect(repaired.exitCode == 0, "\(repaired.output)")
+        }
+    }
+
+    @Test func severalJobsAreLookedThrough() async throws {
+        try await withTasks { test in
+            for (index, step) in Self.steps.enumerated() {
+                try await test.backfill("part-\(index)", on: "Task", steps: [step], active: "v2")
+            }
+            try await expectOneNewlyFailing(test)
+        }
+    }
+
+    /// The record of what was made unsyncable on purpose tells it where no journal does.
+    @Test func theRecordOfHarmTellsItWithoutAJournal() async throws {
+        try await withTasks { test in
+            try await test.backfill("convert", on: "Task", steps: Self.steps, active: "v1", "--no-journal")
+            try await expectOneNewlyFailing(test)
+            #expect(try await test.check().output.contains(#"job "convert" has no journal"#))
+        }
+    }
+
+    @Test func aStateDatabaseThatCannotBeReadIsSaid() async throws {
+        try await Mongod.withAuthentication.withBackfill { test in
+            try await test.database.fill("Task", [["_id": 1, "a": true]])
+            let folder = try CommandLineFolder()
+            defer { folder.remove() }
+            for (version, type) in [("v1", "string"), ("v2", "int")] {
+                try folder.write(
+                    CheckVerdictCase.schema("Task", ["a": type]), to: "\(version)/\(test.database.name).Task.json")
+            }
+            let uri = try await test.mongod.addUser(
+                "reader-\(test.database.name)", roles: [["role": "read", "db": .string(test.database.name)]])
+            let run = try await Program.run(
+                [
+                    "check", "v2", "--active", "v1", "--uri", uri, "--ledger", "none", "--state-database",
+                    test.state.name, "--fail-on", "new",
+                ], in: folder.path)
+            #expect(run.exitCode == 0, "\(run.errors)")
+            #expect(
+                run.output.contains("the state database \"\(test.state.name)\" may not be read: what jobs converted"),
+                "\(run.output)")
+            #expect(run.output.contains("  documents  unknown "))
+        }
+    }
+
+    /// A job that is not done leaves documents behind.
+    @Test func aJobThatIsNotDoneIsNamed() async throws {
+        try await withTasks { test in
+            try await test.database.fill("Task", count: 200) { ["_id": .integer($0 + 10), "a": "7", "b": "8"] }
+            let stopped = try await test.backfill(
+                "convert", on: "Task", steps: Self.steps, active: "v2", "--max-runtime", "0s")
+            #expect(stopped.exitCode == 75, "\(stopped.errors)")
+            let run = try await test.check()
+            #expect(
+                run.output.contains(#"Job "convert" on \#(test.database.name).Task is not done (stopped)"#),
+                "\(run.output)")
+        }
+    }
+}

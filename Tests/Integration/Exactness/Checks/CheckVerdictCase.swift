@@ -1,0 +1,103 @@
+import BSON
+import TestSupport
+
+/// Two versions of an app over a database of the test's own, checked and compared as a user does.
+struct CheckVerdictCase {
+    let mongod: Mongod
+    let database: TestDatabase
+    let state: TestDatabase
+    let folder: CommandLineFolder
+
+    /// A schema of properties by name and type; those with an exclamation mark are required.
+    static func schema(_ title: String, id: String = "int", _ properties: KeyValuePairs<String, String>) -> String {
+        let types = [("_id!", id)] + properties.map { ($0.key, $0.value) }
+        let required = types.map(\.0).filter { $0.hasSuffix("!") }.map { #""\#($0.dropLast())""# }
+        let members = types.map { name, type in
+            let plain = name.hasSuffix("!") ? String(name.dropLast()) : name
+            return #""\#(plain)": \#(type.hasPrefix("{") ? type : #"{ "bsonType": "\#(type)" }"#)"#
+        }
+        return """
+            { "title": "\(title)", "bsonType": "object", "required": [\(required.joined(separator: ", "))],
+              "properties": { \(members.joined(separator: ", ")) } }
+            """
+    }
+
+    static func with(_ body: (CheckVerdictCase) async throws -> Void) async throws {
+        let mongod = try await Mongod.shared
+        try await mongod.withDatabase { database in
+            try await mongod.withDatabase { state in
+                let folder = try CommandLineFolder()
+                defer { folder.remove() }
+                try await body(CheckVerdictCase(mongod: mongod, database: database, state: state, folder: folder))
+            }
+        }
+    }
+
+    /// Writes one version of the app.
+    /// - Parameter links: where each collection's links lead, by collection: `home` → `Address`, lists with `[]`.
+    func write(
+        _ version: String, _ schemas: KeyValuePairs<String, String>, links: [String: [String: String]] = [:],
+        sync: String? = nil
+    ) throws {
+        try folder.write(#"{ "name": "fleet", "config_version": 20210101 }"#, to: "\(version)/root_config.json")
+        if let sync { try folder.write(sync, to: "\(version)/sync/config.json") }
+        for (name, schema) in schemas {
+            let home = "\(version)/data_sources/atlas/\(database.name)/\(name)"
+            try folder.write(schema, to: "\(home)/schema.json")
+            let members = (links[name] ?? [:]).map { source, target in
+                let isList = source.hasSuffix("[]")
+                let ref = "#/relationship/atlas/\(database.name)/\(target)"
+                return """
+                    "\(isList ? String(source.dropLast(2)) : source)": { "ref": "\(ref)", "foreign_key": "_id", "is_list": \(isList) }
+                    """
+            }
+            if !members.isEmpty {
+                try folder.write("{ \(members.joined(separator: ", ")) }", to: "\(home)/relationships.json")
+            }
+        }
+    }
+
+    /// Checks v2 beside v1.
+    func check(_ more: String..., active: Bool = true) async throws -> ProgramRun {
+        try await Program.run(
+            ["check", "v2"] + (active ? ["--active", "v1"] : []) + [
+                "--uri", mongod.uri, "--ledger", "none", "--state-database", state.name, "--threads", "1",
+            ] + more, in: folder.path)
+    }
+
+    /// The verdict of the same, for machines.
+    func verdict(_ more: String...) async throws -> BSONDocument {
+        let run = try await Program.run(
+            [
+                "check", "v2", "--active", "v1", "--uri", mongod.uri, "--ledger", "none", "--state-database",
+                state.name, "--threads", "1", "--output", "json",
+            ] + more, in: folder.path)
+        return try BSONDocument(extendedJSON: run.output)["verdict"]?.document ?? [:]
+    }
+
+    /// Compares v1 with v2.
+    func diff(_ more: String...) async throws -> ProgramRun {
+        try await Program.run(["diff", "v1", "v2"] + more, in: folder.path)
+    }
+
+    /// Runs a job over a collection, whose schemas are both versions.
+    @discardableResult
+    func backfill(
+        _ name: String, on collection: String, steps: [String], active: String = "v1", _ more: String...
+    ) async throws -> ProgramRun {
+        let lines = steps.map { "  - \($0)\n" }.joined()
+        let job = try folder.write(
+            """
+            job: \(name)
+            collection: \(database.name).\(collection)
+            schema: {active: \(active), next: v2}
+            steps:
+            \(lines)
+            """, to: "\(name).yml")
+        return try await Program.run(
+            [
+                "backfill", job, "--yes", "--uri", mongod.uri, "--ledger", "none", "--state-database", state.name,
+                "--lease-ttl", "60s", "--allow-unsync", "1000",
+            ] + more, in: folder.path)
+    }
+}

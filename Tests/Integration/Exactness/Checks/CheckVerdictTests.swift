@@ -1,0 +1,185 @@
+import BSON
+import TestSupport
+import Testing
+
+/// The verdict joins the documents, the limit and the change: none of them is safe alone.
+@Suite struct CheckVerdictTests {
+    private typealias Case = CheckVerdictCase
+
+    /// v1 requires a and b; v2 drops b and lets a be absent: every document fits, and every client resets.
+    @Test func aBreakingChangeIsNotSafeThoughEveryDocumentFits() async throws {
+        try await Case.with { test in
+            try await test.database.fill("Person", [["_id": 1, "a": "x", "b": "y"], ["_id": 2, "a": "x", "b": "z"]])
+            try test.write("v1", ["Person": Case.schema("Person", ["a!": "string", "b!": "string"])])
+            try test.write("v2", ["Person": Case.schema("Person", ["a": "string"])])
+            let (check, diff) = (try await test.check(), try await test.diff())
+            #expect(check.exitCode == 1 && diff.exitCode == 1)
+            #expect(!check.output.contains("Safe to deploy"), "\(check.output)")
+            let headline = try #require(diff.output.split(separator: "\n").first)
+            #expect(headline.hasSuffix("Sync is terminated and re-enabled, and every client resets."))
+            #expect(check.output.hasPrefix("\(headline)\n"), "\(check.output)")
+            #expect(check.output.contains("  documents  safe      0 documents would stop syncing\n"))
+            #expect(check.output.contains("  limit      safe      no ledger, 0 certain, 0 possible"))
+            #expect(check.output.contains("  change     harmful   \(headline.dropLast())\n"))
+            #expect(check.output.contains("    Server: breaking; clients: breaking\n"))
+            #expect(check.output.contains("\(test.database.name).Person: b is removed (property-removed)\n"))
+            #expect(check.output.contains("A breaking change goes by the App Services UI alone"))
+            let verdict = try await test.verdict()
+            #expect(verdict["safe"] == false && verdict["band"] == "change_is_breaking")
+            let parts = try #require(verdict["parts"]?.document)
+            #expect(
+                ["documents", "limit", "change"].map { parts[$0]?.document?["severity"] } == [
+                    "safe", "safe", "harmful",
+                ])
+            #expect(parts["change"]?.document?["breaking"] == 2)
+            #expect(parts["change"]?.document?["consequences"] == ["terminate", "client-reset"])
+            for (policy, status) in [("new", Int32(0)), ("any", 0), ("possible", 0), ("breaking", 1)] {
+                #expect(try await test.check("--fail-on", policy).exitCode == status, "\(policy)")
+            }
+            // What is not asked is not called safe.
+            let alone = try await test.check(active: false)
+            #expect(alone.exitCode == 0)
+            #expect(alone.output.hasPrefix("0 documents would stop syncing.\n"))
+            #expect(alone.output.contains("  change     unknown   The change was not judged: --active names"))
+            #expect(try await test.check("--fail-on", "breaking", active: false).exitCode == 64)
+        }
+    }
+
+    /// Only where all three are safe the words are said.
+    @Test func anAdditiveChangeIsSafeWhereTheDocumentsAre() async throws {
+        try await Case.with { test in
+            try await test.database.fill("Dog", [["_id": 1, "name": "Rex"], ["_id": 2, "name": "Lassie"]])
+            try test.write("v1", ["Dog": Case.schema("Dog", ["name!": "string"])])
+            try test.write("v2", ["Dog": Case.schema("Dog", ["name!": "string", "breed": "string"])])
+            let safe = try await test.check()
+            #expect(safe.exitCode == 0)
+            #expect(safe.output.hasPrefix("Safe to deploy: 0 documents would stop syncing.\n"), "\(safe.output)")
+            #expect(
+                safe.output.contains("  change     safe      Not breaking: 1 change from v1 to v2. All are additive\n"))
+            #expect(safe.output.contains("The collection may be resynced"))
+            #expect(try await test.verdict()["safe"] == true)
+            try await test.database.fill("Dog", [["_id": 3, "name": "Bo", "breed": 7]])
+            let harmful = try await test.check()
+            #expect(harmful.exitCode == 1)
+            #expect(harmful.output.hasPrefix("1 document would stop syncing.\n"), "\(harmful.output)")
+            #expect(try await test.check("--fail-on", "breaking").exitCode == 0)
+            let part = try await test.check("--where", #"{"_id": {"$lt": 3}}"#)
+            #expect(part.exitCode == 0 && !part.output.contains("Safe to deploy"), "\(part.output)")
+        }
+    }
+
+    /// A ledger at the limit has stopped sync: nothing of the deploy will.
+    @Test func aFullLedgerHasStoppedSync() async throws {
+        try await Case.with { test in
+            try await test.database.fill("Dog", [["_id": 1, "name": "Rex"], ["_id": 2]])
+            for version in ["v1", "v2"] { try test.write(version, ["Dog": Case.schema("Dog", ["name!": "string"])]) }
+            try await test.database.fill(
+                "unsynced",
+                (10..<15).map {
+                    [
+                        "appId": "app", "documentId": .integer($0),
+                        "ns": ["db": .string(test.database.name), "coll": "Dog"],
+                    ]
+                })
+            let ledger = "\(test.database.name).unsynced"
+            let stopped = try await test.check("--ledger", ledger, "--limit", "5")
+            #expect(stopped.exitCode == 1)
+            #expect(
+                stopped.output.hasPrefix("Sync itself has stopped: the limit of 5 is reached.\n"), "\(stopped.output)")
+            let will = try await test.check("--ledger", ledger, "--limit", "6")
+            #expect(will.output.hasPrefix("Sync itself will stop: the limit of 6 is reached.\n"), "\(will.output)")
+            // What was terminated begins with an empty ledger.
+            let sync = #"{ "type": "flexible", "state": "", "service_name": "atlas" }"#
+            try test.write("v1", ["Dog": Case.schema("Dog", ["name!": "string"])], sync: sync)
+            let fresh = try await test.check("--ledger", ledger, "--limit", "5")
+            #expect(fresh.exitCode == 0, "\(fresh.output)")
+            #expect(
+                fresh.output.contains(
+                    "5 in the ledger, 1 certain, 0 possible: projected 1, at worst 1, headroom 4 of 5"))
+            #expect(fresh.output.contains("it begins with an empty ledger once it is enabled again"))
+        }
+    }
+
+    /// What harm means, and how the change can be deployed, is read from the export.
+    @Test(
+        arguments: [
+            ("enabled", false, "1 document would stop syncing\n", nil),
+            ("enabled", true, "Development mode is on", nil),
+            (
+                "disabled", false, "1 document would stop syncing once sync is resumed\n",
+                "Sync is paused since 2023-11-14"
+            ),
+            (
+                "", false, "1 document would not sync once sync is enabled again\n",
+                "Sync is terminated: no client syncs, and every client resets once it is enabled again"
+            ),
+        ] as [(String, Bool, String, String?)])
+    func theStateOfSyncIsSaid(_ state: String, _ isDevelopment: Bool, _ words: String, _ more: String?) async throws {
+        try await Case.with { test in
+            try await test.database.fill("Task", [["_id": 1, "priority": "7"]])
+            let sync = """
+                { "type": "flexible", "state": "\(state)", "service_name": "atlas", "last_disabled": 1700000000,
+                  "development_mode_enabled": \(isDevelopment) }
+                """
+            try test.write("v1", ["Task": Case.schema("Task", ["priority": "string"])], sync: sync)
+            try test.write("v2", ["Task": Case.schema("Task", ["priority": "int"])], sync: sync)
+            let run = try await test.check()
+            #expect(run.exitCode == 1)
+            #expect(run.output.contains(words), "\(run.output)")
+            #expect(run.output.contains("Development mode is on") == isDevelopment)
+            if let more { #expect(run.output.contains(more), "\(run.output)") }
+            #expect(run.output.contains("goes by the App Services UI alone"))
+            let verdict = try await test.verdict()
+            let name = ["": "terminated", "disabled": "paused"][state] ?? state
+            #expect(verdict["sync_state"] == .string(name))
+            #expect(verdict["parts"]?.document?["change"]?.document?["development_mode"] == .bool(isDevelopment))
+        }
+    }
+
+    /// A partner that nobody has made yet: clients of TaskV2 would find nothing.
+    @Test func aCollectionThatDoesNotExistIsPartOfTheVerdict() async throws {
+        try await Case.with { test in
+            try await test.database.fill("Task", [["_id": 1, "priority": "7"]])
+            let task = Case.schema("Task", ["priority": "string"])
+            try test.write("v1", ["Task": task])
+            try test.write("v2", ["Task": task, "TaskV2": Case.schema("TaskV2", ["priority": "int"])])
+            let absent = "\(test.database.name).TaskV2"
+            let run = try await test.check()
+            #expect(
+                run.output.hasPrefix(
+                    "0 documents would stop syncing, and 1 collection of the schema does not exist.\n"), "\(run.output)"
+            )
+            #expect(run.output.contains("  documents  unknown "))
+            #expect(run.output.contains("    \(absent) does not exist: there was nothing to check"))
+            #expect(!run.output.contains("Note: "))
+            let verdict = try await test.verdict()
+            #expect(verdict["safe"] == false)
+            #expect(
+                verdict["parts"]?.document?["documents"]?.document?["absent_collections"]
+                    == .array(of: [.string(absent)]))
+            try await test.database.fill("TaskV2", [["_id": 1, "priority": 7]])
+            #expect(try await test.check().output.hasPrefix("Safe to deploy: "))
+        }
+    }
+
+    /// Of validators the change part is the diff of the validators.
+    @Test func aTighterValidatorIsNotSafe() async throws {
+        try await Case.with { test in
+            try await test.database.fill("Person", [["_id": 1, "name": "Ada"]])
+            let name = "\(test.database.name).Person.json"
+            let text = { (rest: String) in
+                #"{ "$jsonSchema": { "properties": { "name": { "bsonType": "string" } }\#(rest) } }"#
+            }
+            try test.folder.write(text(""), to: "v1/\(name)")
+            try test.folder.write(text(#", "required": ["name"]"#), to: "v2/\(name)")
+            let (check, diff) = (try await test.check(), try await test.diff())
+            #expect(check.exitCode == 1 && diff.exitCode == 1)
+            #expect(
+                check.output.hasPrefix(
+                    "Breaking: 1 of 1 change from v1 to v2. Documents that conformed may be refused.\n"),
+                "\(check.output)")
+            #expect(check.output.contains("  documents  safe      Every document fits\n"))
+            #expect(!check.output.contains("UI") && !check.output.contains("sync"))
+        }
+    }
+}
