@@ -240,6 +240,29 @@ import Testing
         #expect(narrow.sources.isEmpty && narrow.neighbours.isEmpty)
     }
 
+    @Test func whatAJobIsCheckedByIsNarrowInsideOfObjectsAndListsToo() throws {
+        let inner = (0..<200).map { "\"p\($0)\": { \"bsonType\": \"string\" }" }.joined(separator: ",")
+        let object =
+            "\"bsonType\": \"object\", \"title\": \"Inner\", \"required\": [\"p7\", \"p8\"], \"properties\": { \(inner) }"
+        var schema = try Self.schema(
+            "\"required\": [\"_id\"], \"properties\": { \(Self.id), \"o\": { \(object) }, "
+                + "\"l\": { \"bsonType\": \"array\", \"items\": { \(object) } } }")
+        schema.collections[0].relationships = (0..<200).map { number in
+            Relationship(
+                source: SchemaPath([.field("o"), .field("p\(number)")]),
+                target: Namespace(database: "app", collection: "Dog"),
+                location: SourceLocation(file: "links", line: 1, column: 1))
+        }
+        let job = try JobFile.parse(
+            "job: a\ncollection: app.Person\nsteps:\n  - default: {field: o.p7, value: x}\n  - default: {field: \"l.[].p9\", value: x}",
+            path: "j")
+        let narrow = schema.narrowed(to: job).collections[0]
+        #expect(narrow.root.property("o")?.properties.map(\.name) == ["p0", "p7"])
+        #expect(narrow.root.property("o")?.required == ["p7"])
+        #expect(narrow.root.property("l")?.inner?.properties.map(\.name) == ["p0", "p9"])
+        #expect(narrow.relationships.map(\.source) == [SchemaPath([.field("o"), .field("p7")])])
+    }
+
     /// The suggestion named all fields that go, at each that comes.
     @Test func suggestionsDoNotNameEveryField() throws {
         func properties(_ prefix: String) -> String {
