@@ -173,7 +173,7 @@ import Testing
 
     /// The recorded text names an operator that was let in once: nothing of it is computed by an undo.
     @Test func aJobOfAnEarlierVersionIsTakenBackAndJudgedWhateverItsOperatorsAre() async throws {
-        try await GateCase.withTasks { test in
+        try await BudgetCase.withTasks { test in
             let original = try await test.database.documents("tasks")
             func write(_ name: String) throws {
                 try test.job(
