@@ -32,13 +32,11 @@ enum LedgerExpression {
 
     /// The entries of some apps; `nil` stands for entries that name none.
     static func ofApps(_ apps: [String?], in ledger: Namespace) -> BSONDocument {
-        let own = LedgerFinder.appID(of: ledger.database)
+        // An ObjectId becomes text in lower case.
         let spellings = apps.flatMap { app -> [BSONValue] in
-            guard let app else { return [.null] }
-            // An app's own database need not say in each entry whose it is.
-            return [.string(app)] + (ObjectID(app).map { [.objectID($0)] } ?? []) + (app == own ? [.null] : [])
+            app.map { [.string($0), .string($0.lowercased())] } ?? [.null]
         }
-        return ["appId": ["$in": .array(of: spellings)]]
+        return ["$expr": ["$in": [app(in: ledger), ["$literal": .array(of: spellings)]]]]
     }
 
     /// The options of every pipeline.

@@ -112,7 +112,8 @@ struct CheckCommand: AsyncParsableCommand {
         run.assumptions = dialect.assumptions
         run.followsLinks = dialect.followLinks
         run.active = activeSchema
-        run.change = try await comparison.change(to: schema, collection: collection, connection: connection)
+        run.change = try await comparison.change(
+            to: schema, serverSchema, collection: collection, connection: connection)
         run.activePath = comparison.active?.name
         run.keepsValues = privacy.showValues
         run.proves = evidence.prove

@@ -93,7 +93,9 @@ extension CheckRun {
         try reader.read(concerned.map(\.value)) { view in
             let document = BSONDocument(copying: view)
             guard let id = document["_id"].map(IDKey.init), concerned.contains(id) else { return }
-            let wasSynced = try reserved.contains(id) || tally.fittedBefore(document, changes[id] ?? [])
+            // What was reserved is more than what was harmed: the journal knows better.
+            let wasSynced =
+                try changes[id].map { try tally.fittedBefore(document, $0) } ?? reserved.contains(id)
             if wasSynced, try tally.countAsNew(view) { count += 1 }
         }
         return count

@@ -12,13 +12,15 @@ struct ComparedSchemas {
     private let names: (old: SchemaArgument, new: SchemaArgument)
 
     /// Reads both; a collection that only one of two folders has is a change, not an error.
+    /// - Parameter only: the collection that a single file covers where the operator does not say it.
     /// - Throws: ``UsageError`` for schemas of two kinds and for a collection that neither has; what reading throws.
     init(
-        _ old: SchemaArgument, _ new: SchemaArgument, collection: String?, connection: ConnectionFlags
+        _ old: SchemaArgument, _ new: SchemaArgument, collection: String?, fileIsOf only: Namespace? = nil,
+        connection: ConnectionFlags
     ) async throws {
         let asked = collection.flatMap { Namespace($0) }
-        var before = try await old.readWhole(fileIsOf: asked, connection: connection)
-        var after = try await new.readWhole(fileIsOf: asked, connection: connection)
+        var before = try await old.readWhole(fileIsOf: asked ?? only, connection: connection)
+        var after = try await new.readWhole(fileIsOf: asked ?? only, connection: connection)
         guard before.dialect == after.dialect else {
             throw UsageError(
                 "\(old.name) is \(ComparisonFlags.name(of: before.dialect)), and \(new.name) is "
@@ -33,7 +35,7 @@ struct ComparedSchemas {
             throw UsageError("--collection \(asked): neither \(old.name) nor \(new.name) has it\(hint)")
         }
         (self.old, self.new, names) = (before, after, (old, new))
-        only = asked ?? [before, after].first(where: \.isOneFile)?.collections.first?.namespace
+        self.only = asked ?? [before, after].first(where: \.isOneFile)?.collections.first?.namespace
     }
 
     /// What changes from one to the other.

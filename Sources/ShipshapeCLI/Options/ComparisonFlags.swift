@@ -50,12 +50,16 @@ struct ComparisonFlags: ParsableArguments {
     }
 
     /// What changes from the active schema, as diff tells it; `nil` when none is named.
+    /// - Parameter read: the new schema as it was read: a single file's collection is its only one.
     /// - Throws: what reading throws; ``RenameError``.
     func change(
-        to new: SchemaArgument, collection: String?, connection: ConnectionFlags
+        to new: SchemaArgument, _ read: ServerSchema, collection: String?, connection: ConnectionFlags
     ) async throws -> DiffReport? {
         guard let active else { return nil }
-        return try await ComparedSchemas(active, new, collection: collection, connection: connection).diff(
+        let only = read.collections.count == 1 ? read.collections[0].namespace : nil
+        return try await ComparedSchemas(
+            active, new, collection: collection, fileIsOf: only, connection: connection
+        ).diff(
             renames: try renames.read(), isVersioned: schemaVersioning)
     }
 
@@ -108,7 +112,8 @@ struct ComparisonFlags: ParsableArguments {
         }
         // The whole folder: a collection that only the new schema covers is not an error here.
         var schema = try ServerSchema.read(at: active.name)
-        if let collection { schema.narrow(to: collection) }
+        let asked = collection ?? (new.isOneFile ? new.collections.first?.namespace : nil)
+        if let asked { schema.narrow(to: asked) }
         return schema
     }
 }

@@ -32,7 +32,8 @@ import Testing
             "--map <prod=copy>", "--mixed-collections <on|off>", "--null-types <on|off>", "--include-asymmetric",
             "--follow-links", "--ledger <db.collection>", "--app-id, --app <id>", "--uri <mongodb://…>",
             "--connect-timeout <duration>", "-o, --output <output>", "--report <file>",
-            "--no-progress", "-q, --quiet", "--active <schema>", "--fail-on <new|any|possible>",
+            "--no-progress", "-q, --quiet", "--active <schema>", "--fail-on <new|any|possible|breaking>",
+            "--rename <old=new>", "--schema-versioning", "--state-database <name>",
             "--exceptions <file>", "--failures <file>", "--prove", "--ids <show|hash|none>", "--show-values",
         ] {
             #expect(text.contains("  \(line)"), "\(line)")

@@ -65,6 +65,16 @@ import Testing
         }
     }
 
+    /// One file says nothing of its collection: it is the only one of the new schema.
+    @Test func theActiveSchemaMayBeOneFile() async throws {
+        try await withPeople([["_id": 1, "name": "Ada"]]) { database, folder, check in
+            try folder.write(Self.old, to: "old.json")
+            let run = try await check(["--active", "old.json"])
+            #expect(run.exitCode == 1, "\(run.errors)")
+            #expect(run.output.contains("Not breaking: 2 changes from old.json to v2."), "\(run.output)")
+        }
+    }
+
     @Test func aCollectionThatLosesItsSchemaIsNamed() async throws {
         try await withPeople([["_id": 1, "name": "Ada", "age": 36]]) { database, folder, check in
             try await database.fill("pet", [["_id": 1], ["_id": 2]])

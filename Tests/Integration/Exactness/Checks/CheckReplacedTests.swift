@@ -31,7 +31,7 @@ import Testing
         }
     }
 
-    @Test func oneMissingCollectionOfSeveralIsANote() async throws {
+    @Test func oneMissingCollectionOfSeveralIsPartOfTheVerdict() async throws {
         let mongod = try await Mongod.shared
         try await mongod.withDatabase { database in
             try await database.fill("person", [["_id": 1, "name": "Ada"]])
@@ -45,7 +45,8 @@ import Testing
             ])
             #expect(result.exitCode == 0, "\(result.errors)")
             #expect(result.output.contains("\(database.name).ghost: 0 documents read\n"))
-            #expect(result.output.contains("\(database.name).ghost does not exist: there was nothing to check\n"))
+            #expect(result.output.contains("    \(database.name).ghost does not exist: there was nothing to check"))
+            #expect(result.output.contains("  documents  unknown "))
         }
     }
 
