@@ -67,7 +67,8 @@ package struct PlanText: Sendable {
         }
         guard let step = entry.step else {
             return entry.role == .manual
-                ? lines : lines + (entry.changes.isEmpty ? [] : ["    the documents need no step"])
+                ? lines
+                : lines + (entry.changes.isEmpty || entry.hint != nil ? [] : ["    the documents need no step"])
         }
         guard entry.isActive else { return lines }
         let review = entry.review == nil ? "" : paint.yellow("  review")

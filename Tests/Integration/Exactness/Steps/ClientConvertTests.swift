@@ -32,7 +32,7 @@ import Testing
         let others: [BSONValue?] = [
             nil, .null, Self.uuid, .string(Self.text.uppercased()), .string("{\(Self.text)}"), "", "x", 5, [], [:],
             .string(Self.text + "0"), .binary(subtype: 3, bytes: Self.bytes), .binary(subtype: 4, bytes: [1]),
-            .binary(subtype: 0, bytes: Self.bytes),
+            .binary(subtype: 0, bytes: [1]),
         ]
         let after = try await run(
             "{field: v, to: uuid}", over: [.string(Self.text)] + others, changed: 1, exitCode: 1)

@@ -1,0 +1,134 @@
+import BSON
+import Foundation
+import SystemPackage
+import TestSupport
+import Testing
+
+/// What a plan found, and what it asks to be decided.
+@Suite struct PlanDecisionTests {
+    private func property(_ name: String, _ type: String) -> String { "\"\(name)\": {\"bsonType\": \"\(type)\"}" }
+
+    private func schema(_ title: String, _ required: [String], _ properties: [String]) -> String {
+        """
+        {"title": "\(title)", "bsonType": "object", "required": \(["_id"] + required),
+         "properties": {\((["\"_id\": {\"bsonType\": \"int\"}"] + properties).joined(separator: ", "))}}
+        """
+    }
+
+    private func plan(_ old: String, _ new: String, _ flags: String..., test: BackfillCase) async throws -> ProgramRun {
+        try test.write("v1.json", old)
+        try test.write("v2.json", new)
+        let folder = test.folder
+        return try await Program.run(
+            [
+                "plan", folder.appending("v1.json").string, folder.appending("v2.json").string, "--collection",
+                "\(test.database.name).people", "--out", folder.appending("jobs").string,
+            ] + flags)
+    }
+
+    private func run(_ file: String, _ test: BackfillCase) async throws -> ProgramRun {
+        try await Program.run([
+            "backfill", test.folder.appending("jobs").string + "/" + file, "--yes", "--uri", test.uri, "--state-database",
+            test.state.name, "--ledger", "none", "--output", "json",
+        ])
+    }
+
+    @Test func aZeroBesideALikelyRenameNeedsADecision() async throws {
+        try await Mongod.shared.withBackfill { test in
+            let old = schema(
+                "Person", [], [property("firstName", "string"), property("lastName", "string"), property("age", "int")])
+            let new = schema(
+                "Person", ["fullName", "yearsSinceBirth"], [property("fullName", "string"), property("yearsSinceBirth", "int")])
+            let planned = try await plan(old, new, test: test)
+            #expect(planned.exitCode == 1, "\(planned.errors)")
+            #expect(planned.output.contains("To decide:"), "\(planned.output)")
+            #expect(
+                planned.output.contains("--rename \(test.database.name).people.age=yearsSinceBirth"), "\(planned.output)")
+            #expect(planned.output.contains("make the commented step \"combine\" of the job file active"), "\(planned.output)")
+            #expect(try await plan(old, new, "--force", "--fail-on", "unplanned", test: test).exitCode == 0)
+            #expect(
+                try await plan(
+                    old, new, "--force", "--rename", "Person.age=yearsSinceBirth", "--default", "Person.fullName=\"\"",
+                    "--fail-on", "none", test: test
+                ).exitCode == 0)
+        }
+    }
+
+    /// Every fifth phone is an int, which fits neither schema.
+    @Test func aPlannedRenameOfMixedTypesIsCleanToItsEnd() async throws {
+        try await Mongod.shared.withBackfill { test in
+            try await test.database.fill("people", count: 100) {
+                ["_id": .integer($0), "phone": $0 % 5 == 0 ? .integer($0) : .string("p\($0)")]
+            }
+            let planned = try await plan(
+                schema("Ren", [], [property("phone", "string")]), schema("Ren", [], [property("phoneNumber", "string")]),
+                "--rename", "Ren.phone=phoneNumber", test: test)
+            #expect(planned.exitCode == 0, "\(planned.errors)")
+            let name = "\(test.database.name).people"
+            let early = try await run("\(name).yml", test)
+            #expect(early.exitCode == 0, "\(early.output)")
+            #expect(!early.output.contains("stale"))
+            try await test.database.set("people", 7, ["phone": "new"])
+            #expect(try await run("\(name).yml", test).exitCode == 0)
+            #expect(try await run("after-deploy/\(name)-after-deploy.yml", test).exitCode == 0)
+            #expect(try await test.database.count("people", ["phone": ["$exists": true]]) == 0)
+            #expect(try await test.database.documents("people", ["_id": 7]).first?["phoneNumber"] == "new")
+        }
+    }
+
+    @Test func aNullInAFieldThatBecomesRequiredLosesNothing() async throws {
+        try await Mongod.shared.withBackfill { test in
+            try await test.database.fill("people", [["_id": 1, "nick": "Ada", "nickname": nil], ["_id": 2]])
+            let planned = try await plan(
+                schema("Person", [], [property("nick", "string")]),
+                schema("Person", ["nickname"], [property("nickname", "string")]), "--rename", "Person.nick=nickname",
+                "--fail-on", "none", test: test)
+            #expect(planned.exitCode == 0, "\(planned.errors)")
+            let run = try await run("\(test.database.name).people.yml", test)
+            #expect(run.exitCode == 0, "\(run.output)")
+            #expect(try await test.database.documents("people").map { $0["nickname"] } == ["Ada", ""])
+        }
+    }
+
+    @Test func oneValueBecomesADictionaryOfOne() async throws {
+        try await Mongod.shared.withBackfill { test in
+            try await test.database.fill("people", [["_id": 1, "score": 5]])
+            let map = "\"score\": {\"bsonType\": \"object\", \"additionalProperties\": {\"bsonType\": \"int\"}}"
+            let planned = try await plan(
+                schema("Person", [], [property("score", "int")]), schema("Person", [], [map]), "--fail-on", "none",
+                test: test)
+            #expect(planned.output.contains("wrap: {field: score, under: value}"), "\(planned.output)")
+            let run = try await run("after-deploy/\(test.database.name).people-after-deploy.yml", test)
+            #expect(run.exitCode == 0, "\(run.output) \(run.errors)")
+            #expect(try await test.database.documents("people").first?["score"] == ["value": 5])
+        }
+    }
+
+    @Test func sixteenBytesBecomeAUUID() async throws {
+        try await Mongod.shared.withBackfill { test in
+            let bytes = (0..<16).map { UInt8($0) }
+            try await test.database.fill(
+                "people", [["_id": 1, "key": .binary(subtype: 0, bytes: bytes)], ["_id": 2, "key": .binary(subtype: 0, bytes: [1])]])
+            try test.job(steps: ["convert: {field: key, to: uuid}"])
+            #expect(try await test.backfill().exitCode == 1)
+            #expect(
+                try await test.database.documents("people").map { $0["key"] }
+                    == [.binary(subtype: 4, bytes: bytes), .binary(subtype: 0, bytes: [1])])
+            #expect(try await test.steer("undo", "job", "--yes").exitCode == 0)
+            #expect(try await test.database.documents("people").first?["key"] == .binary(subtype: 0, bytes: bytes))
+        }
+    }
+
+    @Test func whatAStepCannotChangeIsCountedByDocuments() async throws {
+        try await Mongod.shared.withBackfill { test in
+            try await test.database.fill("people", count: 10) {
+                $0 < 4 ? ["_id": .integer($0), "a": "x", "b": "x"] : ["_id": .integer($0), "a": "1", "b": "2"]
+            }
+            let planned = try await plan(
+                schema("Task", [], [property("a", "string"), property("b", "string")]),
+                schema("Task", [], [property("a", "int"), property("b", "int")]), "--uri", test.uri, test: test)
+            #expect(planned.exitCode == 1)
+            #expect(planned.output.contains("4 documents that a step cannot change"), "\(planned.output)")
+        }
+    }
+}

@@ -1,0 +1,88 @@
+import BSON
+import TestSupport
+import Testing
+
+/// Harm is counted once over all jobs of the app, and its room is free once the documents fit.
+@Suite struct BudgetDistinctTests {
+    private static let harmed = 60
+
+    /// Tasks, of which there is room for 99, and two jobs with the same steps.
+    private func withTwoJobs(_ body: (BackfillCase) async throws -> Void) async throws {
+        try await BudgetCase.withTasks { test in
+            try await test.database.run([
+                "delete": "tasks", "deletes": [["q": ["_id": ["$gte": .integer(Self.harmed)]], "limit": 0]],
+            ])
+            for name in ["job", "second"] {
+                try test.job(
+                    name, on: "tasks", steps: ["convert: {field: priority, to: int}"],
+                    limits: "{chunk: {documents: 30}, unsynced: \(BudgetCase.ceiling), reserve: 0, ledgerLag: 1h}",
+                    more: "schema: {active: active.json, next: next.json}")
+            }
+            try await body(test)
+        }
+    }
+
+    private func run(_ name: String, _ test: BackfillCase) async throws -> ProgramRun {
+        try await test.backfill(name, "--output", "json", "--ledger", "\(test.database.name).ledger")
+    }
+
+    private func restore(_ test: BackfillCase) async throws {
+        for id in 0..<Self.harmed {
+            try await test.database.set("tasks", .integer(id), ["priority": .string("\(id)")])
+        }
+    }
+
+    @Test func twoJobsThatHarmTheSameDocumentsCountThemOnce() async throws {
+        try await withTwoJobs { test in
+            #expect(try await run("job", test).exitCode == 0)
+            try await restore(test)
+            let second = try await run("second", test)
+            #expect(second.exitCode == 0, "\(second.errors)")
+            #expect(try await test.state.count("harm") == 2 * Self.harmed)
+            let report = try test.report(second)
+            #expect(report["headroom"]?.document?["pending"]?.integer == Self.harmed)
+        }
+    }
+
+    @Test func afterAnUndoTheSameStepsHaveRoomUnderANewName() async throws {
+        try await withTwoJobs { test in
+            #expect(try await run("job", test).exitCode == 0)
+            // It need not wait until the ledger cannot show them any more: a look of the next run frees them.
+            let undo = try await Program.run([
+                "undo", "job", "--yes", "--max-runtime", "3s", "--uri", test.uri, "--state-database", test.state.name,
+                "--ledger", "\(test.database.name).ledger",
+            ])
+            #expect([0, 75].contains(undo.exitCode), "\(undo.errors)")
+            #expect(try await BudgetCase.harmed(test) == [])
+            #expect(try await run("second", test).exitCode == 0)
+        }
+    }
+
+    @Test func aDeployFreesWhatFitsTheNextSchema() async throws {
+        try await withTwoJobs { test in
+            #expect(try await run("job", test).exitCode == 0)
+            let told = try await test.steer("deployed", "job", "--yes")
+            #expect(told.exitCode == 0, "\(told.errors)")
+            #expect(told.output.contains("\(Self.harmed) documents fit it"), "\(told.output)")
+            #expect(try await test.state.count("harm", ["repaired": ["$exists": false]]) == 0)
+        }
+    }
+
+    @Test func aRefusalNamesTheRemedyAndStatusWhyAJobStopped() async throws {
+        try await BudgetCase.withTasks { test in
+            let refused = try await BudgetCase.run(test)
+            #expect(refused.exitCode == 1)
+            let remedies = ["shipshape deployed job", "shipshape undo", "terminate and re-enable sync", "shipshape tune job"]
+            for remedy in remedies { #expect(refused.errors.contains(remedy), "\(remedy): \(refused.errors)") }
+            let stopped = try await BudgetCase.run(test, "--allow-unsync", "200")
+            #expect(stopped.exitCode == 75)
+            for remedy in remedies { #expect(stopped.output.contains(remedy), "\(remedy): \(stopped.output)") }
+            #expect(stopped.output.contains("to run it again does not help before there is room"), "\(stopped.output)")
+            let status = try await test.status()
+            #expect(status["stopped_by"]?.text?.contains("the limit of unsynced documents") == true, "\(status)")
+            let text = try await test.steer("status", "job")
+            #expect(text.output.contains("stopped by the limit of unsynced documents"), "\(text.output)")
+            #expect(text.output.contains("provisional"), "\(text.output)")
+        }
+    }
+}
