@@ -48,8 +48,13 @@ struct TargetRule: Hashable, Sendable {
 
     /// What is added to a step's description.
     var words: String {
-        (nullsToo ? ", over nulls too" : "")
-            + (whenPresent == .report ? "" : ", \(whenPresent.rawValue) what is there")
+        let words: String =
+            switch whenPresent {
+            case .report: ""
+            case .keep, .replace: ", \(whenPresent.rawValue) what is there"
+            case .refresh: ", refreshed while it is what the job wrote"
+            }
+        return (nullsToo ? ", over nulls too" : "") + words
     }
 
     /// What is lost of the target by it; `nil` where nothing is.

@@ -119,6 +119,63 @@ import Testing
         }
     }
 
+    /// Writes an app's collection with a link or none.
+    private func write(
+        _ name: String, _ schema: String, linking field: String? = nil, to target: String = "", version: String,
+        test: BackfillCase
+    ) throws {
+        let folder = test.folder.appending(version).appending(test.database.name).appending(name).string
+        try FileManager.default.createDirectory(atPath: folder, withIntermediateDirectories: true)
+        try schema.write(toFile: "\(folder)/schema.json", atomically: true, encoding: .utf8)
+        guard let field else { return }
+        let ref = "#/relationship/mongodb-atlas/\(test.database.name)/\(target)"
+        try "{\"\(field)\": {\"ref\": \"\(ref)\", \"foreign_key\": \"_id\", \"is_list\": false}}".write(
+            toFile: "\(folder)/relationships.json", atomically: true, encoding: .utf8)
+    }
+
+    private func planFolders(_ test: BackfillCase, _ flags: String...) async throws -> ProgramRun {
+        try await Program.run(
+            [
+                "plan", test.folder.appending("old").string, test.folder.appending("new").string, "--out",
+                test.folder.appending("jobs").string,
+            ] + flags)
+    }
+
+    @Test func anEmbeddingThatNeedsADecisionIsADraft() async throws {
+        try await Mongod.shared.withBackfill { test in
+            let dog = schema("Dog", [], [property("name", "string")])
+            let link = schema("Person", [], [property("dog", "int")])
+            let embedded = schema(
+                "Person", [], ["\"dog\": {\"title\": \"Dog\", \"bsonType\": \"object\", \"properties\": {\(property("name", "string"))}}"])
+            try write("Person", link, linking: "dog", to: "Dog", version: "old", test: test)
+            try write("Dog", dog, version: "old", test: test)
+            try write("Person", embedded, version: "new", test: test)
+            let planned = try await planFolders(test)
+            #expect(planned.exitCode == 1, "\(planned.errors)")
+            #expect(!planned.output.contains("No job is needed"), "\(planned.output)")
+            #expect(planned.output.contains("a draft, all of it a comment"), "\(planned.output)")
+            let file = test.folder.appending("jobs/after-deploy/\(test.database.name).Person-after-deploy.yml").string
+            let text = try String(contentsOfFile: file, encoding: .utf8)
+            #expect(text.contains("# - embed: {field: dog, from: \(test.database.name).Dog}"), "\(text)")
+            #expect(text.split(separator: "\n").allSatisfy { $0.drop { $0 == " " }.hasPrefix("#") }, "\(text)")
+        }
+    }
+
+    @Test func aLinkIsConvertedOnlyTogetherWithTheKeysOfItsTarget() async throws {
+        try await Mongod.shared.withBackfill { test in
+            let dog = schema("Dog", [], [property("name", "string")])
+            for (version, type) in [("old", "int"), ("new", "string")] {
+                let person = schema("Person", [], [property("dog", type)])
+                try write("Person", person, linking: "dog", to: "Dog", version: version, test: test)
+                try write("Dog", dog, version: version, test: test)
+            }
+            let planned = try await planFolders(test)
+            #expect(planned.exitCode == 1, "\(planned.errors)")
+            #expect(planned.output.contains("whose _id keeps its type"), "\(planned.output)")
+            #expect(!planned.output.contains("No job is needed"), "\(planned.output)")
+        }
+    }
+
     @Test func whatAStepCannotChangeIsCountedByDocuments() async throws {
         try await Mongod.shared.withBackfill { test in
             try await test.database.fill("people", count: 10) {

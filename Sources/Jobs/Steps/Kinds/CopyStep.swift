@@ -30,7 +30,8 @@ package struct CopyStep: StepKind {
 
     package func body() -> StepBody {
         let (source, target) = (Expression.field(from), Expression.field(to))
-        let present = from.isReachable && !source.isMissing
+        // Where a null is no value, it is none in the source either.
+        let present = from.isReachable && !(rule.nullsToo ? source.isMissingOrNull : source.isMissing)
         return StepBody(
             wanted: present && rule.isWanted(source, in: target), value: source, isConcerned: present,
             conflicts: [rule.conflict(source, in: target, where: present && !isConverted(target, from: source))]

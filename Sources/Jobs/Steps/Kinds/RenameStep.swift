@@ -29,7 +29,7 @@ package struct RenameStep: StepKind {
 
     /// The pairs that differ are told once, by the removal.
     package var parts: [any StepKind] {
-        [copy, RemoveCopiedStep(from: from, to: to, reports: rule.whenPresent != .keep)]
+        [copy, RemoveCopiedStep(from: from, to: to, reports: rule.whenPresent != .keep, nullsToo: rule.nullsToo)]
     }
 
     private var copy: CopyStep {
@@ -59,6 +59,8 @@ package struct RemoveCopiedStep: StepKind {
     let to: FieldPath
     /// Whether a pair that differs is trouble.
     let reports: Bool
+    /// Whether a null goes, too, whatever the second field holds.
+    var nullsToo = false
 
     package var target: FieldPath { from }
     package var source: FieldPath? { to }
@@ -74,14 +76,17 @@ package struct RemoveCopiedStep: StepKind {
         let present = from.isReachable && !first.isMissing
         let paired = present && to.isReachable && !second.isMissing
         let isSame = Expression.same(second, first)
-        let isIdentical = Expression.identical(second, first)
+        let isNothing = nullsToo ? first.isMissingOrNull : .constant(false)
+        let isIdentical = nullsToo ? isNothing || .identical(second, first) : .identical(second, first)
         return StepBody(
             wanted: paired && isIdentical, value: .removed,
             // What has no second field was told by the copy.
             isConcerned: .constant(false),
             conflicts: [
-                (reports ? .targetDiffers : .targetKept, paired && !isSame),
-                (.tooDeep, .all([paired, isSame, !isIdentical])),
+                (
+                    reports ? .targetDiffers : .targetKept,
+                    nullsToo ? .all([paired, !isNothing, !isSame]) : paired && !isSame
+                ), (.tooDeep, .all([paired, isSame, !isIdentical])),
             ])
     }
 }
