@@ -27,6 +27,14 @@ package struct RetryPolicy: Sendable {
         (self.passes, self.onRetry, self.whenStopped) = (passes, onRetry, whenStopped)
     }
 
+    /// The policy for operations of which more failures pass.
+    package func passing(_ more: @Sendable @escaping (any Error) -> Bool) -> RetryPolicy {
+        let passes = passes
+        return RetryPolicy(
+            limit: limit, stop: stop, lost: lost, passes: { passes($0) || more($0) }, onRetry: onRetry,
+            whenStopped: whenStopped)
+    }
+
     /// Runs `operation` until it succeeds, fails for good, or the time is over.
     ///
     /// Only what may be repeated belongs here: an operation that failed may have been done.

@@ -25,7 +25,7 @@ package struct RangeStore {
     }
 
     /// The job's undo; `nil` when none was begun.
-    func undoing() throws(MongoError) -> Undoing? {
+    package func undoing() throws(MongoError) -> Undoing? {
         try client.first("ranges", ["_id": range])?["undo"]?.document.map(Undoing.init)
     }
 

@@ -24,8 +24,8 @@ package struct Undoing: Hashable {
         removed = document["removed"]?.integer ?? 0
     }
 
-    /// Why the job cannot run.
-    func refusal(of job: String) -> BackfillError {
+    /// Why the job neither runs nor is steered.
+    package func refusal(of job: String) -> BackfillError {
         let state = ended.map { "was undone at \($0)" } ?? "is being undone"
         let way =
             ended == nil ? "end it with: shipshape undo \(job)" : "to do it once more, give the job a new name"

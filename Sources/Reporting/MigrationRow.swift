@@ -6,7 +6,7 @@ import JobState
 struct MigrationRow {
     var file: String
     var job: String
-    /// `pending`, what a begun job is doing, `applied`, or `applied, with findings`.
+    /// `pending`, what a begun job is doing, `applied`, or `applied, with findings`; then what became of it in an undo.
     var state: String
     var at: ServerTime?
     var by: String?
@@ -22,15 +22,17 @@ struct MigrationRow {
                     file: item.entry.file, job: item.entry.name,
                     state: status.map { "pending, \($0.state.rawValue)" } ?? "pending", digest: "-")
             }
-            return MigrationRow(applied, file: item.entry.file, digest: item.isChanged ? "changed" : "ok")
-        } + plan.missing.map { MigrationRow($0, file: $0.file, digest: "missing file") }
+            return MigrationRow(applied, begun, file: item.entry.file, digest: item.isChanged ? "changed" : "ok")
+        } + plan.missing.map { MigrationRow($0, begun, file: $0.file, digest: "missing file") }
     }
 }
 
 extension MigrationRow {
-    private init(_ applied: AppliedJob, file: String, digest: String) {
+    private init(_ applied: AppliedJob, _ begun: [JobStatus], file: String, digest: String) {
+        let undo = begun.first { $0.job == applied.job }.flatMap { [.undoing, .undoStopped, .undone].contains($0.state) ? $0.state : nil }
+        let state = applied.hasFindings ? "applied, with findings" : "applied"
         self.init(
-            file: file, job: applied.job, state: applied.hasFindings ? "applied, with findings" : "applied",
+            file: file, job: applied.job, state: undo.map { "\(state), then \($0.rawValue)" } ?? state,
             at: applied.mark.at, by: applied.mark.by.printable, digest: digest)
     }
 }

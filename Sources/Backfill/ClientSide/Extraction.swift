@@ -74,6 +74,8 @@ struct Extraction: ClientTransform {
             }
             times[object, default: 0] += 1
             guard object["_id"] == nil || step.id == .field("_id") else { return Children(reason: .ownID) }
+            // The server would put its time there, and nobody would know the document again.
+            guard !object.values.contains(.timestamp(0)) else { return Children(reason: .emptyTimestamp) }
             guard let id = id(of: object, number: times[object] ?? 1, in: document, context) else {
                 return Children(reason: .noID)
             }

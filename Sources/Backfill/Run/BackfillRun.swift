@@ -104,6 +104,7 @@ struct BackfillRun: ~Copyable {
             needing = try look()
         } while true
         if kernel.stop.isRaised { return .signal }
+        try checkCollection()
         try kernel.renew(setting: RangeChange.ending(isDone: needing == 0))
         return needing.flatMap { $0 > 0 ? .arrivals($0) : nil }
     }
@@ -171,6 +172,20 @@ struct BackfillRun: ~Copyable {
         return survey.map { _ in 0 }
     }
 
+    /// Refuses to go on over a collection that was dropped meanwhile, or created anew.
+    private func checkCollection() throws {
+        let (namespace, uuid) = (job.job.namespace, plan.collectionUUID)
+        let found = try kernel.retrying {
+            try kernel.client.listCollections(
+                of: namespace.database, options: ["filter": ["name": .string(namespace.collection)]])
+        }
+        guard found.first?.uuid != uuid || found.isEmpty else { return }
+        throw BackfillError(
+            .bindingChanged,
+            "job \"\(job.job.name)\" cannot go on: \(namespace) was dropped"
+                + "\(found.isEmpty ? "" : " and created anew") while it ran")
+    }
+
     /// Looks at the whole collection for documents that still need the job: what arrived or changed meanwhile, without those
     /// that this run has skipped.
     private mutating func look() throws -> Int {
@@ -227,6 +242,8 @@ extension BackfillRun {
         while true {
             if let stop = try kernel.waitForThrottle() { return stop }
             takeOver()
+            // Where the server does not compare it with each write.
+            if !plan.checksUUID { try checkCollection() }
             // What a reader had ahead of smaller limits is cut to them.
             let fresh = queue.isEmpty ? try next(&self, pacing.amount) : []
             if !fresh.isEmpty {

@@ -20,6 +20,7 @@ extension CompiledJob {
                 ).located(at: step.location)
             }
         }
+        try checkSize()
         guard wireVersion < Self.wireVersionOfDocuments, let step = steps.first(where: { $0.client != nil }) else {
             return
         }
@@ -30,4 +31,26 @@ extension CompiledJob {
                 + "their own"
         ).located(at: step.location)
     }
+
+    /// What a job's steps may come to as one aggregation: the server evaluates all of it for each document, and takes no
+    /// command of 16 MiB.
+    private static let largestCommand = 1 << 20
+
+    /// Refuses steps that build on each other until the server would not take them, or would be at each document for long.
+    private func checkSize() throws(BackfillError) {
+        var bytes = 0
+        for (index, step) in steps.enumerated() {
+            bytes += step.needs.bson.byteCountInCommand + (step.client == nil ? BSONValue.object(step.stage).byteCountInCommand : 0)
+            guard bytes > Self.largestCommand else { continue }
+            throw BackfillError(
+                .schemaMismatch,
+                "the job has too many steps that build on each other: with \"\(step.step)\", the \(index + 1)th, they come to "
+                    + "more than a server evaluates for each document; put this one and those behind it into a job of their own"
+            ).located(at: step.location)
+        }
+    }
+}
+
+extension BSONValue {
+    fileprivate var byteCountInCommand: Int { BSONDocument(CollectionOfOne(("", self))).bytes.count }
 }

@@ -48,6 +48,7 @@ extension JobRegistry {
     /// Records that a job's next schema is now the active one: its budget judges harm by it from the next chunk on.
     /// - Throws: ``BackfillError`` when no such job was begun; ``MongoError``.
     package func deployed(_ job: String, by evidence: DeployEvidence) throws {
+        try checkNotUndone(job)
         let isVerified = evidence == .validator
         try steer(
             job,

@@ -85,6 +85,7 @@ extension JobRegistry {
     /// Asks a job to wait until `resume`.
     /// - Throws: ``BackfillError`` when no such job was begun; ``MongoError``.
     package func pause(_ job: String, note: String?) throws {
+        try checkNotUndone(job)
         var fields: BSONDocument = [:]
         if let note { fields = ["note": .string(note)] }
         try steer(
@@ -99,6 +100,12 @@ extension JobRegistry {
         guard let paused = Control(record).paused else { return nil }
         try steer(job, ["control.paused": "$$REMOVE"], "resumed")
         return paused
+    }
+
+    /// Refuses to steer a job that was undone: it never runs again.
+    func checkNotUndone(_ job: String) throws {
+        guard let undo = try store(job).ranges.undoing(), undo.ended != nil else { return }
+        throw undo.refusal(of: job)
     }
 
     func steer(_ job: String, _ changes: BSONDocument, _ what: String) throws {
@@ -120,6 +127,7 @@ extension JobRegistry {
     /// Sets limits of a started job; one without a value goes back to the file's.
     /// - Throws: ``JobError`` for a limit that the job file could not state so; ``BackfillError``; ``MongoError``.
     package func tune(_ job: String, _ changes: [LimitOverride]) throws {
+        try checkNotUndone(job)
         let (parsed, control) = try read(job)
         let known = parsed.limits.entries.map(\.name)
         for change in changes where !known.contains(change.name) { throw Self.unknownLimit(change.name, among: known) }

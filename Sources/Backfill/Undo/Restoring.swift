@@ -11,6 +11,8 @@ struct Restoring {
     let groupIndex: Int
     /// The document as it was read: whole, or of it the fields that matter.
     let current: BSONDocument
+    /// Whether it has to be all as it was read: judged to do no harm only as it is.
+    var isWatched = false
 
     /// The document with the changed fields as they were.
     func restored() throws(BSONError) -> BSONDocument { try group.restored(current) }
@@ -33,6 +35,7 @@ struct Restoring {
             conditions.append(try .isExactly(first.current))
             update = [["$replaceWith": ["$literal": .object(try first.restored())]]]
         } else {
+            if first.isWatched { conditions.append(try .isExactly(first.current)) }
             let now = try group.fields(of: first.current)
             conditions += try Expression.areExactly(group.names, asIn: now)
             var changes: [(String, BSONValue)] = []

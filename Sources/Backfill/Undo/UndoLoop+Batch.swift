@@ -41,6 +41,8 @@ extension UndoLoop {
             case .due(let document, let isUncertain):
                 due.append(document)
                 if isUncertain { tally.include(document.id) }
+            // Of a batch that was cut off and begun again.
+            case .asBefore where sent.contains(entry.id): tally.restored += 1
             case .asBefore: tally.asBefore += 1
             case .settled: break
             case .left(let reason): left.append((entry.id, UndoReport.LeftDocument(reason: reason)))
@@ -131,6 +133,7 @@ extension UndoLoop {
         var due = all
         var (isGrouped, isDone) = (true, false)
         for _ in 0..<4 where !due.isEmpty {
+            sent.formUnion(due.map(\.id))
             let outcome = try write(due, grouped: isGrouped)
             guard let outcome else { return false }
             for (id, code) in outcome.refused {
@@ -140,7 +143,9 @@ extension UndoLoop {
                 isDone = true
                 break
             }
-            // Some changed meanwhile, or are refused, or the reply is not to be relied on: look again.
+            // Some changed meanwhile, or are refused, or the reply is not to be relied on: look again. What was judged is
+            // judged again.
+            if budget != nil, outcome.refused.isEmpty, isGrouped { return false }
             isGrouped = false
             let refused = Set(outcome.refused.map(\.id))
             due.removeAll { refused.contains($0.id) }

@@ -114,12 +114,13 @@ extension UndoLoop {
         )
     }
 
-    /// Documents that are restored alike; one whose place among its fields matters stands alone.
+    /// Documents that are restored alike; one whose place among its fields matters stands alone, and so does one that has to
+    /// be as it was.
     private static func groups(_ documents: [Restoring]) -> [[Restoring]] {
         var alike: [Int: [Restoring]] = [:]
         var alone: [[Restoring]] = []
         for document in documents {
-            if document.group.places == nil {
+            if document.group.places == nil, !document.isWatched {
                 alike[document.groupIndex, default: []].append(document)
             } else {
                 alone.append([document])
@@ -136,9 +137,13 @@ extension UndoLoop {
     mutating func reserve(_ due: inout [Restoring]) throws -> (id: BSONValue, headroom: Headroom)? {
         guard let budget, let active = budget.job.active, !due.isEmpty else { return nil }
         var harmful: [BSONValue] = []
-        for document in due {
+        for (index, document) in due.enumerated() {
             let after = try document.restored()
-            if try active.check(document.current.view) != .certain, try active.check(after.view) == .certain {
+            guard try active.check(after.view) == .certain else { continue }
+            // One that fails already takes no room, unless it is repaired before it is written.
+            if try active.check(document.current.view) == .certain {
+                due[index].isWatched = true
+            } else {
                 harmful.append(document.id)
             }
         }

@@ -32,6 +32,9 @@ struct UndoLoop: ~Copyable {
     /// The documents that this undo restored, by a hash: what a newer entry gave back, an older one does not miss.
     var restored: Set<Int> = []
 
+    /// The documents of the batch at hand for which a write was sent.
+    var sent: Set<BSONValue> = []
+
     /// The most documents that are kept in mind.
     static let mostRestored = 2_000_000
     /// The most entries of a batch.
@@ -59,7 +62,9 @@ struct UndoLoop: ~Copyable {
                 kernel.restart()
                 let entries = part.entries[done..<min(done + batch, part.entries.count)]
                 switch try undo(entries, of: part) {
-                case .done(let count): done += count
+                case .done(let count):
+                    done += count
+                    sent = []
                 case .tooSlow:
                     batch = max(1, batch / 2)
                     continue

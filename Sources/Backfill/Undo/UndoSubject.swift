@@ -51,7 +51,7 @@ struct UndoSubject {
         if let later = try store.jobs.laterWriter(of: record) {
             throw BackfillError(
                 .undoRefused,
-                "job \"\(name)\" cannot be undone: the job \"\(later)\" wrote the same fields of \(namespace) later; undo "
+                "job \"\(name)\" cannot be undone: the later job \"\(later)\" wrote the same fields of \(namespace); undo "
                     + "that one first: shipshape undo \(later)")
         }
         let target = try Target.find(namespace, on: store.client.client)

@@ -38,7 +38,10 @@ package struct Expression: Hashable, Sendable {
     }
 
     /// The type's alias: `missing` for what is not there.
-    package var type: Expression { Expression(["$type": bson]) }
+    package var type: Expression {
+        // A list would be taken for the operator's arguments.
+        if case .array = bson { Expression(["$type": .array(of: [bson])]) } else { Expression(["$type": bson]) }
+    }
 
     /// Whether the type is one of these aliases.
     package func hasType(_ aliases: String...) -> Expression { hasType(among: aliases) }

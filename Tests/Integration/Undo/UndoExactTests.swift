@@ -71,15 +71,16 @@ import Testing
                 try await test.database.set("people", id, ["a": mine])
             }
             #expect(run.exitCode == 0, "\(run.errors)")
-            #expect(try await test.undo().exitCode == 1)
+            #expect(try await test.undo().exitCode == 0)
             #expect(try await test.database.documents("people") == [["_id": id, "a": mine, "z": 1]])
         }
     }
 
-    /// Two documents of 9 MB among small ones: what fits into a command is taken back, the rest is listed.
+    /// Two documents of 9 MB among small ones: what fits into a command is taken back, though perhaps at the document's end,
+    /// and the rest is listed.
     @Test(
         arguments: [
-            (#"default: {field: email, value: ""}"#, []), ("unset: {field: big}", []), ("unset: {field: a}", [1, 2]),
+            (#"default: {field: email, value: ""}"#, []), ("unset: {field: big}", []), ("unset: {field: a}", []),
             ("wrap: {field: big}", [1, 2]),
         ] as [(String, [BSONValue])])
     func aLargeDocumentStopsNothing(_ step: String, _ refused: [BSONValue]) async throws {
@@ -95,7 +96,8 @@ import Testing
             #expect(report["restored"]?.integer == 4 - refused.count)
             let after = try await test.database.documents("people")
             for (now, was) in zip(after, original) where !refused.contains(was["_id"] ?? .null) {
-                #expect(now == was)
+                let isLarge = was["_id"] == 1 || was["_id"] == 2
+                #expect(isLarge && step == "unset: {field: a}" ? try now.hasFields(of: was) : now == was)
             }
         }
     }
@@ -143,5 +145,13 @@ import Testing
             #expect(try await BudgetCase.recorded(test).isEmpty)
             #expect(try await BudgetCase.harmed(test).isEmpty)
         }
+    }
+}
+
+extension BSONDocument {
+    /// Whether both have the same fields, in any order.
+    fileprivate func hasFields(of other: BSONDocument) throws -> Bool {
+        let names = try elements().map(\.name)
+        return try names.sorted() == other.elements().map(\.name).sorted() && names.allSatisfy { self[$0] == other[$0] }
     }
 }

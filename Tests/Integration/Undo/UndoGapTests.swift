@@ -28,8 +28,8 @@ import Testing
             let undo = try await test.undo(flags: ["--output", "json"])
             let told = try test.report(undo)
             #expect(told["written_without_journal"]?.document?.values == [])
-            #expect(
-                told["left_alone"]?.document?.values.compactMap { $0.document?["documents"] } == [.integer(gone.count)])
+            // What went before the write was never the job's.
+            #expect(told["left_alone"]?.document?.values == [])
             let original = (0..<50).filter { !gone.contains($0) }.map { document($0) } + more
             #expect(Set(try await test.database.documents("people")) == Set(original))
             #expect(Set(changed).intersection(original).count <= 2, "the job did its work on all that need it")

@@ -47,7 +47,7 @@ import Testing
                     try await test.state.run(["drop": "jobs"])
                 }
             }
-            #expect(first.exitCode == 78, "\(first.status): \(first.errors)")
+            #expect(first.exitCode == 65, "\(first.status): \(first.errors)")
             let run = try await test.backfill("job", "--restart")
             #expect(run.exitCode == 0, "\(run.errors)")
             let undone = try await test.undo(flags: ["--include-uncertain"])

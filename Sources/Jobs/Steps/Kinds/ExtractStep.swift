@@ -82,7 +82,7 @@ extension YAMLNode {
 
 extension ExtractStep: ClientComputation {
     package var reasons: [CompiledStep.Reason] {
-        [.otherDocument, .unfitChild] + (id == .field("_id") ? [] : [.ownID])
+        [.otherDocument, .unfitChild, .emptyTimestamp] + (id == .field("_id") ? [] : [.ownID])
             + (id.isGenerated ? [] : [.noID])
     }
 

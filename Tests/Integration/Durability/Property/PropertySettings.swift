@@ -9,6 +9,9 @@ enum PropertySettings {
     /// `SHIPSHAPE_CASES`: so many instead of the usual number.
     static let cases = number("SHIPSHAPE_CASES").map(Int.init) ?? TestScale.pick(8, full: 100, torture: 1_000)
 
+    /// The same for jobs whose every event is judged: some 2,500 events each.
+    static let eventCases = number("SHIPSHAPE_CASES").map(Int.init) ?? TestScale.pick(2, full: 8, torture: 40)
+
     /// The first of the seeds, which follow each other: always the same, so that a change is blamed for what it breaks alone.
     ///
     /// `SHIPSHAPE_FIRST_SEED` looks for what no run has found yet.

@@ -1,0 +1,298 @@
+import BSON
+import Conformance
+import Foundation
+import Mongo
+import TestSupport
+
+@testable import Backfill
+
+/// One random job beside four writers, killed and resumed, then undone beside them: each change event is judged by its
+/// images.
+struct UndoEventsCase {
+    /// What the events of a case came to.
+    struct Result: Sendable {
+        var events = 0
+        /// Events of runs and of undos.
+        var written = 0
+        var restored = 0
+        /// Changes of undo where users had changed a field of the job's and then left it as the job had: nobody can know.
+        var chances = 0
+        /// Documents that the undo named.
+        var named = 0
+        /// What a run or an undo took from a user, or what undo left of the job without naming it.
+        var violations: [String] = []
+    }
+
+    /// Every write of a user leaves a number here that no other one does; the job never writes it.
+    static let mark = "w"
+    static let collection = "c"
+
+    let seed: UInt64
+    let test: BackfillCase
+    private var random: Randomness
+    private var documents: PropertyDocuments
+    private let steps: [ModelStep]
+    private let targets: Set<String>
+    private let start: BSONValue
+    private var trail: [String] = []
+
+    init(seed: UInt64, in test: BackfillCase, documents count: Int) async throws {
+        var random = Randomness(seed: seed)
+        documents = PropertyDocuments(random: Randomness(seed: random.next()), ids: .numbers)
+        documents.repeatsNames = false
+        let job = ModelJob.random(using: &random)
+        var steps = job.steps
+        if random.percent(40) {
+            let step = try Self.clientStep(random.below(3), in: test)
+            if !steps.contains(where: { step.overlaps($0) }) { steps.append(step) }
+        }
+        let reply = try await test.database.run([
+            "create": .string(Self.collection), "changeStreamPreAndPostImages": ["enabled": true],
+        ])
+        start = try reply["operationTime"] ?? { throw PropertyViolation(kind: .ending, description: "no time") }()
+        let first = (0..<count).map { _ in BSONValue.object(documents.document()) }
+        do {
+            try await test.database.run([
+                "insert": .string(Self.collection), "documents": .array(of: first), "ordered": false,
+            ])
+        } catch let error as MongoError where !error.isTransient {}  // some have an `_id` that another has already
+        try test.job(on: Self.collection, steps: steps.map(\.yaml), limits: job.limits)
+        targets = Set(steps.flatMap { [$0.target] + [$0.source].compactMap(\.self) + $0.others }.map { $0.components[0] })
+        (self.seed, self.test, self.random, self.steps) = (seed, test, random, steps)
+    }
+
+    private static func clientStep(_ kind: Int, in test: BackfillCase) throws -> ModelStep {
+        let (yaml, target) =
+            [
+                ("default: {field: key, generate: uuid}", "key"), ("convert: {field: d, to: uuid}", "d"),
+                ("extract: {field: e, to: \(test.database.name).kids, generate: objectId}", "e"),
+            ][kind]
+        return ModelStep(yaml: yaml, target: try FieldPath(target), source: nil, find: nil)
+    }
+
+    // MARK: What happens
+
+    mutating func run() async throws -> Result {
+        let writers = UndoEventsWriters(test.database, targets: targets.sorted() + ["a", "e", "l", "free"])
+        for _ in 0..<1 + random.below(3) {
+            let fault = "any:\(random.pick([1 + random.below(20), 1 + random.below(150)])):kill"
+            trail.append("killed at \(fault)")
+            _ = try await beside(writers, times: 60) { case_, during in
+                try await case_.program(["backfill", case_.test.path()], ["--lease-ttl", "1s"], fault, during)
+            }
+        }
+        let last = try await beside(writers, times: 60) { case_, during in
+            try await case_.program(["backfill", case_.test.path()], ["--lease-ttl", "20s"], nil, during)
+        }
+        // A list of steps may not fit the documents, or be refused as such.
+        guard let code = last.exitCode, [0, 1, 75].contains(code) else {
+            throw violation("the run ended with \(last.status): \(last.errors)")
+        }
+        try await test.waitForLeaseEnd()
+        try await test.mongod.waitForNoCommand(of: test.appName)
+        try await writers.mark("undo")
+        if random.percent(40) {
+            let fault = "any:\(1 + random.below(40)):kill"
+            trail.append("undo killed at \(fault)")
+            _ = try await beside(writers, times: 30) { case_, during in
+                try await case_.program(["undo", "job"], ["--lease-ttl", "1s"], fault, during)
+            }
+        }
+        let undo = try await beside(writers, times: 60) { case_, during in
+            try await case_.program(["undo", "job"], ["--lease-ttl", "20s"], nil, during)
+        }
+        guard let code = undo.exitCode, code < 2 else {
+            throw violation("the undo ended with \(undo.status): \(undo.errors)")
+        }
+        try await writers.mark("end")
+        return try await judge()
+    }
+
+    private func beside(
+        _ writers: UndoEventsWriters, times: Int,
+        _ body: (UndoEventsCase, (LiveProgram) async throws -> Void) async throws -> ProgramRun
+    ) async throws -> ProgramRun {
+        var random = random
+        let seeds = (0..<4).map { _ in random.next() ^ UInt64.random(in: 0 ... .max) }
+        let documents = documents
+        return try await body(self) { _ in
+            try await withThrowingTaskGroup(of: Void.self) { group in
+                for (number, seed) in seeds.enumerated() {
+                    group.addTask { try await writers.write(number, times, seed, documents) }
+                }
+                try await group.waitForAll()
+            }
+        }
+    }
+
+    private func program(
+        _ command: [String], _ lease: [String], _ fault: String?, _ during: (LiveProgram) async throws -> Void
+    ) async throws -> ProgramRun {
+        let flags = [
+            "--uri", test.uri, "--state-database", test.state.name, "--yes", "--ledger", "none", "--lease-wait", "3m",
+        ]
+        return try await Program.run(command + flags + lease, fault: fault, meanwhile: during)
+    }
+
+    private func violation(_ text: String) -> PropertyViolation {
+        PropertyViolation(
+            kind: .undo,
+            description: "\(text)\n  steps: \(steps.map(\.yaml))\n  after: \(trail.joined(separator: "; "))")
+    }
+
+    // MARK: Judging
+
+    private func judge() async throws -> Result {
+        let start = start
+        let namespace = test.database.namespace(Self.collection)
+        let targets = targets
+        var result = try await test.database.pool.run { client in
+            let stage: BSONValue = [
+                "fullDocument": "whenAvailable", "fullDocumentBeforeChange": "whenAvailable",
+                "startAtOperationTime": start,
+            ]
+            var cursor = client.collection(namespace).aggregate([["$changeStream": stage]])
+            var judge = UndoEventsJudge(targets: targets)
+            while let event = try cursor.nextDocument() { if try judge.take(event) { break } }
+            return judge
+        }
+        let named = try await test.state.documents("leftalone").compactMap { $0["_id"]?.document?["id"] }
+        result.end(naming: Set(named.map { BSONDocument([("", $0)]) }))
+        result.result.violations = result.result.violations.map { violation($0).description }
+        return result.result
+    }
+}
+
+/// Users who write whatever they like, and sometimes just what a job would.
+actor UndoEventsWriters {
+    private let database: TestDatabase
+    private let targets: [String]
+    private var number = 0
+
+    init(_ database: TestDatabase, targets: [String]) { (self.database, self.targets) = (database, targets) }
+
+    private func next() -> BSONValue {
+        number += 1
+        return .integer(number)
+    }
+
+    func mark(_ name: String) async throws {
+        try await database.run(["insert": "c", "documents": [["_id": .string(name), "w": next()]]])
+        if name != "end" { try await database.run(["delete": "c", "deletes": [["q": ["_id": .string(name)], "limit": 1]]]) }
+    }
+
+    nonisolated func write(_ writer: Int, _ times: Int, _ seed: UInt64, _ some: PropertyDocuments) async throws {
+        var random = Randomness(seed: seed)
+        var documents = some
+        documents.random = Randomness(seed: random.next())
+        for _ in 0..<times {
+            try await Task.sleep(for: .milliseconds(random.below(6)))
+            let id = BSONValue.integer(random.below(600) - 100)
+            let mark = await next()
+            let command: BSONDocument
+            switch random.below(10) {
+            case 0: command = ["delete": "c", "deletes": [["q": ["_id": id], "limit": 1]]]
+            case 1, 2:
+                // In the place of one that goes, or anew.
+                _ = try? await database.run(["delete": "c", "deletes": [["q": ["_id": id], "limit": 1]]])
+                let body = documents.fields(behind: [("_id", id), ("w", mark)])
+                command = ["insert": "c", "documents": [.object(body)]]
+            case 3:
+                let body = documents.fields(behind: [("_id", id), ("w", mark)])
+                command = ["update": "c", "updates": [["q": ["_id": id], "u": .object(body)]]]
+            case 4, 5, 6:
+                let change: BSONValue = ["$unset": [random.pick(targets): ""], "$set": ["w": mark]]
+                command = ["update": "c", "updates": [["q": ["_id": id], "u": change]]]
+            default:
+                let set = BSONDocument([(random.pick(targets), documents.value()), ("w", mark)])
+                command = ["update": "c", "updates": [["q": ["_id": id], "u": ["$set": .object(set)]]]]
+            }
+            do { try await database.run(command) } catch let error as MongoError where !error.isTransient {}
+        }
+    }
+}
+
+/// Who wrote each field last, from the events in their order.
+struct UndoEventsJudge: Sendable {
+    let targets: Set<String>
+    var result = UndoEventsCase.Result()
+    /// By document and field, what the job found there each time, as long as no user has written the field since; `nil` for
+    /// a field that was not there.
+    private var found: [BSONDocument: [String: [BSONDocument?]]] = [:]
+    /// The same with what the job left, also once users have written the field, as long as the document stands.
+    private var made: [BSONDocument: [String: (left: BSONDocument?, found: [BSONDocument?])]] = [:]
+    private var isUndoing = false
+
+    init(targets: Set<String>) { self.targets = targets }
+
+    /// Takes the next event; true at the last.
+    mutating func take(_ event: BSONDocument) throws -> Bool {
+        guard let key = event["documentKey"]?.document, let id = key["_id"], let kind = event["operationType"]?.text else {
+            return false
+        }
+        if id == "end" { return true }
+        if id == "undo" { isUndoing = true }
+        result.events += 1
+        let document = BSONDocument([("", id)])
+        let before = event["fullDocumentBeforeChange"]?.document
+        let after = event["fullDocument"]?.document
+        guard kind == "update" || kind == "replace", let before, let after else {
+            guard kind == "insert" || kind == "delete" else { throw UndoEventsError.noImages }
+            (found[document], made[document]) = (nil, nil)
+            return false
+        }
+        let isUser = before[UndoEventsCase.mark].map { BSONDocument([("", $0)]) }
+            != after[UndoEventsCase.mark].map { BSONDocument([("", $0)]) }
+        let names = Set(try before.elements().map(\.name) + after.elements().map(\.name))
+        for name in names {
+            let (was, willBe) = (Self.field(name, of: before), Self.field(name, of: after))
+            guard was != willBe else { continue }
+            if isUser {
+                found[document]?[name] = nil
+            } else if !targets.contains(name) {
+                tell("the program changed \(name), which is not the job's", before, after)
+            } else if isUndoing {
+                let stack = found[document]?[name] ?? []
+                guard let index = stack.lastIndex(of: willBe) else {
+                    if let made = made[document]?[name], made.left == was, made.found.contains(willBe) {
+                        result.chances += 1
+                        continue
+                    }
+                    tell("undo changed \(name), which the job had not left so", before, after)
+                    continue
+                }
+                found[document]?[name] = index == 0 ? nil : Array(stack[..<index])
+            } else {
+                found[document, default: [:]][name, default: []].append(was)
+                made[document, default: [:]][name, default: (nil, [])].found.append(was)
+                made[document]?[name]?.left = willBe
+            }
+        }
+        if kind == "replace", isUser { made[document] = nil }
+        if !isUser { if isUndoing { result.restored += 1 } else { result.written += 1 } }
+        return false
+    }
+
+    /// What the job has changed still has to be named.
+    mutating func end(naming named: Set<BSONDocument>) {
+        result.named = named.count
+        for (document, fields) in found where !named.contains(document) {
+            for (name, stack) in fields where !stack.isEmpty {
+                result.violations.append("undo left \(name) of \(document.json) as the job made it, and names it nowhere")
+            }
+        }
+    }
+
+    private mutating func tell(_ what: String, _ before: BSONDocument, _ after: BSONDocument) {
+        result.violations.append("\(what): \(before.json) became \(after.json)")
+    }
+
+    private static func field(_ name: String, of document: BSONDocument) -> BSONDocument? {
+        document[name].map { BSONDocument([("", $0)]) }
+    }
+}
+
+enum UndoEventsError: Error {
+    /// The server keeps no images of the documents.
+    case noImages
+}

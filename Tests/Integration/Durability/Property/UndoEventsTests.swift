@@ -1,0 +1,34 @@
+import TestSupport
+import Testing
+
+/// Random jobs beside writers who delete, replace and insert anew, killed and then undone: neither a run nor an undo takes
+/// anything from a user, and what undo does not give back it names. Judged by the change events.
+@Suite struct UndoEventsTests {
+    @Test(.timeLimit(.minutes(TestScale.pick(30, full: 30, torture: 600)))) func undoTakesOnlyWhatIsTheJobs() async throws {
+        let first = PropertySettings.first
+        let count = PropertySettings.repeated == nil ? PropertySettings.eventCases : 1
+        let mongod = try await Mongod.shared
+        var sum = UndoEventsCase.Result()
+        for seed in (0..<count).map({ first + UInt64($0) }) where sum.violations.count < 3 {
+            do {
+                let result = try await mongod.withBackfill { test in
+                    var one = try await UndoEventsCase(seed: seed, in: test, documents: 500)
+                    return try await one.run()
+                }
+                sum.events += result.events
+                sum.written += result.written
+                sum.restored += result.restored
+                sum.named += result.named
+                sum.chances += result.chances
+                sum.violations += result.violations.prefix(3).map { "SHIPSHAPE_SEED=\(seed): \($0)" }
+            } catch {
+                sum.violations.append("SHIPSHAPE_SEED=\(seed): \(error)")
+            }
+        }
+        print(
+            "undo events: \(sum.events) in \(count) jobs from seed \(first), \(sum.written) by runs, \(sum.restored) by "
+                + "undos, \(sum.named) documents named, \(sum.chances) changes back to what users had left as the job did")
+        #expect(sum.restored > 0)
+        #expect(sum.violations.isEmpty, "\(sum.violations.joined(separator: "\n"))")
+    }
+}
