@@ -44,13 +44,15 @@ struct UndoEventsCase {
         var steps = job.steps
         if random.percent(40) {
             let step = try Self.clientStep(random.below(3), in: test)
-            if !steps.contains(where: { step.overlaps($0) }) { steps.append(step) }
+            let isFree = !job.steps.contains { step.overlaps($0) }
+            if isFree { steps.append(step) }
         }
         let reply = try await test.database.run([
             "create": .string(Self.collection), "changeStreamPreAndPostImages": ["enabled": true],
         ])
         start = try reply["operationTime"] ?? { throw PropertyViolation(kind: .ending, description: "no time") }()
-        let first = (0..<count).map { _ in BSONValue.object(documents.document()) }
+        var first: [BSONValue] = []
+        for _ in 0..<count { first.append(.object(documents.document())) }
         do {
             try await test.database.run([
                 "insert": .string(Self.collection), "documents": .array(of: first), "ordered": false,
