@@ -52,7 +52,8 @@ package enum RangeChange {
             case .cleanup: "$state"
             }
         let taken: BSONDocument = [
-            "lease": lease, "state": .string(state), "stopped": "$$REMOVE", "waiting": "$$REMOVE", "active": "$$NOW", "recent": fresh,
+            "lease": lease, "state": .string(state), "stopped": "$$REMOVE", "waiting": "$$REMOVE", "active": "$$NOW",
+            "recent": fresh,
         ]
         guard use == .undo else { return taken }
         return taken.appending("undo", ["$ifNull": ["$undo", ["begun": "$$NOW"]]])

@@ -205,7 +205,8 @@ extension ReservationStore {
         ] as [([BSONValue], Bool, BSONDocument)] {
             for slice in ids.commandSlices() {
                 let changed = records(
-                    of: namespace, by: jobs, ["_id.id": ["$in": .array(of: slice)], "repaired": ["$exists": .bool(isNoted)]])
+                    of: namespace, by: jobs,
+                    ["_id.id": ["$in": .array(of: slice)], "repaired": ["$exists": .bool(isNoted)]])
                 try client.set("harm", changed, change)
             }
         }
@@ -232,7 +233,10 @@ extension ReservationStore {
                 "harm",
                 where: records(
                     of: namespace, by: jobs,
-                    ["_id.id": ["$in": .array(of: slice)], "seen": false, "repaired": ["$type": "date"], "$expr": isOld]))
+                    [
+                        "_id.id": ["$in": .array(of: slice)], "seen": false, "repaired": ["$type": "date"],
+                        "$expr": isOld,
+                    ]))
         }
     }
 

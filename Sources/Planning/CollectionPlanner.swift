@@ -112,7 +112,8 @@ extension CollectionPlanner {
         return PlanEntry(
             role: .nothing,
             remarks: ["if it takes the place of \(Self.names(parts)), this step makes it of them, and comes first:"],
-            hint: "\(place(change)) may take the place of \(Self.names(parts)): if so, make the commented step \"combine\" of "
+            hint:
+                "\(place(change)) may take the place of \(Self.names(parts)): if so, make the commented step \"combine\" of "
                 + "the job file active",
             suggestions: [
                 StepLine("combine", ["into": .text(into), "template": .literal(.string(template))])
@@ -127,13 +128,15 @@ extension CollectionPlanner {
         return PlanEntry(
             role: .nothing,
             remarks: ["if \(Self.names(come)) take the place of \(field), this step makes them, and comes first:"],
-            hint: "\(Self.names(come)) of \(place(change, isWhole: true)) may take the place of \(field): if so, make the "
+            hint:
+                "\(Self.names(come)) of \(place(change, isWhole: true)) may take the place of \(field): if so, make the "
                 + "commented step \"split\" of the job file active",
             suggestions: [
                 StepLine(
                     "split",
                     ["field": .text(field), "by": .literal(" "), "into": .list(come.compactMap(\.path.jobPath))]
-                ).onTarget(present: fields.upkeep(at: change.path), nullsToo: come.contains { $0.new?.isRequired == true })
+                ).onTarget(
+                    present: fields.upkeep(at: change.path), nullsToo: come.contains { $0.new?.isRequired == true })
             ])
     }
 

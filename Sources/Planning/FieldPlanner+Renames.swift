@@ -19,7 +19,9 @@ extension FieldPlanner {
             let line = StepLine.convert(
                 from, from: Set(old.node.types), to: SchemaType(rawValue: only.text(of: "to") ?? "") ?? .string,
                 into: field
-            ).onTarget(present: only.text(of: "to") == SchemaType.uuid.rawValue ? nil : upkeep(at: group.path), nullsToo: new.isRequired)
+            ).onTarget(
+                present: only.text(of: "to") == SchemaType.uuid.rawValue ? nil : upkeep(at: group.path),
+                nullsToo: new.isRequired)
             group.add(line, "the old field stays as it is while the older schema is live")
             group.entries[group.entries.count - 1].suggestions = fitted.entries[0].suggestions
             fit(field, at: group.path, nil, new.node, new.link, in: &group, isStray: true)
@@ -27,14 +29,15 @@ extension FieldPlanner {
         }
         // Values that fit neither schema are mended before they are copied, so that both fields hold the same.
         var (before, after) = (FieldGroup(path: group.path), FieldGroup(path: group.path))
+        // What a conversion makes of a copied value is known of one value, and not of a list or of what the client converts.
+        let isOneValue = if case .single(let types) = Shape(ofValue: old.node) { !types.contains(.uuid) } else { false }
         if fitted.steps.isEmpty {
-            if case .single = Shape(ofValue: old.node), old.link == nil, group.path.steps.count == 1 {
+            if isOneValue, old.link == nil, group.path.steps.count == 1 {
                 fit(from, at: group.path, nil, old.node, nil, in: &before, isStray: true)
-            } else {
-                fit(field, at: group.path, nil, new.node, new.link, in: &after, isStray: true)
             }
+            fit(field, at: group.path, nil, new.node, new.link, in: &after, isStray: true)
         }
-        let isChanged = !fitted.steps.isEmpty || !after.steps.isEmpty
+        let isChanged = !fitted.steps.isEmpty || !after.steps.isEmpty && !isOneValue
         let forbids = dialect == .jsonSchema && forbidsFurtherFields(at: group.path)
         // What a default fills in before the old field comes to be differs from it for good.
         let isFilled = new.isRequired && !old.isRequired
@@ -43,7 +46,9 @@ extension FieldPlanner {
         let line = StepLine(forbids ? "rename" : "copy", ["from": .text(from), "to": .text(field)])
             .onTarget(present: presence, nullsToo: new.isRequired)
         for index in before.entries.indices {
-            before.entries[index].remarks = ["what fits neither schema is mended before it is copied, so that both fields are the same"]
+            before.entries[index].remarks = [
+                "what fits neither schema is mended before it is copied, so that both fields are the same"
+            ]
         }
         group.entries += before.entries
         group.add(

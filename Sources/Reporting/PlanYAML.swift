@@ -42,7 +42,8 @@ package struct PlanYAML: Sendable {
     private func draft(_ head: [String]) -> String {
         let note = Self.comment(
             "A DRAFT: decide on the step, take the marks away from here on, and look at it with --dry-run.")
-        let job = ["job: \(file.job.name)", "collection: \(Self.scalar("\(file.job.namespace)"))"]
+        let job =
+            ["job: \(file.job.name)", "collection: \(Self.scalar("\(file.job.namespace)"))"]
             + (schemas.isEmpty ? [] : ["schema: {\(schemas.joined(separator: ", "))}"]) + ["steps:"]
         return (head + [""] + note + job.map { Self.comment(line: $0) } + file.job.entries.flatMap(block)).joined(
             separator: "\n") + "\n"

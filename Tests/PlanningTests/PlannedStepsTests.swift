@@ -49,11 +49,12 @@ import Testing
             renames: ["T.addr=address", "T.addr.zip=postcode"])
         #expect(
             lines(plan, .beforeDeploy).prefix(2) == [
-                "copy: {from: addr, to: address, whenPresent: keep}", "copy: {from: addr.zip, to: address.postcode}",
+                "copy: {from: addr, to: address, whenPresent: keep}",
+                "copy: {from: addr.zip, to: address.postcode, when: missingOrNull}",
             ])
         #expect(
             lines(plan, .afterDeploy) == [
-                "rename: {from: addr.zip, to: address.postcode}",
+                "rename: {from: addr.zip, to: address.postcode, when: missingOrNull}",
                 "rename: {from: addr, to: address, whenPresent: keep}",
             ])
     }
@@ -84,7 +85,8 @@ import Testing
             Self.app("\"p\": " + list("x")), Self.app("\"q\": " + list("y")), renames: ["T.p=q", "E.x=y"])
         #expect(
             lines(plan, .beforeDeploy).prefix(2) == [
-                "copy: {from: p, to: q, whenPresent: keep}", "copy: {from: \"q.[].x\", to: \"q.[].y\"}",
+                "copy: {from: p, to: q, whenPresent: keep}",
+                "copy: {from: \"q.[].x\", to: \"q.[].y\", when: missingOrNull}",
             ])
     }
 

@@ -125,7 +125,11 @@ import Testing
         options.renames = [try Rename("Person.x=z")]
         let new = "\"required\": [\"_id\"], \"properties\": { \(Self.id), \"z\": { \"bsonType\": \"string\" } }"
         let plan = try plan(Self.field("{ \"bsonType\": \"string\" }"), new, options: options)
-        #expect(lines(plan) == ["convert: {field: x, to: string}", "copy: {from: x, to: z, whenPresent: refresh}"])
+        #expect(
+            lines(plan) == [
+                "convert: {field: x, to: string}", "copy: {from: x, to: z, whenPresent: refresh}",
+                "convert: {field: z, to: string}",
+            ])
         #expect(lines(plan, .afterDeploy) == ["rename: {from: x, to: z}"])
     }
 

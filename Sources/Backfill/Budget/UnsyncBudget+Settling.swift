@@ -34,7 +34,9 @@ extension UnsyncBudget {
     func freeRepaired(_ store: borrowing StateStore) throws {
         let jobs = try store.reservations.settledJobs(
             of: collection.namespace, besides: [store.job])
-        for batch in try pending(store, by: jobs) where !stop.isRaised { try noteRepaired(among: batch, by: jobs, store) }
+        for batch in try pending(store, by: jobs) where !stop.isRaised {
+            try noteRepaired(among: batch, by: jobs, store)
+        }
         try takeBackRepaired(store, by: jobs)
     }
 

@@ -398,7 +398,8 @@ extension BackfillRun {
     mutating func checkpoint(_ documents: [DueDocument], of chunk: Chunk) throws -> Bool {
         let earlier = progress
         progress.add(
-            documents: isLast(chunk) ? documents.count : 0, modified: tally.uncountedDocuments, last: documents.last?.id)
+            documents: isLast(chunk) ? documents.count : 0, modified: tally.uncountedDocuments, last: documents.last?.id
+        )
         let (lease, progress) = (kernel.lease, progress)
         let reply = try kernel.waiting { kernel in
             try kernel.retrying { try kernel.store.ranges.save(progress, under: lease) }

@@ -110,7 +110,9 @@ extension BackfillRunner {
             report.failures = BackfillReport.FailureGroup.all(
                 of: try run.settleFailures(), unlisted: run.locks.unlisted)
             let copies = StaleCopies(job: job, collection: run.collection)
-            report.notes += try retry.run { try copies.notes(report.after, journal: run.kernel.store, keepsJournal: keepsJournal) }
+            report.notes += try retry.run {
+                try copies.notes(report.after, journal: run.kernel.store, keepsJournal: keepsJournal)
+            }
             if !run.job.isHarmless {
                 report.headroom = try retry.run { try run.budget.exactHeadroom(run.kernel.store) }
             }

@@ -114,7 +114,8 @@ package struct BackfillRunner: Sendable {
         let differs = CompiledStep.Reason.targetDiffers.rawValue
         let mayBe = plan.before.contains { $0.leftAlone.contains { $0.reason == differs && $0.count > 0 } }
         guard job.refreshing != nil, mayBe else { return }
-        let look = RefreshLook(job: job, collection: collection, collectionUUID: plan.checksUUID ? plan.collectionUUID : nil)
+        let look = RefreshLook(
+            job: job, collection: collection, collectionUUID: plan.checksUUID ? plan.collectionUUID : nil)
         let own = Set(try look.own(by: store.journal).0)
         plan.refreshable = own.count
         let copies = StaleCopies(job: job, collection: collection)

@@ -117,7 +117,8 @@ package struct CompiledJob: Sendable {
     }
 
     private static func phases(of steps: [Job.LocatedStep]) -> [[CompiledStep]] {
-        let parts = steps.flatMap { located in located.step.kind.parts.map { (located.step.with($0), located.location) } }
+        let parts = steps.flatMap { located in located.step.kind.parts.map { (located.step.with($0), located.location) }
+        }
         let all = parts.map(\.0)
         return parts.reduce(into: [[]]) { phases, located in
             let (part, location) = located

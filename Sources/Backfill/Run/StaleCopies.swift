@@ -15,7 +15,9 @@ struct StaleCopies {
 
     /// One note for each step that has any.
     /// - Parameter after: what remains of each step.
-    func notes(_ after: [BackfillReport.StepCount], journal store: borrowing StateStore, keepsJournal: Bool) throws -> [String] {
+    func notes(_ after: [BackfillReport.StepCount], journal store: borrowing StateStore, keepsJournal: Bool) throws
+        -> [String]
+    {
         var differing = try job.steps.indices.map { index in
             isSuspect(after, index) ? try self.differing(at: index) : []
         }
@@ -44,7 +46,8 @@ struct StaleCopies {
     private func conflict(
         _ step: BackfillReport.StepCount, at index: Int, _ ids: [BSONValue], _ keepsJournal: Bool
     ) throws(MongoError) -> String {
-        let fields = (job.steps[index].step.sources.prefix(1) + job.steps[index].step.targets.prefix(1)).map(\.untilElements)
+        let fields = (job.steps[index].step.sources.prefix(1) + job.steps[index].step.targets.prefix(1)).map(
+            \.untilElements)
         var shown: [(String, BSONValue)] = [("_id", 1)]
         for (number, field) in fields.enumerated() { shown.append(("t\(number)", Expression.field(field).type.bson)) }
         let found = collection.aggregate(

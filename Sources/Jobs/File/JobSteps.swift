@@ -18,6 +18,7 @@ enum JobSteps {
         }
         let conditions = [condition, own].compactMap(\.self)
         return Job.LocatedStep(
-            step: Step(try kind.read(body), where: conditions.isEmpty ? nil : .all(conditions)), location: node.location)
+            step: Step(try kind.read(body), where: conditions.isEmpty ? nil : .all(conditions)), location: node.location
+        )
     }
 }

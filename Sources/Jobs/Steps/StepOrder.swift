@@ -17,7 +17,9 @@ package enum StepOrder {
         steps.indices.map { index in
             guard var copy = steps[index].step.kind as? CopyStep else { return steps[index] }
             for later in steps[index...] {
-                if let convert = later.step.kind as? ConvertStep, convert.into == nil, convert.field == copy.to {
+                if let convert = later.step.kind as? ConvertStep, convert.into == nil, convert.reports,
+                    convert.field == copy.to
+                {
                     copy.conversion = convert.conversion
                 }
             }
@@ -50,7 +52,8 @@ package enum StepOrder {
         for (other, step) in steps.enumerated() where other != index {
             // What fills the whole field is taken for what the job wrote there.
             let fills = step.step.kind is DefaultStep && targets.contains(step.step.target)
-            guard !fills, !leavesAsWritten(step.step, located.step), let written = step.step.kind.touched.first(where: { path in targets.contains { $0.overlaps(path) } })
+            guard !fills, !leavesAsWritten(step.step, located.step),
+                let written = step.step.kind.touched.first(where: { path in targets.contains { $0.overlaps(path) } })
             else { continue }
             throw JobError(
                 "\"refresh\" does not go with the step in line \(step.location.line), which writes \"\(written)\" too: say "
@@ -58,10 +61,12 @@ package enum StepOrder {
         }
     }
 
-    /// Whether a conversion of the target in place finds in what a conversion wrote there nothing to do.
+    /// Whether a conversion of the target in place is no other writer of it.
     private static func leavesAsWritten(_ step: Step, _ refreshing: Step) -> Bool {
-        guard let convert = step.kind as? ConvertStep, let writer = refreshing.kind as? ConvertStep else { return false }
-        return convert.into == nil && convert.field == writer.into && convert.type == writer.type
+        guard let convert = step.kind as? ConvertStep, convert.into == nil, convert.reports else { return false }
+        // What a copy becomes by it the copy knows; see ``joined(_:)``.
+        if let copy = refreshing.kind as? CopyStep { return copy.to == convert.field }
+        return (refreshing.kind as? ConvertStep).map { $0.into == convert.field && $0.type == convert.type } ?? false
     }
 
     private static func check(_ located: Job.LocatedStep, after earlier: Job.LocatedStep) throws(JobError) {

@@ -67,7 +67,9 @@ import Testing
             try test.job(steps: ["embed: {field: dog, from: \(test.database.name).dogs}"])
             let run = try await test.backfill()
             #expect(run.exitCode == 1)
-            #expect(run.errors.contains("does not have a backlink") && run.errors.contains("multiple backlinks"), "\(run.errors)")
+            #expect(
+                run.errors.contains("does not have a backlink") && run.errors.contains("multiple backlinks"),
+                "\(run.errors)")
             #expect(!run.errors.contains("\\n") && !run.errors.contains("\\\""), "\(run.errors)")
         }
     }

@@ -16,7 +16,7 @@ import Testing
     }
 
     private func plan(_ flags: String...) async throws -> ProgramRun {
-        try await Program.run(["plan", Self.v1, Self.v2] + flags)
+        try await Program.run(["plan", Self.v1, Self.v2, "--fail-on", "unplanned"] + flags)
     }
 
     @Test func aJobOnStandardOutputIsThePlanAndNothingElse() async throws {
@@ -78,6 +78,8 @@ import Testing
     }
 
     @Test func reviewsAreFindingsOnlyWhereAskedFor() async throws {
+        // Off a terminal nobody sees what is to be decided.
+        #expect(try await Program.run(["plan", Self.v1, Self.v2, "--quiet"]).exitCode == 1)
         #expect(try await plan("--quiet").exitCode == 0)
         #expect(try await plan("--quiet", "--fail-on", "review").exitCode == 1)
     }
@@ -120,7 +122,7 @@ import Testing
         defer { folder.remove() }
         let text = { (parts: String) in #"{"title":"A","bsonType":"object",\#(parts)}"# }
         let (old, new) = (try folder.write(text(old), to: "old.json"), try folder.write(text(new), to: "new.json"))
-        return try await Program.run(["plan", old, new, "--collection", "app.A"] + flags)
+        return try await Program.run(["plan", old, new, "--collection", "app.A", "--fail-on", "unplanned"] + flags)
     }
 
     private static let optional =

@@ -28,7 +28,8 @@ import Testing
 
     private func run(_ file: String, _ test: BackfillCase) async throws -> ProgramRun {
         try await Program.run([
-            "backfill", test.folder.appending("jobs").string + "/" + file, "--yes", "--uri", test.uri, "--state-database",
+            "backfill", test.folder.appending("jobs").string + "/" + file, "--yes", "--uri", test.uri,
+            "--state-database",
             test.state.name, "--ledger", "none", "--output", "json",
         ])
     }
@@ -38,13 +39,17 @@ import Testing
             let old = schema(
                 "Person", [], [property("firstName", "string"), property("lastName", "string"), property("age", "int")])
             let new = schema(
-                "Person", ["fullName", "yearsSinceBirth"], [property("fullName", "string"), property("yearsSinceBirth", "int")])
+                "Person", ["fullName", "yearsSinceBirth"],
+                [property("fullName", "string"), property("yearsSinceBirth", "int")])
             let planned = try await plan(old, new, test: test)
             #expect(planned.exitCode == 1, "\(planned.errors)")
             #expect(planned.output.contains("To decide:"), "\(planned.output)")
             #expect(
-                planned.output.contains("--rename \(test.database.name).people.age=yearsSinceBirth"), "\(planned.output)")
-            #expect(planned.output.contains("make the commented step \"combine\" of the job file active"), "\(planned.output)")
+                planned.output.contains("--rename \(test.database.name).people.age=yearsSinceBirth"),
+                "\(planned.output)")
+            #expect(
+                planned.output.contains("make the commented step \"combine\" of the job file active"),
+                "\(planned.output)")
             #expect(try await plan(old, new, "--force", "--fail-on", "unplanned", test: test).exitCode == 0)
             #expect(
                 try await plan(
@@ -61,7 +66,8 @@ import Testing
                 ["_id": .integer($0), "phone": $0 % 5 == 0 ? .integer($0) : .string("p\($0)")]
             }
             let planned = try await plan(
-                schema("Ren", [], [property("phone", "string")]), schema("Ren", [], [property("phoneNumber", "string")]),
+                schema("Ren", [], [property("phone", "string")]),
+                schema("Ren", [], [property("phoneNumber", "string")]),
                 "--rename", "Ren.phone=phoneNumber", test: test)
             #expect(planned.exitCode == 0, "\(planned.errors)")
             let name = "\(test.database.name).people"
@@ -108,7 +114,11 @@ import Testing
         try await Mongod.shared.withBackfill { test in
             let bytes = (0..<16).map { UInt8($0) }
             try await test.database.fill(
-                "people", [["_id": 1, "key": .binary(subtype: 0, bytes: bytes)], ["_id": 2, "key": .binary(subtype: 0, bytes: [1])]])
+                "people",
+                [
+                    ["_id": 1, "key": .binary(subtype: 0, bytes: bytes)],
+                    ["_id": 2, "key": .binary(subtype: 0, bytes: [1])],
+                ])
             try test.job(steps: ["convert: {field: key, to: uuid}"])
             #expect(try await test.backfill().exitCode == 1)
             #expect(
@@ -146,7 +156,10 @@ import Testing
             let dog = schema("Dog", [], [property("name", "string")])
             let link = schema("Person", [], [property("dog", "int")])
             let embedded = schema(
-                "Person", [], ["\"dog\": {\"title\": \"Dog\", \"bsonType\": \"object\", \"properties\": {\(property("name", "string"))}}"])
+                "Person", [],
+                [
+                    "\"dog\": {\"title\": \"Dog\", \"bsonType\": \"object\", \"properties\": {\(property("name", "string"))}}"
+                ])
             try write("Person", link, linking: "dog", to: "Dog", version: "old", test: test)
             try write("Dog", dog, version: "old", test: test)
             try write("Person", embedded, version: "new", test: test)

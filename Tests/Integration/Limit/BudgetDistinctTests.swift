@@ -72,7 +72,9 @@ import Testing
         try await BudgetCase.withTasks { test in
             let refused = try await BudgetCase.run(test)
             #expect(refused.exitCode == 1)
-            let remedies = ["shipshape deployed job", "shipshape undo", "terminate and re-enable sync", "shipshape tune job"]
+            let remedies = [
+                "shipshape deployed job", "shipshape undo", "terminate and re-enable sync", "shipshape tune job",
+            ]
             for remedy in remedies { #expect(refused.errors.contains(remedy), "\(remedy): \(refused.errors)") }
             let stopped = try await BudgetCase.run(test, "--allow-unsync", "200")
             #expect(stopped.exitCode == 75)

@@ -24,6 +24,9 @@ package struct ConvertStep: StepKind {
     var onError = OnError.report
     var rule = TargetRule()
 
+    /// Whether a value that cannot be converted stays as it is.
+    var reports: Bool { onError == .report || onError == .fail }
+
     package var type: SchemaType { conversion.target }
     package var target: FieldPath { into ?? field }
     package var source: FieldPath? { into == nil ? nil : field }
@@ -92,7 +95,8 @@ package struct ConvertStep: StepKind {
             onError == .report || onError == .fail ? !carried.isMissingOrNull : .any([isDone, isPossible])
         let target = Expression.field(into)
         return StepBody(
-            wanted: .all([present, convertible, rule.isWanted(carried, in: target)]), value: carried, isConcerned: present,
+            wanted: .all([present, convertible, rule.isWanted(carried, in: target)]), value: carried,
+            isConcerned: present,
             conflicts: [
                 (.notConvertible, present && !convertible)
             ] + [rule.conflict(carried, in: target, where: present && convertible)].compactMap(\.self))
@@ -109,7 +113,8 @@ package struct ConvertStep: StepKind {
 
 extension ConvertStep {
     /// The keys of all ways to convert.
-    static let members = ["field", "to", "from", "into", "legacy", "unit", "onError", "default", "onLoss"] + YAMLMembers.targetRule
+    static let members =
+        ["field", "to", "from", "into", "legacy", "unit", "onError", "default", "onLoss"] + YAMLMembers.targetRule
 
     package static func read(_ node: YAMLNode) throws(JobError) -> any StepKind {
         ConvertUUIDStep.reads(node) ? try ConvertUUIDStep(node) : try ConvertStep(node)

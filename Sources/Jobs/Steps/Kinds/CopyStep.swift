@@ -19,7 +19,10 @@ package struct CopyStep: StepKind {
     package var changesInPlace: Bool { rule.whenPresent == .replace }
     package var looksInto: [FieldPath] { rule.whenPresent == .replace ? [from, to] : [] }
     package var refresh: (any StepKind)? {
-        rule.whenPresent == .refresh ? CopyStep(from: from, to: to, rule: rule.replacing) : nil
+        guard rule.whenPresent == .refresh else { return nil }
+        var step = self
+        step.rule = rule.replacing
+        return step
     }
 
     package var description: String {
@@ -32,15 +35,27 @@ package struct CopyStep: StepKind {
         let (source, target) = (Expression.field(from), Expression.field(to))
         // Where a null is no value, it is none in the source either.
         let present = from.isReachable && !(rule.nullsToo ? source.isMissingOrNull : source.isMissing)
+        // Over what is there at once what the later conversion would make of it, or the two would never end.
+        let value = rule.whenPresent == .replace ? converted(source) : source
         return StepBody(
-            wanted: present && rule.isWanted(source, in: target), value: source, isConcerned: present,
+            wanted: present && rule.isWanted(value, in: target), value: value, isConcerned: present,
             conflicts: [rule.conflict(source, in: target, where: present && !isConverted(target, from: source))]
                 .compactMap(\.self))
     }
 
     /// Whether the target is what the later conversion makes of the source.
     private func isConverted(_ target: Expression, from source: Expression) -> Expression {
-        conversion.map { .same(target, $0.result(source)) } ?? .constant(false)
+        conversion == nil ? .constant(false) : .same(target, converted(source))
+    }
+
+    /// What becomes of the source's value in the target.
+    private func converted(_ source: Expression) -> Expression {
+        guard let conversion else { return source }
+        return .let(
+            ["result": conversion.result(source)],
+            in: .choose(
+                if: .any([conversion.isDone(source), Expression.variable("result").isMissingOrNull]), then: source,
+                else: .variable("result")))
     }
 
     package func leavesSyncing(

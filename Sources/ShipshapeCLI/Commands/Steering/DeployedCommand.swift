@@ -49,7 +49,9 @@ struct DeployedCommand: AsyncParsableCommand {
         try Console.show(
             "job \(name): the next schema is recorded as the active one, \(Self.text(evidence))"
                 + (freed == 0
-                    ? "" : "; \(freed.documents) fit\(freed == 1 ? "s" : "") it, and take\(freed == 1 ? "s" : "") no room below the limit once the ledger had its time"))
+                    ? ""
+                    : "; \(freed.documents) fit\(freed == 1 ? "s" : "") it, and take\(freed == 1 ? "s" : "") no room below the limit once the ledger had its time")
+        )
     }
 
     private func confirm(_ evidence: DeployEvidence) throws {

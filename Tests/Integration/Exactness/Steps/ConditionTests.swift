@@ -12,7 +12,8 @@ import Testing
 
     @Test func aDefaultOfAnEarlierVersionIsNotForDocumentsOfALaterOne() async throws {
         try await Mongod.shared.withBackfill { test in
-            try await test.database.fill("people", (1...4).map { ["_id": .integer($0), "schemaVersion": .integer($0)] })
+            try await test.database.fill(
+                "people", (1...4).map { ["_id": .integer($0), "schemaVersion": .integer($0)] })
             try test.job(steps: [
                 step("default: {field: email, value: \"\"}", where: "{$lt: [$schemaVersion, 3]}"),
                 step("expression: {field: schemaVersion, value: 4}", where: "{$lt: [$schemaVersion, 4]}"),
@@ -29,7 +30,8 @@ import Testing
 
     @Test func aJobsConditionIsForAllOfItsSteps() async throws {
         try await Mongod.shared.withBackfill { test in
-            try await test.database.fill("people", (1...4).map { ["_id": .integer($0), "schemaVersion": .integer($0), "a": "x"] })
+            try await test.database.fill(
+                "people", (1...4).map { ["_id": .integer($0), "schemaVersion": .integer($0), "a": "x"] })
             try test.job(
                 steps: ["rename: {from: a, to: b}", "convert: {field: schemaVersion, to: string, into: version}"],
                 more: "where: {$gte: [$schemaVersion, 3]}")

@@ -68,9 +68,10 @@ enum ConversionOutcome: Hashable {
         case .double(let number): number == 0 && number.sign == .minus ? nil : Int64(exactly: number)
         case .decimal(let number): number.isZero && number.isNegative ? nil : Int64(exactly: number)
         case .bool(let flag): flag ? 1 : 0
-        case .string(let text): Int64(text.withoutFractionZeros).flatMap {
-            String($0) == text.withoutFractionZeros ? $0 : nil
-        }
+        case .string(let text):
+            Int64(text.withoutFractionZeros).flatMap {
+                String($0) == text.withoutFractionZeros ? $0 : nil
+            }
         default: nil
         }
     }

@@ -16,7 +16,10 @@ import Testing
     /// Each step with what it reads, an earlier value and a later one of that, and what it makes of both.
     @Test(
         arguments: [
-            ("copy: {from: age, to: yearsSinceBirth, whenPresent: refresh}", ["age"], [36], [37], ["yearsSinceBirth": [36, 37]]),
+            (
+                "copy: {from: age, to: yearsSinceBirth, whenPresent: refresh}", ["age"], [36], [37],
+                ["yearsSinceBirth": [36, 37]]
+            ),
             (
                 "combine: {into: fullName, template: \"{firstName} {lastName}\", whenPresent: refresh}",
                 ["firstName", "lastName"], ["Ada", "L"], ["Ada", "King"], ["fullName": ["Ada L", "Ada King"]]
@@ -31,7 +34,8 @@ import Testing
             ),
         ] as [(String, [String], [BSONValue], [BSONValue], [String: [BSONValue]])])
     func aTargetFollowsItsSourceWhileItIsWhatTheJobWrote(
-        _ step: String, _ sources: [String], _ first: [BSONValue], _ second: [BSONValue], _ targets: [String: [BSONValue]]
+        _ step: String, _ sources: [String], _ first: [BSONValue], _ second: [BSONValue],
+        _ targets: [String: [BSONValue]]
     ) async throws {
         try await Mongod.shared.withBackfill { test in
             let fields = BSONDocument(Array(zip(sources, first)))

@@ -125,9 +125,9 @@ import Testing
                     Case(["v": from], to.map { ["v": $0] }, to == nil ? .notConvertible : nil)
                 })
         }
-        try await cases(.int, [(3.5, nil), (3.0, 3), (-0.0, nil), (.long(1 << 31), nil), ("3.0", nil), (true, 1)])
+        try await cases(.int, [(3.5, nil), (3.0, 3), (-0.0, nil), (.long(1 << 31), nil), ("3.0", 3), (true, 1)])
         try await cases(
-            .double, [(.long(1 << 53 + 1), nil), (.long(1 << 53), .double(0x1p53)), ("1.50", nil), ("1.5", 1.5)])
+            .double, [(.long(1 << 53 + 1), nil), (.long(1 << 53), .double(0x1p53)), ("1.50", 1.5), ("1.5", 1.5)])
         try await cases(
             .decimal, [(0.1, decimal("0.100000000000000")), (.double(0.1 + 0.2), nil), ("1.50", decimal("1.50"))])
         try await cases(.date, [(.objectID(ObjectID(high: 1, low: 1)), nil), (.timestamp(1 << 32), nil), (true, nil)])
