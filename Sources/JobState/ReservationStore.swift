@@ -203,10 +203,10 @@ extension ReservationStore {
         for (ids, isNoted, change) in [
             (repaired, false, ["repaired": "$$NOW"]), (harmed, true, ["repaired": "$$REMOVE"]),
         ] as [([BSONValue], Bool, BSONDocument)] {
-            for slice in ids.commandSlices() {
-                let changed = records(
-                    of: namespace, by: jobs,
-                    ["_id.id": ["$in": .array(of: slice)], "repaired": ["$exists": .bool(isNoted)]])
+            for slice in keys(ids, of: namespace, by: jobs).commandSlices() {
+                let changed: BSONDocument = [
+                    "_id": ["$in": .array(of: slice)], "repaired": ["$exists": .bool(isNoted)],
+                ]
                 try client.set("harm", changed, change)
             }
         }
@@ -228,15 +228,12 @@ extension ReservationStore {
         _ ids: [BSONValue], olderThan age: Duration, of namespace: Namespace, by jobs: [String]
     ) throws(MongoError) {
         let isOld: BSONValue = ["$lte": ["$at", ["$subtract": ["$$NOW", .long(age.milliseconds)]]]]
-        for slice in ids.commandSlices() {
+        for slice in keys(ids, of: namespace, by: jobs).commandSlices() {
             try client.delete(
                 "harm",
-                where: records(
-                    of: namespace, by: jobs,
-                    [
-                        "_id.id": ["$in": .array(of: slice)], "seen": false, "repaired": ["$type": "date"],
-                        "$expr": isOld,
-                    ]))
+                where: [
+                    "_id": ["$in": .array(of: slice)], "seen": false, "repaired": ["$type": "date"], "$expr": isOld,
+                ])
         }
     }
 
@@ -244,6 +241,14 @@ extension ReservationStore {
     package func repairedCount(of namespace: Namespace) throws(MongoError) -> Int {
         try client.count(
             "harm", records(of: namespace, by: [job], ["seen": false, "repaired": ["$type": "date"]]))
+    }
+
+    /// The `_id`s that records of these documents have: by them a record is found without a scan of all.
+    private func keys(_ ids: [BSONValue], of namespace: Namespace, by jobs: [String]) -> [BSONValue] {
+        jobs.flatMap { job in
+            let store = ReservationStore(client: client, job: job)
+            return ids.map { .object(store.key($0, namespace)) }
+        }
     }
 
     private func records(of namespace: Namespace, by jobs: [String], _ filter: BSONDocument) -> BSONDocument {

@@ -36,7 +36,9 @@ package struct PlanText: Sendable {
         let ready = files.filter { !$0.job.isDraft }
         let suggestions = plan.entries.filter { $0.role == .manual }.flatMap(\.suggestions)
         let jobs =
-            if !ready.isEmpty { ready.count.counted("job") } else if suggestions.isEmpty { "No job is needed" } else {
+            if !ready.isEmpty { ready.count.counted("job") } else if suggestions.isEmpty {
+                plan.unplanned == 0 ? "No job is needed" : "No job can be written"
+            } else {
                 "No job is written without your decision"
             }
         let late = ready.count { $0.job.stage == .afterDeploy }
