@@ -256,8 +256,8 @@ extension BackfillRun {
     /// The fewest documents for which one more command side by side is worth its round trips.
     private static let leastSideBySide = 50
 
-    /// - Parameter isCareful: whether each document has a statement of its own, so that one that is refused stops no other
-    ///   and the server tells exactly what it wrote.
+    /// - Parameter isCareful: whether each document has a statement of its own, so that the server tells
+    ///   exactly what it wrote before one that it refuses.
     private mutating func write(
         _ documents: [DueDocument], of phase: Phase, carefully isCareful: Bool
     ) throws -> Writing {

@@ -111,8 +111,8 @@ struct ChunkWriter {
         var command = BSONBuilder()
         command.append("update", .string(job.namespace.collection))
         command.append("updates", .array(of: statements))
-        // Of statements that are each of one document none waits for another.
-        if isPerDocument { command.append("ordered", false) }
+        // The statements of a step of the client are each of one document, and none waits for another.
+        if !phase.isServerSide { command.append("ordered", false) }
         command.append("maxTimeMS", .long(limit))
         command.append("writeConcern", isFinal ? ["w": "majority", "wtimeout": .long(limit)] : ["w": 1])
         command.append("comment", .string("shipshape backfill \(job.name)"))
