@@ -59,6 +59,10 @@ extension BackfillRun {
         var written = JournalStore.Written()
         if !attempt.isWhole { written = attempt.written(seeing: try changed(attempt.documents, by: phase)) }
         attempted = nil
+        if !written.missed.isEmpty {
+            let missed = Set(written.missed)
+            unlinked += attempt.documents.reduce(0) { $0 + (missed.contains($1.id) ? $1.change?.created.count ?? 0 : 0) }
+        }
         let isFinal = durability.waitsEachTime
         durability.add(
             try kernel.retrying { try kernel.store.journal.acknowledge(attempt.sequence, written, isFinal: isFinal) })

@@ -33,6 +33,8 @@ struct BackfillRun: ~Copyable {
     var attempted: JournaledAttempt?
     /// The attempts of the chunk at hand of which that is recorded.
     var acknowledged: [Int64] = []
+    /// Documents that were made in other collections for such as were changed before they were linked.
+    var unlinked = 0
     /// The fields that tell documents from others of the same `_id`.
     var evidence = DocumentEvidence([])
     /// What the job wrote to the documents of a refresh, by its journal; `nil` while none is under way.

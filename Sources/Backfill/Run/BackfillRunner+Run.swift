@@ -98,6 +98,11 @@ extension BackfillRunner {
         report.earlierChunks = run.progress.chunks - run.tally.chunks
         report.harm = job.countsHarm ? run.account.harmed : nil
         report.notes = plan.notes
+        if run.unlinked > 0 {
+            report.notes.append(
+                "\(run.unlinked) \(run.unlinked == 1 ? "document was" : "documents were") made in another collection for what "
+                    + "users changed before it was linked: undo removes what nothing links to")
+        }
         report.waits = run.kernel.throttler?.waits ?? []
         // Who asks to stop does not wait for a look at the whole collection.
         do {

@@ -90,6 +90,7 @@ package struct BackfillRunner: Sendable {
             headroom: nil, harm: 0, recordedHarm: 0, notes: job.notes(keepsJournal: keepsJournal) + state.notes,
             collectionUUID: target.uuid, checksUUID: target.checksUUID, averageSize: target.averageSize)
         plan.wasDone = wasDone
+        if isDry || isAsked, keepsJournal { plan.notes += try notesOfLarge(in: collection) }
         // What was found good at the start changes with the job's own work.
         if try !state.isReadable || store.jobs.record() == nil {
             let markers = MarkerRemoval(job: job.job, pool: pool, stateDatabase: options.stateDatabase)
@@ -126,6 +127,21 @@ package struct BackfillRunner: Sendable {
                 plan.before[index].leftAlone[left].count -= min(fresh, plan.before[index].leftAlone[left].count)
             }
         }
+    }
+
+    /// Says how many documents undo could not take back: what it compares and what it gives back travel in one command.
+    private func notesOfLarge(in collection: MongoCollection) throws -> [String] {
+        let removed = Set(job.steps.flatMap { $0.step.kind.removed }.filter { $0.components.count == 1 }.map { $0.components[0] })
+        let names = job.whole.touched.filter { !removed.contains($0) }
+        guard !names.isEmpty else { return [] }
+        let fields = BSONValue.object(BSONDocument(names.map { ($0, .string("$\($0)")) }))
+        let isLarge = Expression(["$gt": [["$bsonSize": fields], .integer(7_900_000)]])
+        let count = try retry.run { try collection.countDocuments(isLarge.filter) }
+        guard count > 0 else { return [] }
+        return [
+            "\(count) \(count == 1 ? "document has" : "documents have") more than 7.9 MB in fields that the job writes: what it "
+                + "changes there cannot be taken back"
+        ]
     }
 
     /// What each step finds, and whether the job would end.

@@ -23,7 +23,8 @@ extension Expression {
     /// Whether the whole document is this one.
     /// - Throws: ``BSONError`` when the document is damaged.
     package static func isExactly(_ document: BSONDocument) throws(BSONError) -> Expression {
-        let root = Expression.variable("ROOT")
+        // Not the variable alone: mongod 4.4 takes it for a path when it rewrites a comparison, and refuses that (16409).
+        let root = Expression(["$ifNull": [Expression.variable("ROOT").bson, nil]])
         let literal = Expression.constant(.object(document))
         guard let inner = try inside(document.view, at: nil) else { return .same(root, literal) }
         return .all([root == literal] + inner)

@@ -223,6 +223,54 @@ import Testing
         }
     }
 
+    // MARK: Documents of other collections
+
+    /// A user changes the object between its document's making and the link.
+    @Test func whatWasMadeAndNeverLinkedIsRemoved() async throws {
+        try await Mongod.shared.withBackfill { test in
+            try await test.database.fill("people", count: 5) {
+                ["_id": .integer($0), "home": ["key": .integer($0 + 100), "city": "Oslo"]]
+            }
+            try test.job(steps: ["extract: {field: home, to: \(test.database.name).homes, idFrom: key}"])
+            let run = try await test.backfill("job", "--lease-ttl", "60s", fault: "after-creation:1:stop") { program in
+                try await waitUntil("the runner sleeps") { try program.isStopped }
+                defer { program.send(SIGCONT) }
+                try await test.database.set("people", 3, ["home.city": "Bergen"])
+            }
+            #expect(run.exitCode.map { $0 < 2 } == true, "\(run.errors)")
+            #expect(run.output.contains("undo removes what nothing links to"), "\(run.output)")
+            let undone = try await test.undo()
+            #expect(undone.exitCode == 0, "\(undone.output)\(undone.errors)")
+            #expect(try await test.database.count("homes") == 0)
+            #expect(try await test.database.count("people", ["home.city": ["$exists": true]]) == 5)
+        }
+    }
+
+    // MARK: A job that was undone
+
+    @Test func anUndoneJobIsNotSteered() async throws {
+        try await withPeople("unset: {field: nick}") { test in
+            #expect(try await test.backfill().exitCode == 0)
+            #expect(try await test.undo().exitCode == 0)
+            for arguments in [["pause", "job"], ["tune", "job", "nice=1"]] {
+                let run = try await test.steer(arguments[0], arguments[1], arguments.count > 2 ? arguments[2] : "--yes")
+                #expect(run.exitCode != 0, "\(arguments): \(run.output)")
+            }
+        }
+    }
+
+    @Test func aCollectionThatIsDroppedInMidRunIsTold() async throws {
+        try await withPeople("unset: {field: nick}", count: 40, limits: "{chunk: {documents: 10}}") { test in
+            let run = try await test.backfill(fault: "after-checkpoint:2:stop") { program in
+                try await waitUntil("the runner sleeps") { try program.isStopped }
+                try await test.database.run(["drop": "people"])
+                program.send(SIGCONT)
+            }
+            #expect(run.exitCode == 65, "\(run.status): \(run.output)\(run.errors)")
+            #expect(run.errors.contains("was dropped"), "\(run.errors)")
+        }
+    }
+
     // MARK: What a newer entry gave back
 
     @Test func whatANewerEntryRestoredIsNotToldToBeChanged() async throws {
