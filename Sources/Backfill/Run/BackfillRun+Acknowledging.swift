@@ -41,12 +41,19 @@ struct JournaledAttempt {
 
     /// What was written, where these documents look changed now.
     ///
-    /// As many as were counted are those that were counted; of more, nobody knows which are the job's.
+    /// As many as were counted are those that were counted, and the others were missed; else nobody knows which are the
+    /// job's, nor whether one that looks otherwise was the job's until a user came.
     func written(seeing changed: Set<BSONValue>) -> JournalStore.Written {
         var written = JournalStore.Written()
-        let sure = documents.map(\.id).filter { changed.contains($0) && !doubtful.contains($0) }
-        written.missed = documents.map(\.id).filter { !changed.contains($0) }
-        written.unsure = doubtful.filter(changed.contains) + (sure.count == counted ? [] : sure)
+        let candidates = documents.map(\.id).filter { !doubtful.contains($0) }
+        let sure = candidates.filter(changed.contains)
+        let others = candidates.filter { !changed.contains($0) }
+        guard sure.count == counted else {
+            written.unsure = documents.map(\.id)
+            return written
+        }
+        written.unsure = Array(doubtful) + (isExact ? [] : others)
+        written.missed = isExact ? others : []
         return written
     }
 }

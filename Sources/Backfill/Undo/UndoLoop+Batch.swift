@@ -87,8 +87,8 @@ extension UndoLoop {
         let fields = try group.fields(of: document)
         if fields == group.before { return .asBefore }
         guard JournalDigest(of: fields) == group.after else {
-            // Nobody knows that it was written, or a newer entry has given back what stood there since.
-            return isKnown && !restored.contains(entry.id.hashValue) ? .left(.changed) : .settled
+            // Unless a newer entry has given back what stood there since.
+            return restored.contains(entry.id.hashValue) ? .settled : .left(.changed)
         }
         let isReplaced = try entry.evidence.map { try part.evidence.isReplaced(document, since: $0) } ?? false
         guard includesUncertain || (isKnown && !isReplaced) else { return .left(.uncertain) }
