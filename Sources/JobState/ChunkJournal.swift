@@ -57,7 +57,8 @@ package struct ChunkJournal {
         guard let element = try view.find("_id") else { return false }
         guard let change = try change(before: before, after: after, positions: positions) else { return false }
         var head = open.hasGroup(change) ? nil : try head(before: before, after: after, positions: positions)
-        let size = element.valueLength + evidence.count + Self.overhead + (head.map { $0.bytes.count + Self.overhead } ?? 0)
+        let size =
+            element.valueLength + evidence.count + Self.overhead + (head.map { $0.bytes.count + Self.overhead } ?? 0)
         if !open.groups.isEmpty, open.size + size > Self.partSize {
             closed.append(open.bson)
             open = Part()

@@ -30,7 +30,9 @@ package struct DocumentEvidence: Hashable, Sendable {
         return bytes
     }
 
-    /// FNV-1a over type and value, folded; never 0. Nobody gains by a collision, so a fast one does.
+    /// FNV-1a over type and value, folded; never 0.
+    ///
+    /// Nobody gains by a collision, so a fast one does.
     private static func digest(of value: RawSpan, _ type: BSONType) -> UInt16 {
         var hash: UInt64 = 0xCBF2_9CE4_8422_2325 ^ UInt64(type.rawValue)
         for index in 0..<value.byteCount {

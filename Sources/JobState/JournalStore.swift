@@ -203,8 +203,10 @@ extension JournalStore {
             parts += 1
             highest = max(highest, number)
             if parts == document["parts"]?.integer { whole += 1 }
-            var pass = passes[document["pass"]?.integer ?? 0, default: Pass(
-                pass: document["pass"]?.integer ?? 0, chunks: 0, changes: 0, touched: [])]
+            var pass = passes[
+                document["pass"]?.integer ?? 0,
+                default: Pass(
+                    pass: document["pass"]?.integer ?? 0, chunks: 0, changes: 0, touched: [])]
             if parts == 1 {
                 pass.chunks += 1
                 pass.changes += document["count"]?.integer ?? 0

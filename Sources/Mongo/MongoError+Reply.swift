@@ -35,7 +35,8 @@ extension MongoError {
     /// One write's error, as that of the whole reply.
     init(_ error: WriteError, of reply: BSONDocument, host: String? = nil) {
         self.init(
-            .server, error.code, message: error.message, labels: reply.errorLabels, host: host, modified: reply.modified,
+            .server, error.code, message: error.message, labels: reply.errorLabels, host: host,
+            modified: reply.modified,
             modifiedAtLeast: reply.modifiedAtLeast)
     }
 

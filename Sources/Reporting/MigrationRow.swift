@@ -29,7 +29,9 @@ struct MigrationRow {
 
 extension MigrationRow {
     private init(_ applied: AppliedJob, _ begun: [JobStatus], file: String, digest: String) {
-        let undo = begun.first { $0.job == applied.job }.flatMap { [.undoing, .undoStopped, .undone].contains($0.state) ? $0.state : nil }
+        let undo = begun.first { $0.job == applied.job }.flatMap {
+            [.undoing, .undoStopped, .undone].contains($0.state) ? $0.state : nil
+        }
         let state = applied.hasFindings ? "applied, with findings" : "applied"
         self.init(
             file: file, job: applied.job, state: undo.map { "\(state), then \($0.rawValue)" } ?? state,

@@ -136,7 +136,8 @@ package struct UndoReport: Sendable {
     /// Whether documents remain that need the operator.
     package var hasFindings: Bool {
         if case .stopped = outcome { return false }
-        return leftAlone.contains { $0.left.reason.isTrouble && $0.count > 0 } || unjournaled > 0 || missing > 0 || refusal != nil
+        return leftAlone.contains { $0.left.reason.isTrouble && $0.count > 0 } || unjournaled > 0 || missing > 0
+            || refusal != nil
             || children?.left.isEmpty == false
     }
 }

@@ -68,7 +68,9 @@ extension BackfillRun {
         attempted = nil
         if !written.missed.isEmpty {
             let missed = Set(written.missed)
-            unlinked += attempt.documents.reduce(0) { $0 + (missed.contains($1.id) ? $1.change?.created.count ?? 0 : 0) }
+            unlinked += attempt.documents.reduce(0) {
+                $0 + (missed.contains($1.id) ? $1.change?.created.count ?? 0 : 0)
+            }
         }
         let isFinal = durability.waitsEachTime
         durability.add(
@@ -121,7 +123,8 @@ extension DocumentEvidence {
     private static let most = 6
     private static let largestValue = 256
 
-    fileprivate static func chosen(from sample: [BSONDocument], without touched: Set<String>) throws -> DocumentEvidence {
+    fileprivate static func chosen(from sample: [BSONDocument], without touched: Set<String>) throws -> DocumentEvidence
+    {
         var values: [String: Set<BSONDocument>] = [:]
         for document in sample {
             let view = document.view

@@ -216,8 +216,8 @@ extension BackfillRun {
                 entries: entries,
                 key: JournalStore.Key(sequence: number, pass: progress.pass, phase: index, chunk: found),
                 touched: phase.touched)
-            do { durability.add(journal, try send(journal, isFinal: durability.waitsEachTime)) } catch
-                is JournalStore.NumberTaken
+            do { durability.add(journal, try send(journal, isFinal: durability.waitsEachTime)) } catch is JournalStore
+                .NumberTaken
             {
                 sequence = nil
                 continue

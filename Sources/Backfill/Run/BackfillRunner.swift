@@ -131,7 +131,8 @@ package struct BackfillRunner: Sendable {
 
     /// Says how many documents undo could not take back: what it compares and what it gives back travel in one command.
     private func notesOfLarge(in collection: MongoCollection) throws -> [String] {
-        let removed = Set(job.steps.flatMap { $0.step.kind.removed }.filter { $0.components.count == 1 }.map { $0.components[0] })
+        let removed = Set(
+            job.steps.flatMap { $0.step.kind.removed }.filter { $0.components.count == 1 }.map { $0.components[0] })
         let names = job.whole.touched.filter { !removed.contains($0) }
         guard !names.isEmpty else { return [] }
         let fields = BSONValue.object(BSONDocument(names.map { ($0, .string("$\($0)")) }))

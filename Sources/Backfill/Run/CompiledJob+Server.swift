@@ -40,7 +40,9 @@ extension CompiledJob {
     private func checkSize() throws(BackfillError) {
         var bytes = 0
         for (index, step) in steps.enumerated() {
-            bytes += step.needs.bson.byteCountInCommand + (step.client == nil ? BSONValue.object(step.stage).byteCountInCommand : 0)
+            bytes +=
+                step.needs.bson.byteCountInCommand
+                + (step.client == nil ? BSONValue.object(step.stage).byteCountInCommand : 0)
             guard bytes > Self.largestCommand else { continue }
             throw BackfillError(
                 .schemaMismatch,

@@ -40,7 +40,8 @@ struct DueCursor: ~Copyable {
                 scope.stages(where: phase.mayNeed, quick: phase.quickNeed) + [["$project": ["_id": 1]]],
                 options: scope.options("find", more))
         case .touched:
-            touched = TouchedFields(scope, of: phase, in: context.collection, collectionUUID: collectionUUID, evidence: evidence)
+            touched = TouchedFields(
+                scope, of: phase, in: context.collection, collectionUUID: collectionUUID, evidence: evidence)
         case .whole where phase.isServerSide:
             preview = Preview(scope, through: phase, in: context, onlyNeeding: true)
             placed = phase.removesFields ? phase.touched : nil
@@ -68,13 +69,15 @@ struct DueCursor: ~Copyable {
             return DueDocument(
                 id: id,
                 change: DueDocument.Change(
-                    before: before, after: outcome.after, positions: positions, evidence: try evidence.digest(of: before)))
+                    before: before, after: outcome.after, positions: positions,
+                    evidence: try evidence.digest(of: before)))
         }
         while let outcome = try evaluation?.next() {
             guard outcome.isChanged, let id = outcome.before["_id"] else { continue }
             return DueDocument(
                 id: id,
-                change: DueDocument.Change(before: outcome.before, after: outcome.after, evidence: try evidence.digest(of: outcome.before),
+                change: DueDocument.Change(
+                    before: outcome.before, after: outcome.after, evidence: try evidence.digest(of: outcome.before),
                     created: outcome.created))
         }
         return nil

@@ -53,7 +53,8 @@ struct TouchedFields: ~Copyable {
                 : try Self.read(names, of: value, in: collection)
             guard let was else { continue }
             return DueDocument(
-                id: value, change: DueDocument.Change(
+                id: value,
+                change: DueDocument.Change(
                     before: was, after: willBe, positions: positions, evidence: try evidence.digest(of: others ?? [:])))
         }
         return nil

@@ -21,7 +21,8 @@ extension JobRegistry {
         let client = try pool.client()
         let budget = UnsyncBudget(
             job: compiled, collection: client.collection(compiled.job.namespace),
-            ledger: UnsyncLedger(.standard, of: LedgerApps.fullest.orOf(compiled.appIDs), client: try pool.client()), limits: compiled.job.limits,
+            ledger: UnsyncLedger(.standard, of: LedgerApps.fullest.orOf(compiled.appIDs), client: try pool.client()),
+            limits: compiled.job.limits,
             stop: StopSignal())
         do {
             let jobs = try store.reservations.settledJobs(of: compiled.job.namespace, besides: [])

@@ -77,7 +77,9 @@ import Testing
     @Test func whatIsTooLargeToBeTakenBackIsToldBefore() async throws {
         try await Mongod.shared.withBackfill { test in
             let large = BSONValue.string(String(repeating: "x", count: 9_000_000))
-            try await test.database.fill("people", count: 3) { ["_id": .integer($0), "big": $0 == 1 ? large : "small"] }
+            try await test.database.fill("people", count: 3) {
+                ["_id": .integer($0), "big": $0 == 1 ? large : "small"]
+            }
             try test.job(steps: ["wrap: {field: big}"])
             let plan = try await test.backfill("job", "--dry-run", yes: false)
             #expect(plan.output.contains("1 document has more than 7.9 MB"), "\(plan.output)\(plan.errors)")

@@ -59,7 +59,8 @@ struct UndoEventsCase {
             ])
         } catch let error as MongoError where !error.isTransient {}  // some have an `_id` that another has already
         try test.job(on: Self.collection, steps: steps.map(\.yaml), limits: job.limits)
-        targets = Set(steps.flatMap { [$0.target] + [$0.source].compactMap(\.self) + $0.others }.map { $0.components[0] })
+        targets = Set(
+            steps.flatMap { [$0.target] + [$0.source].compactMap(\.self) + $0.others }.map { $0.components[0] })
         (self.seed, self.test, self.random, self.steps) = (seed, test, random, steps)
     }
 
@@ -159,7 +160,8 @@ struct UndoEventsCase {
             return judge
         }
         let named = try await test.state.documents("leftalone").compactMap { $0["_id"]?.document?["id"] }
-        result.end(naming: Set(named.map { BSONDocument([("", $0)]) }),
+        result.end(
+            naming: Set(named.map { BSONDocument([("", $0)]) }),
             try await test.database.documents(Self.collection))
         result.result.violations = result.result.violations.map { violation($0).description }
         return result.result
@@ -181,7 +183,9 @@ actor UndoEventsWriters {
 
     func mark(_ name: String) async throws {
         try await database.run(["insert": "c", "documents": [["_id": .string(name), "w": next()]]])
-        if name != "end" { try await database.run(["delete": "c", "deletes": [["q": ["_id": .string(name)], "limit": 1]]]) }
+        if name != "end" {
+            try await database.run(["delete": "c", "deletes": [["q": ["_id": .string(name)], "limit": 1]]])
+        }
     }
 
     nonisolated func write(_ writer: Int, _ times: Int, _ seed: UInt64, _ some: PropertyDocuments) async throws {
@@ -232,7 +236,8 @@ struct UndoEventsJudge: Sendable {
 
     /// Takes the next event; true at the last.
     mutating func take(_ event: BSONDocument) throws -> Bool {
-        guard let key = event["documentKey"]?.document, let id = key["_id"], let kind = event["operationType"]?.text else {
+        guard let key = event["documentKey"]?.document, let id = key["_id"], let kind = event["operationType"]?.text
+        else {
             return false
         }
         if id == "end" { return true }
@@ -247,7 +252,8 @@ struct UndoEventsJudge: Sendable {
             (found[document], made[document]) = (nil, nil)
             return false
         }
-        let isUser = before[UndoEventsCase.mark].map { BSONDocument([("", $0)]) }
+        let isUser =
+            before[UndoEventsCase.mark].map { BSONDocument([("", $0)]) }
             != after[UndoEventsCase.mark].map { BSONDocument([("", $0)]) }
         let names = Set(try before.elements().map(\.name) + after.elements().map(\.name))
         for name in names {
@@ -288,7 +294,8 @@ struct UndoEventsJudge: Sendable {
         }
         for (document, fields) in found where !named.contains(document) {
             for (name, stack) in fields where !stack.isEmpty {
-                result.violations.append("undo left \(name) of \(document.json) as the job made it, and names it nowhere")
+                result.violations.append(
+                    "undo left \(name) of \(document.json) as the job made it, and names it nowhere")
             }
         }
     }
@@ -309,7 +316,9 @@ enum UndoEventsError: Error {
 
 extension BSONDocument {
     /// The document without what mongod 6.0 leaves behind in an image where an update moved a field: a name that stands twice
-    /// is the later one. No document of these tests has one.
+    /// is the later one.
+    ///
+    /// No document of these tests has one.
     fileprivate var withoutStaleFields: BSONDocument {
         let all = (try? elements()) ?? []
         let names = Set(all.map(\.name))

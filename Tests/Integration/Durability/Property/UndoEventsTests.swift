@@ -2,9 +2,13 @@ import TestSupport
 import Testing
 
 /// Random jobs beside writers who delete, replace and insert anew, killed and then undone: neither a run nor an undo takes
-/// anything from a user, and what undo does not give back it names. Judged by the change events.
+/// anything from a user, and what undo does not give back it names.
+///
+/// Judged by the change events.
 @Suite struct UndoEventsTests {
-    @Test(.timeLimit(.minutes(TestScale.pick(30, full: 30, torture: 600)))) func undoTakesOnlyWhatIsTheJobs() async throws {
+    @Test(.timeLimit(.minutes(TestScale.pick(30, full: 30, torture: 600)))) func undoTakesOnlyWhatIsTheJobs()
+        async throws
+    {
         let first = PropertySettings.first
         let count = PropertySettings.repeated == nil ? PropertySettings.eventCases : 1
         let mongod = try await Mongod.shared
@@ -27,7 +31,8 @@ import Testing
         }
         print(
             "undo events: \(sum.events) in \(count) jobs from seed \(first), \(sum.written) by runs, \(sum.restored) by "
-                + "undos, \(sum.named) documents named, \(sum.chances) changes back to what users had left as the job did")
+                + "undos, \(sum.named) documents named, \(sum.chances) changes back to what users had left as the job did"
+        )
         #expect(sum.restored > 0)
         #expect(sum.violations.isEmpty, "\(sum.violations.joined(separator: "\n"))")
     }
