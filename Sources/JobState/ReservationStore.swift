@@ -247,7 +247,7 @@ extension ReservationStore {
     private func keys(_ ids: [BSONValue], of namespace: Namespace, by jobs: [String]) -> [BSONValue] {
         jobs.flatMap { job in
             let store = ReservationStore(client: client, job: job)
-            return ids.map { .object(store.key($0, namespace)) }
+            return ids.map { BSONValue.object(store.key($0, namespace)) }
         }
     }
 
