@@ -34,7 +34,7 @@ extension CompiledJob {
 
     /// What a job's steps may come to as one aggregation: the server evaluates all of it for each document, and takes no
     /// command of 16 MiB.
-    private static let largestCommand = 1 << 20
+    private static let largestCommand = 6 << 20
 
     /// Refuses steps that build on each other until the server would not take them, or would be at each document for long.
     private func checkSize() throws(BackfillError) {

@@ -59,13 +59,14 @@ extension UndoLoop {
         }
         guard !kernel.isDry else {
             for document in due { overlay?.restore(document) }
-            remember(due.map(\.id))
+            remember(due)
             tally.restored += due.count
             for (id, document) in left { tally.leave(id, document) }
             return .done(count)
         }
         guard try restore(due, of: part, leaving: &left) else { return .tooSlow }
         try record(left, restored: due.map(\.id))
+        remember(due.filter { document in !left.contains { $0.id == document.id } })
         try settle(due.filter { document in !left.contains { $0.id == document.id } })
         return .done(count)
     }
@@ -88,7 +89,7 @@ extension UndoLoop {
         if fields == group.before { return .asBefore }
         guard JournalDigest(of: fields) == group.after else {
             // Unless a newer entry has given back what stood there since.
-            return restored.contains(entry.id.hashValue) ? .settled : .left(.changed)
+            return try isRestored(fields, of: entry.id, in: group) ? .settled : .left(.changed)
         }
         let isReplaced = try entry.evidence.map { try part.evidence.isReplaced(document, since: $0) } ?? false
         guard includesUncertain || (isKnown && !isReplaced) else { return .left(.uncertain) }
@@ -96,9 +97,28 @@ extension UndoLoop {
         return .due(restoring, isUncertain: !isKnown || isReplaced)
     }
 
-    /// Keeps restored documents in mind, as far as there is room.
-    private mutating func remember(_ ids: [BSONValue]) {
-        for id in ids where restored.count < Self.mostRestored { restored.insert(id.hashValue) }
+    /// Whether newer entries have given back each field that is not what it was before this one.
+    private func isRestored(_ now: BSONDocument, of id: BSONValue, in group: JournalGroup) throws -> Bool {
+        guard !restored.isEmpty else { return false }
+        let (now, before) = (now.view, group.before.view)
+        for name in group.names where !restored.contains(Self.hash(id, name)) {
+            if ChunkJournal.differs(try before.find(name), of: before, try now.find(name), of: now) { return false }
+        }
+        return true
+    }
+
+    /// Keeps restored fields in mind, as far as there is room.
+    private mutating func remember(_ documents: [Restoring]) {
+        for document in documents where restored.count < Self.mostRestored {
+            for name in document.group.names { restored.insert(Self.hash(document.id, name)) }
+        }
+    }
+
+    private static func hash(_ id: BSONValue, _ name: String) -> Int {
+        var hasher = Hasher()
+        hasher.combine(id)
+        hasher.combine(name)
+        return hasher.finalize()
     }
 
     /// The documents as they are, or of each what matters; `nil` when they are too large to be held at once.
@@ -172,7 +192,6 @@ extension UndoLoop {
     ) throws {
         let leftNow = Set(left.map(\.id))
         tally.restored += restored.count { !leftNow.contains($0) }
-        remember(restored.filter { !leftNow.contains($0) })
         for (document, members) in Dictionary(grouping: left, by: \.document) {
             try kernel.retrying {
                 try kernel.store.leftAlone.add(members.map(\.id), because: document.reason, code: document.code)

@@ -29,13 +29,13 @@ struct UndoLoop: ~Copyable {
     var includesUncertain = false
     /// What the attempt at hand is known to have written; `nil` where it was not acknowledged.
     var written: WrittenDocuments?
-    /// The documents that this undo restored, by a hash: what a newer entry gave back, an older one does not miss.
+    /// The fields of documents that this undo restored, by a hash: what a newer entry gave back, an older one does not miss.
     var restored: Set<Int> = []
 
     /// The documents of the batch at hand for which a write was sent.
     var sent: Set<BSONValue> = []
 
-    /// The most documents that are kept in mind.
+    /// The most of them that are kept in mind.
     static let mostRestored = 2_000_000
     /// The most entries of a batch.
     static let batch = 2_000
