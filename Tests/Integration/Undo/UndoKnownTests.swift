@@ -246,6 +246,22 @@ import Testing
         }
     }
 
+    // MARK: Many steps
+
+    /// They come to more than a server takes, and are refused by name before anything is written.
+    @Test(arguments: ["rename: {from: a#, to: b#}", "rename: {from: o.a#, to: o.b#}", "dedupe: {field: l#}"])
+    func stepsThatComeToTooMuchAreRefused(_ step: String) async throws {
+        try await Mongod.shared.withBackfill { test in
+            try await test.database.fill("people", count: 3)
+            try test.job(steps: (0..<28).map { step.replacing("#", with: "\($0)") })
+            let run = try await test.backfill()
+            #expect(run.exitCode == 65, "\(run.status): \(run.errors)")
+            #expect(run.errors.contains("job.yml:"), "\(run.errors)")
+            #expect(run.errors.contains("too many steps that build on each other"), "\(run.errors)")
+            #expect(try await !test.hasState())
+        }
+    }
+
     // MARK: A job that was undone
 
     @Test func anUndoneJobIsNotSteered() async throws {
@@ -259,11 +275,12 @@ import Testing
         }
     }
 
-    @Test func aCollectionThatIsDroppedInMidRunIsTold() async throws {
+    @Test(arguments: [false, true]) func aCollectionThatIsDroppedInMidRunIsTold(recreates: Bool) async throws {
         try await withPeople("unset: {field: nick}", count: 40, limits: "{chunk: {documents: 10}}") { test in
             let run = try await test.backfill(fault: "after-checkpoint:2:stop") { program in
                 try await waitUntil("the runner sleeps") { try program.isStopped }
                 try await test.database.run(["drop": "people"])
+                if recreates { try await test.database.fill("people", count: 5, Self.document) }
                 program.send(SIGCONT)
             }
             #expect(run.exitCode == 65, "\(run.status): \(run.output)\(run.errors)")
