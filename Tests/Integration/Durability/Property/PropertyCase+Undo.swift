@@ -55,7 +55,11 @@ extension PropertyCase {
     }
 
     private func undo(fault: String?) async throws -> ProgramRun {
-        let flags = ["--state-database", test.state.name, "--yes", "--ledger", "none", "--allow-unsync", "100000"]
+        // What dead runners may have written is taken back too: that the others' is not is seen in the change events.
+        let flags = [
+            "--state-database", test.state.name, "--yes", "--ledger", "none", "--allow-unsync", "100000",
+            "--include-uncertain",
+        ]
         let lease = ["--lease-ttl", fault == nil ? "20s" : "1s", "--lease-wait", "3m"]
         return try await Program.run(["undo", test.path(), "--uri", test.uri] + flags + lease, fault: fault)
     }
