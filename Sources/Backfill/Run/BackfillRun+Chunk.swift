@@ -23,7 +23,7 @@ extension BackfillRun {
         do {
             let attempt = try run(chunk)
             // Cut off or refused: what it has written all the same is its own.
-            try acknowledge(job.phases[chunk.phase])
+            try acknowledge(job.phase(at: chunk.phase))
             // Whatever was written of a chunk that is not checkpointed, its journal has to stay.
             try confirmJournal()
             return attempt
@@ -31,7 +31,7 @@ extension BackfillRun {
             try confirmJournal()
             return try narrow(chunk, failure.error)
         } catch {
-            try? acknowledge(job.phases[chunk.phase])
+            try? acknowledge(job.phase(at: chunk.phase))
             try? confirmJournal()
             saveCount()
             throw error
