@@ -109,7 +109,9 @@ extension BackfillRun {
     /// ones that differ most, in a sample.
     mutating func chooseEvidence() throws {
         guard runner.keepsJournal else { return }
-        let touched = Set(job.whole.touched + SyncLock.fields + ["_id"])
+        // What a refresh reads is expected to change.
+        let followed = (job.refreshing?.steps ?? []).flatMap(\.step.sources).map(\.topLevel)
+        let touched = Set(job.whole.touched + followed + SyncLock.fields + ["_id"])
         let isSmall = Expression(["$lt": [["$bsonSize": "$$ROOT"], .integer(DocumentEvidence.largest)]])
         let stages: [BSONDocument] = [["$sample": ["size": 100]], ["$match": .object(isSmall.filter)]]
         let sample = try kernel.reading(job.job.namespace) { collection in

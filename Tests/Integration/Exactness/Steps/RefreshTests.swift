@@ -70,10 +70,12 @@ import Testing
             #expect(again.exitCode == 1)
             #expect(try test.report(again)["outcome"] == "nothing_to_do")
             #expect(try await people(test) == after)
-            // Both values are taken back.
-            try await test.database.run(["delete": "people", "deletes": [["q": ["_id": 5], "limit": 1]]])
-            #expect(try await test.steer("undo", "job", "--yes").exitCode == 0)
-            #expect(try await people(test).allSatisfy { document in targets.keys.allSatisfy { document[$0] == nil } })
+            // Both values are taken back, and somebody else's stays.
+            #expect(try await test.steer("undo", "job", "--yes").exitCode == 1)
+            for (id, document) in try await people(test).enumerated() where id != 5 {
+                #expect(targets.keys.allSatisfy { document[$0] == nil }, "\(id)")
+            }
+            #expect(try await people(test)[5][target] == "mine")
         }
     }
 
