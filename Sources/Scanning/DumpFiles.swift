@@ -18,15 +18,14 @@ struct DumpFiles {
     private static let documentSuffixes = [".bson", ".json", ".jsonl", ".ndjson"].flatMap { [$0, $0 + ".gz"] }
     private static let metadataSuffixes = [".metadata.json", ".metadata.json.gz"]
 
-    /// Lists a folder; one that cannot be listed holds nothing.
+    /// Lists a folder; one that cannot be listed holds nothing, and what is no file, such as a pipe, is none of a dump's.
     init(in folder: FilePath) {
         for name in Self.names(in: folder) {
             let path = folder.appending(name)
+            guard (try? path.stat().type) == .regular else { continue }
             if let suffix = Self.metadataSuffixes.first(where: name.hasSuffix) {
                 metadata.append(File(path: path, stem: String(name.dropLast(suffix.count))))
-            } else if let suffix = Self.documentSuffixes.first(where: name.hasSuffix),
-                (try? path.stat().type) != .directory
-            {
+            } else if let suffix = Self.documentSuffixes.first(where: name.hasSuffix) {
                 documents.append(File(path: path, stem: String(name.dropLast(suffix.count))))
             }
         }

@@ -1,5 +1,6 @@
 import BSON
 import DumpWriter
+import Glibc
 import SystemPackage
 import TestSupport
 import Testing
@@ -10,11 +11,12 @@ import Testing
 
     /// Checks a folder as one collection, and gives standard output and error.
     private func check(
-        _ files: [String: [UInt8]], as collection: String = "app.person", source: String = "dump"
+        _ files: [String: [UInt8]], as collection: String = "app.person", source: String = "dump", pipe: String? = nil
     ) async throws -> (status: Int32?, text: String) {
         let folder = try CommandLineFolder()
         defer { folder.remove() }
         for (name, bytes) in files { try folder.write(bytes, to: name) }
+        if let pipe { #expect(unsafe mkfifo(folder.path.appending(pipe).string, 0o600) == 0) }
         let schema = try folder.write(CommandLineFolder.person, to: "person.json")
         let run = try await Program.run(
             ["check", schema, "--collection", collection, "--source", folder.path.appending(source).string])
@@ -70,6 +72,13 @@ import Testing
             #expect(run.status == 65)
             #expect(run.text == "shipshape: there is nothing to check: app.person \(text)\n")
         }
+    }
+
+    /// Who opens a pipe waits until somebody writes to it.
+    @Test func aPipeIsNoFileOfADump() async throws {
+        let run = try await check(["dump/app/dog.bson": Self.good], pipe: "dump/app/person.bson")
+        #expect(run.status == 65)
+        #expect(run.text.contains("person"), "\(run.text)")
     }
 
     @Test func theOplogIsPassedOver() async throws {
