@@ -1,5 +1,4 @@
 import BSON
-import Glibc
 import TestSupport
 import Testing
 
@@ -57,12 +56,7 @@ import Testing
 
     @Test func aJobWhoseRunnerDiedIsStalledOnceItsLeaseIsOver() async throws {
         try await withPeople { test in
-            let run = try await test.backfill("job", "--lease-ttl", "1s") { program in
-                try await test.waitForChunks(2)
-                program.send(SIGKILL)
-            }
-            #expect(run.wasKilled)
-            try await test.waitForLeaseEnd()
+            #expect(try await test.backfill(fault: "after-checkpoint:2").wasKilled)
             #expect(try await test.status()["state"] == "stalled")
             let shown = try await test.steer("status", "job")
             #expect(shown.exitCode == 1)
@@ -87,11 +81,7 @@ import Testing
 
     @Test func aJobThatWasAskedToStopIsStoppedAndNotStalled() async throws {
         try await withPeople { test in
-            let run = try await test.backfill { program in
-                try await test.waitForChunks(2)
-                program.send(SIGTERM)
-            }
-            #expect(run.exitCode == 75)
+            #expect(try await test.stoppedHalfway().exitCode == 75)
             let status = try await test.status()
             #expect(status["state"] == "stopped")
             #expect(status["holder"] == .null)

@@ -18,11 +18,7 @@ import Testing
     }
 
     private func stopHalfway(_ test: BackfillCase) async throws {
-        let run = try await test.backfill { program in
-            try await test.waitForChunks(2)
-            program.send(SIGTERM)
-        }
-        #expect(run.exitCode == 75)
+        #expect(try await test.stoppedHalfway().exitCode == 75)
     }
 
     @Test func aRunOfAPausedJobEndsWith75AndWritesNothing() async throws {

@@ -56,7 +56,7 @@ struct BackfillCase: Sendable {
     /// Runs `shipshape backfill` off a terminal.
     ///
     /// Unless the flags say another, its lease is a long one: a quarter of it is all that a write may take, on a slow disk
-    /// too. One that is to die has a short one, which the next has to wait for.
+    /// too. Where a runner is killed, the test ends its lease; one that is to sleep has a short one, which ends by itself.
     @discardableResult
     func backfill(
         _ job: String = "job", _ flags: String..., uri: String? = nil, yes: Bool = true, fault: String? = nil,
@@ -72,9 +72,31 @@ struct BackfillCase: Sendable {
         held: Bool = false, meanwhile: (LiveProgram) async throws -> Void = { _ in }
     ) async throws -> ProgramRun {
         let given = ["backfill", path(job), "--uri", uri ?? self.uri, "--state-database", state.name] + flags
-        let lease = flags.contains("--lease-ttl") ? [] : ["--lease-ttl", fault == nil ? "60s" : "3s"]
+        let lease = Self.lease(besides: flags, fault)
         let added = (yes ? ["--yes"] : []) + lease
-        return try await Program.run(given + added, fault: fault, held: held, meanwhile: meanwhile)
+        let run = try await Program.run(given + added, fault: fault, held: held, meanwhile: meanwhile)
+        if run.wasKilled, !lease.isEmpty { try await endLease(of: job) }
+        return run
+    }
+
+    /// The lease of a program for which the flags say none.
+    static func lease(besides flags: [String], _ fault: String?) -> [String] {
+        guard !flags.contains("--lease-ttl") else { return [] }
+        let sleeps = fault.map { $0.hasSuffix(":stop") || $0.hasPrefix("before-write") && !$0.hasSuffix(":kill") }
+        return ["--lease-ttl", sleeps == true ? "3s" : "60s"]
+    }
+
+    /// Ends the lease of a runner that is dead: what it had sent was answered when it died.
+    func endLease(of job: String) async throws {
+        try await state.run([
+            "update": "ranges",
+            "updates": [
+                [
+                    "q": ["_id.job": .string(job), "lease": ["$exists": true]],
+                    "u": ["$set": ["lease.end": .date(milliseconds: 0)]],
+                ]
+            ],
+        ])
     }
 
     /// How far a job is by its checkpoint; `nil` before its first start.
@@ -93,6 +115,15 @@ struct BackfillCase: Sendable {
     func waitForChunks(_ count: Int, of job: String = "job") async throws {
         try await waitUntil("\(count) chunks are done") {
             try await checkpoint(job).map { $0.chunks >= count } ?? false
+        }
+    }
+
+    /// Runs a job until it has two chunks, and stops it then as an operator does.
+    func stoppedHalfway() async throws -> ProgramRun {
+        try await backfill("job", "--lease-ttl", "60s", fault: "after-checkpoint:2:stop") { program in
+            try await waitUntil("the program is stopped") { try program.isStopped }
+            program.send(SIGTERM)
+            program.send(SIGCONT)
         }
     }
 

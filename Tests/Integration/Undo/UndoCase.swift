@@ -14,9 +14,11 @@ extension BackfillCase {
         _ job: String = "job", flags: [String] = [], yes: Bool = true, fault: String? = nil,
         meanwhile: (LiveProgram) async throws -> Void = { _ in }
     ) async throws -> ProgramRun {
-        let lease = flags.contains("--lease-ttl") ? [] : ["--lease-ttl", fault == nil ? "60s" : "3s"]
+        let lease = Self.lease(besides: flags, fault)
         let given = ["undo", job, "--uri", uri, "--state-database", state.name] + flags + lease
-        return try await Program.run(given + (yes ? ["--yes"] : []), fault: fault, meanwhile: meanwhile)
+        let run = try await Program.run(given + (yes ? ["--yes"] : []), fault: fault, meanwhile: meanwhile)
+        if run.wasKilled, !lease.isEmpty { try await endLease(of: job) }
+        return run
     }
 }
 
