@@ -37,7 +37,7 @@ package struct JobHistory {
             let ranges = try client.all("ranges", ["_id.job": .string(name)]).documents()
             let state = ranges.compactMap { $0["state"]?.text }.first ?? ""
             let isKept = record["journal"] == .bool(true) && record["cleaned"] == nil
-            let isMissing = try JournalStore(client: client, job: name).isMissing()
+            let isEmpty = try JournalStore(client: client, job: name).isEmpty()
             jobs.append(
                 Job(
                     name: name, state: state, modified: ranges.reduce(0) { $0 + Progress($1).modified },
@@ -46,7 +46,7 @@ package struct JobHistory {
                             $0["role"] == "next"
                         }
                         .compactMap { $0["text"]?.text }),
-                    hasJournal: isKept && !isMissing))
+                    hasJournal: isKept && !isEmpty))
         }
         self.jobs = jobs.filter { $0.state != "undone" }
     }
@@ -75,14 +75,5 @@ package struct JobHistory {
             if ids.contains(IDKey(id)) { reserved.insert(IDKey(id)) }
         }
         return reserved
-    }
-}
-
-extension JournalStore {
-    /// Whether there is none, without a look into what there is.
-    fileprivate func isMissing() throws(MongoError) -> Bool {
-        try client.first(
-            "journal", ["_id": ["$gte": ["job": .string(job)], "$lt": ["job": .string(job), "range": .maxKey]]],
-            projecting: ["_id": 1]) == nil
     }
 }

@@ -173,8 +173,10 @@ extension JournalStore {
         while let document = try cursor.nextDocument() { try body(JournalPart(document)) }
     }
 
-    /// Whether there is none.
-    package func isEmpty() throws -> Bool { try part(upTo: nil, orAt: false) == nil }
+    /// Whether there is none, without a look into what there is.
+    package func isEmpty() throws(MongoError) -> Bool {
+        try client.first(Self.collection, attempts, projecting: ["_id": 1]) == nil
+    }
 
     /// What the journal holds, and what it should hold.
     package struct Contents {

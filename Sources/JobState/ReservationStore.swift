@@ -66,9 +66,8 @@ package struct ReservationStore {
     }
 
     private func jobsWithPending(of namespace: Namespace) throws(MongoError) -> [String] {
-        try client.counts("harm", ["seen": false, "_id.ns": .string(namespace.description)], by: "_id.job").compactMap {
-            $0["_id"]?.text
-        }
+        try client.values("harm", ["seen": false, "_id.ns": .string(namespace.description)], of: "_id.job")
+            .compactMap(\.text).sorted()
     }
 
     /// What other jobs recorded and no run has seen in the ledger yet, as an operator reads it: such a record takes room

@@ -199,6 +199,16 @@ package final class StoreClient {
         return try cursor.documents()
     }
 
+    /// The values that a field has in the documents that fit: with an index over both, the server reads one key of each.
+    package func values(_ collection: String, _ filter: BSONDocument, of field: String) throws(MongoError)
+        -> [BSONValue]
+    {
+        let cursor = client.collection(Namespace(database: database, collection: collection)).aggregate(
+            [["$match": .object(filter)], ["$group": ["_id": .string("$\(field)")]]],
+            options: ["readConcern": ["level": "majority"]])
+        return try cursor.documents().compactMap { $0["_id"] }
+    }
+
     /// The `_id`s of a collection's documents, in their order.
     package func ids(_ collection: String) throws(MongoError) -> [BSONValue] {
         let cursor = client.collection(Namespace(database: database, collection: collection)).find(

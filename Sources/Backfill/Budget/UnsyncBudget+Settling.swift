@@ -30,14 +30,18 @@ extension UnsyncBudget {
     /// Frees the room of documents that jobs once harmed and that sync again, or are gone.
     ///
     /// Each keeps its room for as long as the ledger may lag: it may still show what was repaired. Of the jobs only those
-    /// count that no runner holds, and the one that the caller holds, while no chunk is recorded and not yet written.
-    func freeRepaired(_ store: borrowing StateStore) throws {
-        let jobs = try store.reservations.settledJobs(
-            of: collection.namespace, besides: [store.job])
+    /// count that no runner holds.
+    /// - Parameter runners: jobs that the caller holds, while no chunk is recorded and not yet written.
+    /// - Returns: how many sync again, or are gone.
+    @discardableResult
+    func freeRepaired(_ store: borrowing StateStore, besides runners: [String]) throws -> Int {
+        let jobs = try store.reservations.settledJobs(of: collection.namespace, besides: runners)
+        var count = 0
         for batch in try pending(store, by: jobs) where !stop.isRaised {
-            try noteRepaired(among: batch, by: jobs, store)
+            count += try noteRepaired(among: batch, by: jobs, store)
         }
         try takeBackRepaired(store, by: jobs)
+        return count
     }
 
     /// Frees the room of those that have been repaired for long enough.
@@ -51,7 +55,8 @@ extension UnsyncBudget {
     }
 
     /// Notes which of these documents sync again, or are gone.
-    func noteRepaired(among ids: [BSONValue], by jobs: [String], _ store: borrowing StateStore) throws {
+    /// - Returns: how many.
+    func noteRepaired(among ids: [BSONValue], by jobs: [String], _ store: borrowing StateStore) throws -> Int {
         let namespace = collection.namespace
         let repaired = try repaired(among: ids)
         let isRepaired = Set(repaired)
@@ -62,6 +67,7 @@ extension UnsyncBudget {
         let grace = grace(store)
         try store.reservations.removeUnseen(
             repaired.filter { !shown.contains($0) }, olderThan: grace + grace, of: namespace, by: jobs)
+        return repaired.count
     }
 
     /// The documents that these jobs harmed and that are pending, some at a time.
@@ -76,9 +82,6 @@ extension UnsyncBudget {
         for batch in try pending(store, by: jobs) where !stop.isRaised { count += try repaired(among: batch).count }
         return count
     }
-
-    /// How many of these documents sync, or are gone.
-    func repairedCount(among ids: [BSONValue]) throws -> Int { try repaired(among: ids).count }
 
     private func repaired(among ids: [BSONValue]) throws -> [BSONValue] {
         guard let active = job.active else { return [] }

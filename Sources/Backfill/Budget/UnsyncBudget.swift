@@ -75,8 +75,8 @@ struct UnsyncBudget {
     /// Completes a batch by what is known of its documents.
     private func recorded(_ batch: [DueDocument], _ store: borrowing StateStore) throws -> [Recorded] {
         let counted = batch.filter { $0.judgement?.isCounted ?? false }.map(\.id)
-        let own = try store.reservations.pending(among: counted, of: collection.namespace)
-        let pending = try own.union(store.reservations.pendingOfAny(among: counted, of: collection.namespace))
+        let pending = try store.reservations.pendingOfAny(among: counted, of: collection.namespace)
+        let own = try store.reservations.pending(among: Array(pending), of: collection.namespace)
         let shown = try ledger.holding(counted, of: collection.namespace)
         return batch.map { document in
             let isShown = shown.contains(document.id)

@@ -25,14 +25,7 @@ extension JobRegistry {
             limits: compiled.job.limits,
             stop: StopSignal())
         do {
-            let jobs = try store.reservations.settledJobs(of: compiled.job.namespace, besides: [])
-            var count = 0
-            for batch in try budget.pending(store, by: jobs) {
-                count += try budget.repairedCount(among: batch)
-                try budget.noteRepaired(among: batch, by: jobs, store)
-            }
-            try budget.takeBackRepaired(store, by: jobs)
-            return count
+            return try budget.freeRepaired(store, besides: [])
         } catch let error as MongoError where error.isAuthorization {
             return nil
         } catch is LedgerUnreadable {

@@ -32,7 +32,7 @@ extension UndoLoop {
         var isTold = false
         while true {
             let left = try retry.run { () throws -> Int in
-                try budget.freeRepaired(kernel.store)
+                try budget.freeRepaired(kernel.store, besides: [kernel.store.job])
                 return try kernel.store.reservations.repairedCount(of: subject.namespace)
             }
             guard left > 0 else { return nil }
