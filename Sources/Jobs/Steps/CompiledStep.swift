@@ -198,9 +198,9 @@ extension CompiledStep {
         case noID = "the object has no value that can be an _id"
         /// The object has an `_id`, which the document that it becomes cannot keep beside its own.
         case ownID = "the object has an _id of its own, which would be lost"
-        /// The document that the object becomes would not sync, or not be accepted, in its collection.
+        /// The object holds a timestamp that an insert into its collection would fill in.
         case emptyTimestamp = "the object has an empty timestamp, which an insert would fill in"
-        /// The object does not fit.
+        /// The document that the object becomes would not sync, or not be accepted, in its collection.
         case unfitChild = "the object does not fit the schema of the collection that would take it"
         /// A link's value is neither among the old values nor among the new ones.
         case unknownKey = "the lookup does not know the value"

@@ -13,6 +13,23 @@ package enum WhenPresent: String, Sendable, CaseIterable {
     case refresh
 }
 
+/// A step that fills a second field, by a rule of its own.
+protocol TargetRuled: StepKind {
+    /// In which targets it writes.
+    var rule: TargetRule { get set }
+}
+
+extension TargetRuled {
+    package var changesInPlace: Bool { rule.whenPresent == .replace }
+    package var refresh: (any StepKind)? {
+        guard rule.whenPresent == .refresh else { return nil }
+        var step = self
+        step.rule = rule.replacing
+        return step
+    }
+    package var loss: String? { rule.loss(target) }
+}
+
 /// In which targets a step that fills a second field writes.
 struct TargetRule: Hashable, Sendable {
     var whenPresent = WhenPresent.report

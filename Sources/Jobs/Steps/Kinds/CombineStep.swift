@@ -6,7 +6,7 @@ package import ServerSchema
 /// Makes one text of several fields.
 ///
 /// A part is a text, or a value that `convert` makes a text of without loss: a number, a bool, a date, an ObjectId.
-package struct CombineStep: StepKind {
+package struct CombineStep: TargetRuled {
     package static let key = "combine"
 
     package let into: FieldPath
@@ -16,14 +16,6 @@ package struct CombineStep: StepKind {
     var rule: TargetRule
 
     package var target: FieldPath { into }
-    package var changesInPlace: Bool { rule.whenPresent == .replace }
-    package var refresh: (any StepKind)? {
-        guard rule.whenPresent == .refresh else { return nil }
-        var step = self
-        step.rule = rule.replacing
-        return step
-    }
-    package var loss: String? { rule.loss(into) }
     package var sources: [FieldPath] {
         var seen: Set<FieldPath> = []
         return template.holes.compactMap { parts[$0] }.filter { seen.insert($0).inserted }

@@ -4,7 +4,7 @@ package import LocatedYAML
 package import ServerSchema
 
 /// Changes a field's type, in place or into a second field.
-package struct ConvertStep: StepKind {
+package struct ConvertStep: TargetRuled {
     package static let key = "convert"
 
     /// What becomes of a value that has no counterpart in the new type.
@@ -31,12 +31,6 @@ package struct ConvertStep: StepKind {
     package var target: FieldPath { into ?? field }
     package var source: FieldPath? { into == nil ? nil : field }
     package var changesInPlace: Bool { into == nil || rule.whenPresent == .replace }
-    package var refresh: (any StepKind)? {
-        guard rule.whenPresent == .refresh else { return nil }
-        var step = self
-        step.rule = rule.replacing
-        return step
-    }
     package var quick: QuickCondition {
         into == nil ? .present(field, notOf: type.rawValue) : .present(field, besides: [target])
     }

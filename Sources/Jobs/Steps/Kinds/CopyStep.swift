@@ -4,7 +4,7 @@ package import LocatedYAML
 package import ServerSchema
 
 /// Gives a second field the value of a first.
-package struct CopyStep: StepKind {
+package struct CopyStep: TargetRuled {
     package static let key = "copy"
 
     let from: FieldPath
@@ -16,20 +16,11 @@ package struct CopyStep: StepKind {
     package var target: FieldPath { to }
     package var source: FieldPath? { from }
     package var quick: QuickCondition { .present(from, besides: [to]) }
-    package var changesInPlace: Bool { rule.whenPresent == .replace }
     package var looksInto: [FieldPath] { rule.whenPresent == .replace ? [from, to] : [] }
-    package var refresh: (any StepKind)? {
-        guard rule.whenPresent == .refresh else { return nil }
-        var step = self
-        step.rule = rule.replacing
-        return step
-    }
 
     package var description: String {
         "copy \(from) to \(to)" + rule.words
     }
-
-    package var loss: String? { rule.loss(to) }
 
     package func body() -> StepBody {
         let (source, target) = (Expression.field(from), Expression.field(to))

@@ -4,7 +4,7 @@ package import LocatedYAML
 package import ServerSchema
 
 /// Moves a field's value to another field: first a copy, and when that is done everywhere the removal of the first.
-package struct RenameStep: StepKind {
+package struct RenameStep: TargetRuled {
     package static let key = "rename"
 
     let from: FieldPath
@@ -16,7 +16,6 @@ package struct RenameStep: StepKind {
     package var targets: [FieldPath] { [to, from] }
     package var sources: [FieldPath] { [] }
     package var removed: [FieldPath] { [from] }
-    package var changesInPlace: Bool { rule.whenPresent == .replace }
     package var refresh: (any StepKind)? {
         rule.whenPresent == .refresh ? CopyStep(from: from, to: to, rule: rule.replacing) : nil
     }

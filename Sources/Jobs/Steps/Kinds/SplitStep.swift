@@ -4,7 +4,7 @@ package import LocatedYAML
 package import ServerSchema
 
 /// Makes several fields of the parts of one text, which stays.
-package struct SplitStep: StepKind {
+package struct SplitStep: TargetRuled {
     package static let key = "split"
 
     /// Where the parts end.
@@ -27,14 +27,6 @@ package struct SplitStep: StepKind {
     package var quick: QuickCondition { .present(field, besides: into) }
     package var targets: [FieldPath] { into }
     package var source: FieldPath? { field }
-    package var changesInPlace: Bool { rule.whenPresent == .replace }
-    package var refresh: (any StepKind)? {
-        guard rule.whenPresent == .refresh else { return nil }
-        var step = self
-        step.rule = rule.replacing
-        return step
-    }
-    package var loss: String? { rule.loss(into[0]) }
     package var looksInto: [FieldPath] { into }
 
     package var description: String {
