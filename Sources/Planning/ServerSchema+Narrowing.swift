@@ -17,7 +17,7 @@ extension ServerSchema {
         var narrow = self
         var own = collection
         own.root = own.root.narrowed(to: named + [["_id"]])
-        own.relationships = own.relationships.filter { related.contain($0.source.fields) }
+        own.relationships = own.relationships.filter { related.contain($0.source.leadingFields) }
         (narrow.neighbours, narrow.sources, narrow.collections) = ([], [], [own])
         return narrow
     }
@@ -41,14 +41,5 @@ extension SchemaNode {
         }
         narrow.required = names.filter(requires)
         return narrow
-    }
-}
-
-extension SchemaPath {
-    /// The fields that it leads through until the first list or dictionary.
-    fileprivate var fields: [String] {
-        steps.prefix { if case .field = $0 { true } else { false } }.compactMap { step in
-            if case .field(let name) = step { name } else { nil }
-        }
     }
 }

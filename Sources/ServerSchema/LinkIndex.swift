@@ -5,13 +5,8 @@ final class LinkIndex: Sendable {
 
     init(_ links: [Relationship]) {
         bySource = Dictionary(links.map { ($0.source, $0) }) { first, _ in first }
-        fields = RelatedPaths(
-            links.map { link in
-                // Whatever the way into arrays and dictionaries is, their field is what a step of a job names.
-                link.source.steps.prefix { if case .field = $0 { true } else { false } }.compactMap { step in
-                    if case .field(let name) = step { name } else { nil }
-                }
-            })
+        // Whatever the way into arrays and dictionaries is, their field is what a step of a job names.
+        fields = RelatedPaths(links.map(\.source.leadingFields))
     }
 }
 

@@ -20,6 +20,13 @@ public struct SchemaPath: Hashable, Sendable {
     /// Whether it is the place of the documents themselves.
     public var isRoot: Bool { steps.isEmpty }
 
+    /// The fields that it leads through until the first array or dictionary.
+    package var leadingFields: [String] {
+        steps.prefix { if case .field = $0 { true } else { false } }.compactMap { step in
+            if case .field(let name) = step { name } else { nil }
+        }
+    }
+
     package func appending(_ step: Step) -> SchemaPath { SchemaPath(steps + [step]) }
     package func appending(_ more: [Step]) -> SchemaPath { more.isEmpty ? self : SchemaPath(steps + more) }
 }
