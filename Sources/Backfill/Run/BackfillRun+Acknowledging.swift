@@ -108,7 +108,7 @@ extension BackfillRun {
     /// The fields that tell documents from others that have their `_id`s later: of those that the job does not write the
     /// ones that differ most, in a sample.
     mutating func chooseEvidence() throws {
-        guard runner.keepsJournal else { return }
+        guard runner.keepsJournal, evidence == nil else { return }
         // What a refresh reads is expected to change.
         let followed = (job.refreshing?.steps ?? []).flatMap(\.step.sources).map(\.topLevel)
         let touched = Set(job.whole.touched + followed + SyncLock.fields + ["_id"])

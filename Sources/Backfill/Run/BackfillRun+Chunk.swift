@@ -198,7 +198,7 @@ extension BackfillRun {
         _ documents: [DueDocument], of phase: Phase, at index: Int
     ) throws -> [DueDocument] {
         guard runner.keepsJournal, !documents.isEmpty else { return documents }
-        var entries = ChunkJournal(touched: phase.touched, evidence: evidence.names)
+        var entries = ChunkJournal(touched: phase.touched, evidence: evidence?.names ?? [])
         let written = try documents.filter { document in
             guard let change = document.change,
                 try entries.add(
@@ -453,7 +453,7 @@ extension BackfillRun {
         }
         for batch in try kernel.retrying({ try budget.pending(kernel.store, by: jobs) }) {
             guard !kernel.stop.isRaised else { return }
-            try kernel.retrying { try budget.noteRepaired(among: batch, by: jobs, kernel.store) }
+            _ = try kernel.retrying { try budget.noteRepaired(among: batch, by: jobs, kernel.store) }
             try kernel.keepLease()
         }
         try kernel.retrying { try budget.takeBackRepaired(kernel.store, by: jobs) }

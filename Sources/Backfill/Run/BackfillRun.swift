@@ -35,8 +35,8 @@ struct BackfillRun: ~Copyable {
     var acknowledged: [Int64] = []
     /// Documents that were made in other collections for such as were changed before they were linked.
     var unlinked = 0
-    /// The fields that tell documents from others of the same `_id`.
-    var evidence = DocumentEvidence([])
+    /// The fields that tell documents from others of the same `_id`; `nil` before the first pass.
+    var evidence: DocumentEvidence?
     /// What the job wrote to the documents of a refresh, by its journal; `nil` while none is under way.
     var written: WrittenValues?
     /// Documents that a refresh changed.
@@ -44,7 +44,7 @@ struct BackfillRun: ~Copyable {
     /// The number, in the journal, of what was found together: how many chunks were done then.
     var found = 0
 
-    /// Rounds after which the job leaves documents that keep arriving to the next run.
+    /// Passes after which the job leaves documents that keep arriving to the next run.
     private static let maximumPasses = 5
     /// The most documents of a given list that are done at once.
     private static let mostListed = 2_000
@@ -115,12 +115,7 @@ struct BackfillRun: ~Copyable {
     /// has done.
     private mutating func runOnly(_ list: IDList) throws -> BackfillReport.Stop? {
         try begin()
-        var rest = list.ids[...]
-        let stopped = try pass { amount in
-            let ids = Array(rest.prefix(min(amount.documents, Self.mostListed))).commandSlices().first ?? []
-            rest = rest.dropFirst(ids.count)
-            return ids
-        }
+        let stopped = try pass(over: list.ids, through: Array(job.phases.indices))
         if stopped != nil { saveCount() }
         // A list that was done says nothing of the rest of the collection: the job is what it was.
         try kernel.renew(setting: RangeChange.ending(isDone: plan.wasDone))
@@ -134,7 +129,6 @@ struct BackfillRun: ~Copyable {
         takeOver()
         let isReplicaSet = try kernel.retrying { try kernel.client.hello().topology == .replicaSet }
         durability = WriteDurability(isReplicaSet: isReplicaSet)
-        try chooseEvidence()
         // Without those that were repaired since, and those that were only locked.
         let earlier = try settleFailures().filter { $0.code != 0 }.map(\.id)
         skipped = SkippedDocuments(most: runner.options.maxErrors, earlier: Set(earlier))
@@ -229,10 +223,13 @@ extension BackfillRun {
         }
     }
 
-    private mutating func pass(listing next: (ReadAmount) -> [BSONValue]) throws -> BackfillReport.Stop? {
-        try pass { run, amount in
-            let ids = next(amount)
-            return run.job.phases.indices.map { Chunk(ids, phase: $0) }
+    /// Takes a list of documents through some phases, by their numbers.
+    private mutating func pass(over list: [BSONValue], through phases: [Int]) throws -> BackfillReport.Stop? {
+        var rest = list[...]
+        return try pass { _, amount in
+            let ids = Array(rest.prefix(min(amount.documents, Self.mostListed))).commandSlices().first ?? []
+            rest = rest.dropFirst(ids.count)
+            return ids.isEmpty ? [] : phases.map { Chunk(ids, phase: $0) }
         }
     }
 
@@ -240,6 +237,7 @@ extension BackfillRun {
     private mutating func pass(
         _ next: (inout BackfillRun, ReadAmount) throws -> [Chunk]
     ) throws -> BackfillReport.Stop? {
+        try chooseEvidence()
         var queue: [Chunk] = []
         while true {
             if let stop = try kernel.waitForThrottle() { return stop }
@@ -284,13 +282,8 @@ extension BackfillRun {
         guard !own.isEmpty else { return nil }
         written = values
         defer { written = nil }
-        var rest = own.filter { !skipped.contains($0) }[...]
         let before = tally.documents
-        let stopped = try pass { run, amount in
-            let ids = Array(rest.prefix(min(amount.documents, Self.mostListed))).commandSlices().first ?? []
-            rest = rest.dropFirst(ids.count)
-            return ids.isEmpty ? [] : [Chunk(ids, phase: run.job.phases.count)]
-        }
+        let stopped = try pass(over: own.filter { !skipped.contains($0) }, through: [job.phases.count])
         refreshed += tally.documents - before
         if stopped != nil { saveCount() }
         return stopped

@@ -30,9 +30,9 @@ struct DueCursor: ~Copyable {
     /// - Parameter evidence: the fields of which the journal keeps a digest.
     init(
         _ scope: ReadScope, of phase: Phase, _ detail: Detail, in context: ClientContext, collectionUUID: BSONValue?,
-        evidence: DocumentEvidence = DocumentEvidence([])
+        evidence: DocumentEvidence? = nil
     ) {
-        self.evidence = evidence
+        self.evidence = evidence ?? DocumentEvidence([])
         switch detail {
         case .id:
             let more: KeyValuePairs<String, BSONValue> = collectionUUID.map { ["collectionUUID": $0] } ?? [:]
@@ -41,7 +41,7 @@ struct DueCursor: ~Copyable {
                 options: scope.options("find", more))
         case .touched:
             touched = TouchedFields(
-                scope, of: phase, in: context.collection, collectionUUID: collectionUUID, evidence: evidence)
+                scope, of: phase, in: context.collection, collectionUUID: collectionUUID, evidence: self.evidence)
         case .whole where phase.isServerSide:
             preview = Preview(scope, through: phase, in: context, onlyNeeding: true)
             placed = phase.removesFields ? phase.touched : nil

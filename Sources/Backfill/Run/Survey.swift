@@ -1,9 +1,6 @@
 import BSON
-import Concurrency
 import Jobs
 import Mongo
-import Scanning
-import Synchronization
 
 /// Counts, in one pass over the collection on the server, what each step finds now and would find after the job.
 ///
@@ -57,35 +54,16 @@ struct Survey {
     /// What the server can ask first costs so little that the ranges of the index, twice the price of a scan, do not pay.
     func run(in concurrency: Int, on pool: ClientPool) throws -> Result {
         guard looksAtOnce, quick == nil, concurrency > 1 else { return try run() }
-        let ranges: [IDRange]
-        do throws(MongoError) { ranges = try IDRange.splitting(collection, into: concurrency * 4) } catch {
-            // A server that cannot draw a sample, as after a crash with a wrong count, can still be asked for all.
-            guard !error.isTransient else { throw error }
-            return try run()
-        }
-        let filters = IDRange.filters(ranges)
+        let parts = try CollectionParts(of: collection, for: concurrency)
+        guard parts.filters.count > 1 else { return try run() }
         let (job, looksAhead) = (job, looksAhead)
-        let queue = Mutex(filters)
-        @Sendable func count(_ collection: MongoCollection) throws -> Counts {
-            var survey = Survey(job: job, collection: collection, looksAhead: looksAhead)
-            var counts: Counts = [:]
-            while let part = queue.withLock({ $0.popLast() }) {
-                survey.part = part
-                do { counts.merge(try survey.countsAtOnce(), uniquingKeysWith: +) } catch {
-                    // What one thread cannot count the others need not go on for.
-                    queue.withLock { $0 = [] }
-                    throw error
-                }
-            }
-            return counts
-        }
-        let others = (1..<min(concurrency, filters.count)).map { _ in
-            BackgroundTask(on: pool) { try count($0.collection(job.job.namespace)) }
-        }
-        let own = Swift.Result { try count(collection) }
         return try result(
-            others.map { $0.end() }.reduce(into: own.get()) { counts, other in
-                counts.merge(try other.get(), uniquingKeysWith: +)
+            parts.reduce([:] as Counts, on: pool, and: collection) { part, collection in
+                var survey = Survey(job: job, collection: collection, looksAhead: looksAhead)
+                survey.part = part
+                return try survey.countsAtOnce()
+            } combining: {
+                $0.merging($1, uniquingKeysWith: +)
             })
     }
 

@@ -16,7 +16,7 @@ struct StateFlags: ParsableArguments {
     }
 
     /// The jobs that are kept there, which are steered by what the primary says.
-    func book(_ connection: ConnectionFlags) throws -> JobRegistry {
+    func registry(_ connection: ConnectionFlags) throws -> JobRegistry {
         JobRegistry(stateDatabase, on: try connection.pool(readsFromPrimary: true))
     }
 }

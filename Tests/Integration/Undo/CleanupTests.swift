@@ -153,12 +153,14 @@ import Testing
         try await withPeople { test in
             #expect(try await test.backfill().exitCode == 0)
             let journal = try await journalCount(test)
-            let book = JobRegistry(test.state.name, on: test.state.pool)
-            let plan = try await test.state.pool.run { _ in try book.planCleanup(of: "job") }
+            let registry = JobRegistry(test.state.name, on: test.state.pool)
+            let plan = try await test.state.pool.run { _ in try registry.planCleanup(of: "job") }
             try await test.state.run([
                 "update": "ranges", "updates": [["q": ["_id.job": "job"], "u": ["$set": ["state": "stopped"]]]],
             ])
-            await #expect(throws: BackfillError.self) { try await test.state.pool.run { _ in try book.cleanUp(plan) } }
+            await #expect(throws: BackfillError.self) {
+                try await test.state.pool.run { _ in try registry.cleanUp(plan) }
+            }
             #expect(try await journalCount(test) == journal)
             let record = try await test.state.documents("jobs").first
             #expect(record?["cleaned"] == nil)
@@ -179,13 +181,7 @@ import Testing
 
     @Test func aJobThatIsNotDoneIsRefused() async throws {
         try await withPeople { test in
-            let stopped = try await test.backfill(held: true) { program in
-                try await test.slowly(program) {
-                    try await test.waitForChunks(2)
-                    program.send(SIGTERM)
-                }
-            }
-            #expect(stopped.exitCode == 75)
+            #expect(try await test.stoppedHalfway().exitCode == 75)
             let journal = try await journalCount(test)
             let run = try await test.steer("cleanup", "job", "--yes")
             #expect(run.exitCode == 64)

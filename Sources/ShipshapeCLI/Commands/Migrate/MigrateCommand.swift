@@ -55,18 +55,19 @@ struct MigrateCommand: AsyncParsableCommand {
         try output.prepare(reading: [folder] + connection.files)
         let jobs = try JobFolder.read(at: folder, assuming: app.assumptions)
         let pool = try connection.pool(readsFromPrimary: !dryRun)
-        let book = JobRegistry(state.stateDatabase, on: pool)
+        let registry = JobRegistry(state.stateDatabase, on: pool)
         let plan = try await onOwnedThread(name: "state") { () throws in
-            MigrationPlan(jobs, applied: try book.applied())
+            MigrationPlan(jobs, applied: try registry.applied())
         }
-        if status { return try await showStatus(plan, book) }
+        if status { return try await showStatus(plan, registry) }
         try plan.checkUnchanged()
         guard let pending = plan.pending(upTo: to) else {
             throw UsageError(
                 "--to: \(folder) has no job \"\(to ?? "")\"; jobs: \(jobs.entries.map(\.name).joined(separator: ", "))")
         }
         var run = MigrateRun(
-            pending: pending, of: plan, pool: pool, book: book, options: runFlags.options(state: state, ledger: ledger),
+            pending: pending, of: plan, pool: pool, registry: registry,
+            options: runFlags.options(state: state, ledger: ledger),
             output: output, isDryRun: dryRun)
         if !output.quiet { notes(plan, pending) }
         if !dryRun, !pending.isEmpty { try confirm(pending) }
@@ -104,9 +105,9 @@ struct MigrateCommand: AsyncParsableCommand {
         }
     }
 
-    private func showStatus(_ plan: MigrationPlan, _ book: JobRegistry) async throws {
+    private func showStatus(_ plan: MigrationPlan, _ registry: JobRegistry) async throws {
         let begun = try await onOwnedThread(name: "state") { () throws in
-            try plan.pending.compactMap { try book.status(of: $0.name, patience: .seconds(120)) }
+            try plan.pending.compactMap { try registry.status(of: $0.name, patience: .seconds(120)) }
         }
         try output.show { form, _ in
             switch form {

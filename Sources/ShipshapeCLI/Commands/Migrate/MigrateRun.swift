@@ -7,19 +7,20 @@ internal import Reporting
 struct MigrateRun {
     let pending: [JobFolder.Entry]
     let pool: ClientPool
-    let book: JobRegistry
+    let registry: JobRegistry
     let options: RunOptions
     let output: OutputFlags
     let isDryRun: Bool
     private(set) var report: MigrationReport
 
     init(
-        pending: [JobFolder.Entry], of plan: MigrationPlan, pool: ClientPool, book: JobRegistry, options: RunOptions,
+        pending: [JobFolder.Entry], of plan: MigrationPlan, pool: ClientPool, registry: JobRegistry,
+        options: RunOptions,
         output: OutputFlags, isDryRun: Bool
     ) {
         self.pending = pending
         self.pool = pool
-        self.book = book
+        self.registry = registry
         self.options = options
         self.output = output
         self.isDryRun = isDryRun
@@ -57,7 +58,7 @@ struct MigrateRun {
 
     private func run(_ entry: JobFolder.Entry, _ options: RunOptions, _ stop: StopSignal) async throws -> BackfillReport
     {
-        let (pool, book, isDryRun, quiet, isKept) = (pool, book, isDryRun, output.quiet, output.isKept)
+        let (pool, registry, isDryRun, quiet, isKept) = (pool, registry, isDryRun, output.quiet, output.isKept)
         let planner = BackfillRunner(entry.job, options: options, stop: stop, events: { _ in })
         let plan = try await onOwnedThread(name: "plan") { () throws in
             try planner.plan(on: pool, isDry: isDryRun, isAsked: isKept)
@@ -76,7 +77,7 @@ struct MigrateRun {
             if isDryRun { return try runner.dryRun(plan, on: pool) }
             let report = try runner.run(plan, on: pool)
             if case .stopped = report.outcome { return report }
-            try book.record(entry, hasFindings: report.hasFindings)
+            try registry.record(entry, hasFindings: report.hasFindings)
             return report
         }
     }

@@ -26,14 +26,14 @@ struct CleanupCommand: AsyncParsableCommand {
     @OptionGroup(title: "Connection") var connection: ConnectionFlags
 
     func run() async throws {
-        let (name, book) = (try job.name, try state.book(connection))
+        let (name, registry) = (try job.name, try state.registry(connection))
         let interruption = Interruption()
         let (stop, signals) = (interruption.stop, interruption.listen())
         defer { signals.cancel() }
         let plan = try await onOwnedThread(name: "state") { () throws in
-            let plan = try book.planCleanup(of: name)
-            guard plan.pendingHarm > 0, try book.freeRoom(of: name) ?? 0 > 0 else { return plan }
-            return try book.planCleanup(of: name)
+            let plan = try registry.planCleanup(of: name)
+            guard plan.pendingHarm > 0, try registry.freeRoom(of: name) ?? 0 > 0 else { return plan }
+            return try registry.planCleanup(of: name)
         }
         guard !plan.isEmpty else { return try Console.show(CleanupText.nothing(plan)) }
         if !yes {
@@ -43,7 +43,7 @@ struct CleanupCommand: AsyncParsableCommand {
                 offTerminal: "cleanup needs --yes")
         }
         interruption.beginWork()
-        try await onOwnedThread(name: "state") { () throws in try book.cleanUp(plan, stop: stop) }
+        try await onOwnedThread(name: "state") { () throws in try registry.cleanUp(plan, stop: stop) }
         try Console.show(CleanupText.done(plan))
     }
 }

@@ -31,9 +31,9 @@ struct DeployedCommand: AsyncParsableCommand {
     @OptionGroup(title: "Connection") var connection: ConnectionFlags
 
     func run() async throws {
-        let (name, file, book) = (try job.name, try job.file, try state.book(connection))
+        let (name, file, registry) = (try job.name, try job.file, try state.registry(connection))
         guard !revoke else {
-            let was = try await onOwnedThread(name: "state") { () throws in try book.revokeDeploy(name) }
+            let was = try await onOwnedThread(name: "state") { () throws in try registry.revokeDeploy(name) }
             return try Console.show(
                 was
                     ? "job \(name): harm is judged by the active schema of its file again"
@@ -41,11 +41,11 @@ struct DeployedCommand: AsyncParsableCommand {
         }
         let next = try file?.schema(at: file?.nextSchema)
         let evidence = try await onOwnedThread(name: "state") { () throws in
-            try book.deployEvidence(of: name, next: next)
+            try registry.deployEvidence(of: name, next: next)
         }
         try confirm(evidence)
-        try await onOwnedThread(name: "state") { () throws in try book.deployed(name, by: evidence) }
-        let freed = try await onOwnedThread(name: "state") { () throws in try book.freeRoom(of: name) } ?? 0
+        try await onOwnedThread(name: "state") { () throws in try registry.deployed(name, by: evidence) }
+        let freed = try await onOwnedThread(name: "state") { () throws in try registry.freeRoom(of: name) } ?? 0
         try Console.show(
             "job \(name): the next schema is recorded as the active one, \(Self.text(evidence))"
                 + (freed == 0

@@ -24,8 +24,8 @@ struct PauseCommand: AsyncParsableCommand {
     @OptionGroup(title: "Connection") var connection: ConnectionFlags
 
     func run() async throws {
-        let (name, book) = (try job.name, try state.book(connection))
-        try await onOwnedThread(name: "state") { [note] () throws in try book.pause(name, note: note) }
+        let (name, registry) = (try job.name, try state.registry(connection))
+        try await onOwnedThread(name: "state") { [note] () throws in try registry.pause(name, note: note) }
         try Console.show("job \(name) is paused; go on with: shipshape resume \(name)")
     }
 }
@@ -47,8 +47,8 @@ struct ResumeCommand: AsyncParsableCommand {
     @OptionGroup(title: "Connection") var connection: ConnectionFlags
 
     func run() async throws {
-        let (name, book) = (try job.name, try state.book(connection))
-        let paused = try await onOwnedThread(name: "state") { () throws in try book.resume(name) }
+        let (name, registry) = (try job.name, try state.registry(connection))
+        let paused = try await onOwnedThread(name: "state") { () throws in try registry.resume(name) }
         guard let paused else { return try Console.show("job \(name) is not paused: nothing changed") }
         let since = paused.at.map { " since \($0)" } ?? ""
         try Console.show("job \(name) may go on; it was paused by \(paused.by)\(since)")

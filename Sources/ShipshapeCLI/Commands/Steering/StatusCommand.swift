@@ -44,11 +44,11 @@ struct StatusCommand: AsyncParsableCommand {
 
     func run() async throws {
         try output.prepare(reading: [job?.path] + connection.files)
-        let (name, file, book) = (try job?.name, try job?.file, try state.book(connection))
+        let (name, file, registry) = (try job?.name, try job?.file, try state.registry(connection))
         let patience = stalledAfter.duration
         let look = { @Sendable () throws -> [JobStatus] in
-            guard let name else { return try book.all(patience: patience) }
-            return [try book.status(of: name, of: file, patience: patience)]
+            guard let name else { return try registry.all(patience: patience) }
+            return [try registry.status(of: name, of: file, patience: patience)]
         }
         guard watch else {
             let jobs = try await onOwnedThread(name: "state", look)

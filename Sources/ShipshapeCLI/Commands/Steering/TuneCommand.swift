@@ -33,13 +33,13 @@ struct TuneCommand: AsyncParsableCommand {
     }
 
     func run() async throws {
-        let (name, book) = (try job.name, try state.book(connection))
+        let (name, registry) = (try job.name, try state.registry(connection))
         let changes = limits.filter { !$0.isQuestion }.map { LimitOverride(name: $0.name, value: $0.value) }
         let asked = limits.map { Limit.named($0.name)?.name ?? $0.name }
         do {
             let entries = try await onOwnedThread(name: "state") { () throws in
-                if !changes.isEmpty { try book.tune(name, changes) }
-                return try book.limits(of: name)
+                if !changes.isEmpty { try registry.tune(name, changes) }
+                return try registry.limits(of: name)
             }
             let known = entries.map(\.name)
             if let unknown = asked.first(where: { !known.contains($0) }) {
