@@ -47,7 +47,8 @@ package struct PlanSurvey: Sendable {
     private func countParents(in plan: inout SchemaPlan, _ client: borrowing Client) throws(MongoError) {
         var known: [Namespace: Backlinks] = [:]
         for target in plan.entries.flatMap(\.changes).embeddedTargets {
-            known[target] = try BacklinkCensus(of: target, from: planner.old.links(to: target)).count(on: client)
+            known[target] = try BacklinkCensus(of: target, from: planner.old.links(to: target)).count(
+                in: client.collection(target))
         }
         func count(_ entry: inout PlanEntry) {
             entry.parents = entry.changes.embeddedTargets.first.flatMap { known[$0] }

@@ -25,12 +25,11 @@ package struct BacklinkCensus: Sendable {
     }
 
     /// Counts; a collection that is not there has no documents.
+    /// - Parameter collection: that of the linked documents.
     /// - Throws: ``MongoError``.
-    package func count(on client: borrowing Client) throws(MongoError) -> Backlinks {
+    package func count(in collection: MongoCollection) throws(MongoError) -> Backlinks {
         var result = links
-        var cursor = client.collection(place(links.target)).aggregate(
-            pipeline,
-            options: ["allowDiskUse": true, "comment": "shipshape backlinks", "readConcern": ["level": "majority"]])
+        var cursor = aggregate(counted + summed, in: collection)
         while let row = try cursor.nextDocument() {
             let count = row["count"]?.integer ?? 0
             guard let number = row["_id"]?.integer else {
@@ -49,8 +48,29 @@ package struct BacklinkCensus: Sendable {
         return result
     }
 
-    /// A row for each number of links, where two stands for more; and one, without a number, for embedded objects.
-    private var pipeline: [BSONDocument] {
+    /// The `_id`s of the documents with several links.
+    /// - Parameters:
+    ///   - collection: that of the linked documents.
+    ///   - most: the most that are asked for; one more tells that there are more.
+    /// - Throws: ``MongoError``.
+    package func several(in collection: MongoCollection, most: Int) throws(MongoError) -> [BSONValue] {
+        let stages: [BSONDocument] = [
+            ["$match": ["c": 1, "n": ["$gt": 1]]], ["$limit": .integer(most + 1)], ["$project": ["_id": "$_id.v"]],
+        ]
+        var cursor = aggregate(counted + stages, in: collection)
+        var found: [BSONValue] = []
+        while let row = try cursor.nextDocument() { if let id = row["_id"] { found.append(id) } }
+        return found
+    }
+
+    private func aggregate(_ pipeline: [BSONDocument], in collection: MongoCollection) -> Cursor {
+        collection.aggregate(
+            pipeline,
+            options: ["allowDiskUse": true, "comment": "shipshape backlinks", "readConcern": ["level": "majority"]])
+    }
+
+    /// A row for each document, with `c`, and its number of links `n`; and one, whose `_id` has no value, for embedded objects.
+    private var counted: [BSONDocument] {
         let unions = links.places.map { link -> BSONDocument in
             let values: [BSONDocument] = [
                 ["$project": ["_id": 0, "v": Self.values(of: "$$ROOT", link.path.steps[...], depth: 0)]],
@@ -65,16 +85,23 @@ package struct BacklinkCensus: Sendable {
             let coll = BSONValue.string(place(link.namespace).collection)
             return ["$unionWith": ["coll": coll, "pipeline": .array(of: values.map { .object($0) })]]
         }
-        let isEmbedded: BSONValue = ["$eq": ["$_id", ["$literal": [:]]]]
         return [["$project": ["_id": ["v": "$_id"], "c": ["$literal": 1]]]] + unions + [
             ["$group": ["_id": "$_id", "n": ["$sum": "$n"], "c": ["$max": "$c"]]],
-            ["$match": ["$expr": ["$or": [["$eq": ["$c", 1]], isEmbedded]]]],
+            ["$match": ["$expr": ["$or": [["$eq": ["$c", 1]], Self.isEmbedded]]]],
+        ]
+    }
+
+    private static let isEmbedded: BSONValue = ["$eq": ["$_id", ["$literal": [:]]]]
+
+    /// A row for each number of links, where two stands for more; and one, without a number, for embedded objects.
+    private var summed: [BSONDocument] {
+        [
             [
                 "$group": [
-                    "_id": ["$cond": [isEmbedded, .null, ["$min": ["$n", 2]]]], "count": ["$sum": 1],
+                    "_id": ["$cond": [Self.isEmbedded, .null, ["$min": ["$n", 2]]]], "count": ["$sum": 1],
                     "links": ["$sum": "$n"], "low": ["$min": "$_id.v"], "high": ["$max": "$_id.v"],
                 ]
-            ],
+            ]
         ]
     }
 

@@ -2,6 +2,7 @@ import BSON
 import Checking
 import Jobs
 import Mongo
+import ServerSchema
 
 /// How the client computes what a step states.
 ///
@@ -65,6 +66,8 @@ struct ClientContext {
     let job: String
     /// The collection that the job writes; others are reached through it.
     let collection: MongoCollection
+    /// Every place of the app that the job's schema knows to link to a collection that is embedded, by that collection.
+    let links: [Namespace: [(namespace: Namespace, path: SchemaPath)]]
 }
 
 extension CompiledStep {

@@ -1,7 +1,10 @@
 import BSON
+import Checking
 import JobState
 import Jobs
 import Mongo
+import Scanning
+import ServerSchema
 
 /// What ``EmbedStep`` makes of links.
 struct Embedding: ClientTransform {
@@ -16,25 +19,57 @@ struct Embedding: ClientTransform {
         let lookup = Lookup(namespace: step.from)
         guard try lookup.exists(in: context) else { throw BackfillError.lookupMissing(step.from) }
         var prepared = self
-        let links = try Backlinks.read(field: step.field, to: step.from, in: context)
         prepared.obstacles = []
-        if step.orphans == .refuse, links.orphans > 0 {
+        guard step.orphans == .refuse || step.shared != .copy else { return prepared }
+        let census = try census(in: context)
+        let linked = context.collection.sibling(step.from)
+        let links = try census.count(in: linked)
+        if step.orphans == .refuse, links.without.count > 0 {
             prepared.obstacles.append(
                 ClientObstacle(
-                    text: CompiledStep.Reason.noBacklink.rawValue, count: links.orphans, namespace: step.from,
-                    samples: links.orphanSamples,
+                    text: Backlinks.noneText, count: links.without.count, namespace: step.from,
+                    samples: links.without.samples,
                     remedy: "link them or remove them, or accept with \"orphans: leave\" that they stay there alone"))
         }
-        if step.shared == .refuse, links.shared.count > 0 {
+        if step.shared == .refuse, links.several.count > 0 {
             prepared.obstacles.append(
                 ClientObstacle(
-                    text: CompiledStep.Reason.multipleBacklinks.rawValue, count: links.shared.count,
-                    namespace: step.from, samples: Array(links.shared.prefix(Survey.samples)),
+                    text: Backlinks.severalText, count: links.several.count, namespace: step.from,
+                    samples: links.several.samples,
                     remedy: "give each parent a document of its own, or accept with \"shared: copy\" that each gets a "
                         + "copy, or with \"shared: leave\" that their parents are left alone"))
         }
-        if step.shared == .leave { prepared.shared = Set(links.shared.map(IDKey.init)) }
+        if step.shared == .leave, links.several.count > 0 {
+            let shared = try census.several(in: linked, most: Self.most)
+            guard shared.count <= Self.most else {
+                throw BackfillError(
+                    .schemaMismatch, "\(Backlinks.severalText) There are more than \(Self.most) in \(step.from)")
+            }
+            prepared.shared = Set(shared.map(IDKey.init))
+        }
         return prepared
+    }
+
+    /// The most documents with several backlinks that are kept in mind.
+    private static let most = 100_000
+
+    /// Counts the links from every place of the app, as far as the job's schema tells of them, and from the step's own.
+    private func census(in context: ClientContext) throws -> BacklinkCensus {
+        let own = SchemaPath(step.field.components.map { .field($0) })
+        var places = context.links[step.from] ?? []
+        // A field that no schema declares may hold a link or a list of them.
+        for path in [own, SchemaPath(own.steps + [.elements])]
+        where !places.contains(where: { $0 == (context.collection.namespace, path) }) {
+            places.append((context.collection.namespace, path))
+        }
+        for place in places where place.namespace.database != step.from.database {
+            throw BackfillError(
+                .schemaMismatch,
+                "\(step.from) has to be of the database that \(place.namespace) is of, which links to it at "
+                    + "\"\(place.path)\": the server counts the links between the two; accept what it would count with "
+                    + "\"orphans: leave\" and \"shared: copy\"")
+        }
+        return BacklinkCensus(of: step.from, from: places)
     }
 
     func outcomes(of documents: [BSONDocument], in context: ClientContext) throws -> [ClientOutcome] {
@@ -72,64 +107,5 @@ struct Embedding: ClientTransform {
             if isKept { builder.append(name, value) }
         }
         return builder.finish()
-    }
-}
-
-/// How often the documents of a collection are linked to.
-struct Backlinks {
-    /// The most documents with several backlinks that are kept in mind.
-    static let most = 100_000
-
-    /// Documents that nothing links to, and a few of their `_id`s.
-    var orphans = 0
-    var orphanSamples: [BSONValue] = []
-    /// The `_id`s of those that are linked to more than once.
-    var shared: [BSONValue] = []
-
-    /// Counts on the server, in one pass over both collections.
-    static func read(field: FieldPath, to namespace: Namespace, in context: ClientContext) throws -> Backlinks {
-        guard namespace.database == context.collection.namespace.database else {
-            throw BackfillError(
-                .schemaMismatch,
-                "\(namespace) has to be of the database that the job's collection is of: the server "
-                    + "counts the links between the two")
-        }
-        let link = Expression(.string("$l"))
-        let union: BSONDocument = [
-            "coll": .string(namespace.collection), "pipeline": [["$project": ["c": ["$literal": 1]]]],
-        ]
-        let pipeline: [BSONDocument] = [
-            ["$match": .object(field.isReachable.filter)],
-            ["$project": ["_id": 0, "l": Expression.field(field).bson]], ["$unwind": "$l"],
-            ["$match": .object(link.isLink.filter)], ["$group": ["_id": "$l", "n": ["$sum": 1]]],
-            ["$unionWith": .object(union)],
-            ["$group": ["_id": "$_id", "n": ["$sum": "$n"], "c": ["$max": "$c"]]],
-            ["$match": ["c": 1, "n": ["$ne": 1]]],
-            [
-                "$group": [
-                    "_id": ["$cond": [["$eq": ["$n", 0]], ["$literal": [:]], ["id": "$_id"]]], "count": ["$sum": 1],
-                    "low": ["$min": "$_id"], "high": ["$max": "$_id"],
-                ]
-            ],
-        ]
-        var cursor = context.collection.aggregate(
-            pipeline,
-            options: ["allowDiskUse": true, "comment": "shipshape backlinks", "readConcern": ["level": "majority"]])
-        var links = Backlinks()
-        while let document = try cursor.nextDocument() {
-            if let id = document["_id"]?.document?["id"] {
-                guard links.shared.count < most else {
-                    throw BackfillError(
-                        .schemaMismatch,
-                        "\(CompiledStep.Reason.multipleBacklinks.rawValue) There are more than \(most) in \(namespace)")
-                }
-                links.shared.append(id)
-            } else {
-                links.orphans = document["count"]?.integer ?? 0
-                let samples = [document["low"], document["high"]].compactMap(\.self)
-                links.orphanSamples = links.orphans == 1 ? Array(samples.prefix(1)) : samples
-            }
-        }
-        return links
     }
 }

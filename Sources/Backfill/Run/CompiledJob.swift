@@ -25,6 +25,8 @@ package struct CompiledJob: Sendable {
     package let sources: [(role: String, source: SchemaSource)]
     /// The internal ids of the app, where the schemas name it: what the ledger's entries carry.
     let appIDs: [String]
+    /// Every place of the live app that links to a collection whose documents the job embeds, by that collection.
+    private let links: [Namespace: [(namespace: Namespace, path: SchemaPath)]]
     /// The passes over each chunk that do the job, in their order.
     private(set) var phases: [Phase]
     /// What writes the sources' new values over targets that the job wrote; `nil` where no step is to.
@@ -60,6 +62,9 @@ package struct CompiledJob: Sendable {
             }
         sources =
             (active?.sources ?? []).map { ("active", $0) } + (next?.sources ?? []).map { ("next", $0) }
+        let live = active ?? next
+        let embedded = Set(job.steps.compactMap { ($0.step.kind as? EmbedStep)?.from })
+        links = Dictionary(uniqueKeysWithValues: embedded.map { ($0, live?.links(to: $0) ?? []) })
         appIDs = [active?.appID, next?.appID].compactMap(\.self)
         let parts = Self.phases(of: job.steps)
         let isRisky = { (schema: ServerSchema?, collection: CollectionSchema?) in
@@ -113,7 +118,7 @@ package struct CompiledJob: Sendable {
 
     /// Where the job's client-side steps work.
     func context(_ collection: MongoCollection) -> ClientContext {
-        ClientContext(job: job.name, collection: collection)
+        ClientContext(job: job.name, collection: collection, links: links)
     }
 
     private static func phases(of steps: [Job.LocatedStep]) -> [[CompiledStep]] {

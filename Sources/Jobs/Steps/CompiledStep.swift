@@ -188,8 +188,6 @@ extension CompiledStep {
 
         /// A link leads to a document that is not there.
         case brokenLink = "the linked document is not there"
-        /// A document that is to be embedded has no parent: the words are those of the client's own migration.
-        case noBacklink = "At least one object does not have a backlink (data would get lost)."
         /// A document that is to be embedded has several parents: the words are those of the client's own migration.
         case multipleBacklinks = "At least one object does have multiple backlinks."
         /// The other collection holds another document under the `_id`.

@@ -66,11 +66,14 @@ extension CheckRun {
     private func backlinks(on pool: ClientPool) async throws -> [Backlinks] {
         guard let active, let targets = change?.changes.embeddedTargets, !targets.isEmpty else { return [] }
         let censuses = targets.map { target in
-            BacklinkCensus(of: target, from: active.links(to: target)) { [map] in map.target(of: $0) }
+            (
+                map.target(of: target),
+                BacklinkCensus(of: target, from: active.links(to: target)) { [map] in map.target(of: $0) }
+            )
         }
         return try await onOwnedThread(name: "backlinks") { () throws in
             let client = try pool.client()
-            return try censuses.map { try $0.count(on: client) }
+            return try censuses.map { target, census in try census.count(in: client.collection(target)) }
         }
     }
 

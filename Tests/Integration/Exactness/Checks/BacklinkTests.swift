@@ -98,4 +98,32 @@ import Testing
             #expect(!offline.output.contains("without a parent"))
         }
     }
+
+    /// A job counts every link that its schema tells of: an address that only `work` links to is no orphan of `home`, and
+    /// one that is a company's seat too has two parents.
+    @Test func aJobThatEmbedsCountsThemToo() async throws {
+        try await withAddresses { test in
+            let step = { (more: String) in
+                "job: embed\ncollection: \(test.database.name).Person\nschema: {active: v1, next: v2}\n"
+                    + "steps:\n  - embed: {field: home, from: \(test.database.name).Address\(more)}\n"
+            }
+            let run = { (more: String, flags: [String]) in
+                _ = try test.folder.write(step(more), to: "embed.yml")
+                return try await Program.run(
+                    [
+                        "backfill", "embed.yml", "--uri", test.mongod.uri, "--ledger", "none", "--state-database",
+                        "\(test.database.name)_state",
+                    ] + flags, in: test.folder.path)
+            }
+            let refused = try await run("", ["--dry-run"])
+            #expect(refused.exitCode == 1)
+            #expect(refused.output.contains("(data would get lost). 1 document of"), "\(refused.output)")
+            #expect(refused.output.contains("multiple backlinks. 2 documents of"), "\(refused.output)")
+            let left = try await run(", orphans: leave, shared: leave", ["--dry-run", "--output", "json"])
+            let report = try BSONDocument(extendedJSON: left.output)
+            // Of the homes 1, 3, 4 and 99 the first alone has one parent and is there.
+            #expect(report.leftAlone("At least one object does have multiple backlinks.") == 2, "\(left.output)")
+            #expect(report.leftAlone("the linked document is not there") == 1)
+        }
+    }
 }
