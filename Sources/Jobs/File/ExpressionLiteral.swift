@@ -8,6 +8,11 @@ import Yams
 /// with a `$` in front is a path. Operators are those of ``ExpressionOperator``; what another run would compute otherwise
 /// is refused, and so is code.
 enum ExpressionLiteral {
+    /// A condition, over the document as it is before the job: an expression, or a filter as a query has it.
+    static func condition(_ node: YAMLNode) throws(JobError) -> Expression {
+        try MatchFilter.isFilter(node) ? MatchFilter.expression(node) : expression(node, isOfElement: false)
+    }
+
     /// - Parameter isOfElement: whether it is evaluated for each element of a list or dictionary, which `$$CURRENT` then is.
     static func expression(_ node: YAMLNode, isOfElement: Bool) throws(JobError) -> Expression {
         let expression = Expression(try value(node))
@@ -90,7 +95,7 @@ enum ExpressionLiteral {
         throw place.error("an expression may not use \(name): \(reason)")
     }
 
-    private static func isWrapper(_ name: String) -> Bool { wrappers.contains(name) }
+    static func isWrapper(_ name: String) -> Bool { wrappers.contains(name) }
 
     /// The keys of extended JSON; the operators of those names are `$toDate` and the like.
     private static let wrappers: Set = [
@@ -124,9 +129,8 @@ extension Expression {
         switch value {
         case .string(let text) where text.hasPrefix("$"):
             let names = text.drop { $0 == "$" }.split(separator: ".").map(String.init)
-            let isVariable = text.hasPrefix("$$")
-            return Array(
-                (isVariable && ["ROOT", "CURRENT"].contains(names.first) ? names.dropFirst() : names[...]).prefix(1))
+            guard text.hasPrefix("$$") else { return Array(names.prefix(1)) }
+            return ["ROOT", "CURRENT"].contains(names.first) ? Array(names.dropFirst().prefix(1)) : []
         case .object(let document):
             return ((try? document.elements()) ?? []).flatMap { $0.name == "$literal" ? [] : fields($0.value) }
         case .array(let document): return ((try? document.elements()) ?? []).flatMap { fields($0.value) }

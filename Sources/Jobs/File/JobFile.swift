@@ -40,7 +40,7 @@ package enum JobFile {
         let collectionNode = try top.required("collection")
         let namespace = try collectionNode.namespace("collection")
         let condition = try top["where"].map { (node) throws(JobError) in
-            try ExpressionLiteral.expression(node, isOfElement: false)
+            try ExpressionLiteral.condition(node)
         }
         var steps: [Job.LocatedStep] = []
         for node in try top.required("steps").elements(of: "\"steps\"") {

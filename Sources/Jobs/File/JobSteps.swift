@@ -14,7 +14,7 @@ enum JobSteps {
             throw node.error("a step has exactly one kind, of \(keys.joined(separator: ", "))")
         }
         let own = try entry["where"].map { (node) throws(JobError) in
-            try ExpressionLiteral.expression(node, isOfElement: false)
+            try ExpressionLiteral.condition(node)
         }
         let conditions = [condition, own].compactMap(\.self)
         return Job.LocatedStep(
