@@ -35,6 +35,14 @@ package struct RetryPolicy: Sendable {
             whenStopped: whenStopped)
     }
 
+    /// The policy for operations of which fewer failures pass.
+    package func refusing(_ those: @Sendable @escaping (any Error) -> Bool) -> RetryPolicy {
+        let passes = passes
+        return RetryPolicy(
+            limit: limit, stop: stop, lost: lost, passes: { passes($0) && !those($0) }, onRetry: onRetry,
+            whenStopped: whenStopped)
+    }
+
     /// Runs `operation` until it succeeds, fails for good, or the time is over.
     ///
     /// Only what may be repeated belongs here: an operation that failed may have been done.

@@ -23,8 +23,9 @@ package struct FailureStore {
     }
 
     /// All that are recorded.
-    package func all() throws(MongoError) -> [Failure] {
-        try client.all("failed", ["_id.job": .string(job)]).documents().compactMap { document in
+    /// - Throws: ``BackfillError`` for a damaged record; ``MongoError``.
+    package func all() throws -> [Failure] {
+        try client.allChecked("failed", ["_id.job": .string(job)]).compactMap { document in
             guard let id = document["_id"]?.document?["id"] else { return nil }
             return Failure(
                 id: id, code: document["code"]?.integer ?? 0, name: document["name"]?.text ?? "",

@@ -26,15 +26,15 @@ package struct JobHistory {
     private let namespace: Namespace
 
     /// Reads which jobs there are; none where there is no state database.
-    /// - Throws: ``MongoError``, for instance when the state database may not be read.
-    package init(of namespace: Namespace, in client: StoreClient) throws(MongoError) {
+    /// - Throws: ``MongoError``, for instance when the state database may not be read; ``BackfillError`` for a damaged record.
+    package init(of namespace: Namespace, in client: StoreClient) throws {
         (self.namespace, self.client) = (namespace, client)
-        var records = try client.all("jobs", ["ns": .string(namespace.description)]).documents()
+        var records = try client.allChecked("jobs", ["ns": .string(namespace.description)])
         records.sort { (ServerTime($0["created"])?.milliseconds ?? 0) < (ServerTime($1["created"])?.milliseconds ?? 0) }
         var jobs: [Job] = []
         for record in records {
             guard let name = record["_id"]?.text else { continue }
-            let ranges = try client.all("ranges", ["_id.job": .string(name)]).documents()
+            let ranges = try client.allChecked("ranges", ["_id.job": .string(name)])
             let state = ranges.compactMap { $0["state"]?.text }.first ?? ""
             let isKept = record["journal"] == .bool(true) && record["cleaned"] == nil
             let isEmpty = try JournalStore(client: client, job: name).isEmpty()

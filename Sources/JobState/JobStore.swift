@@ -11,7 +11,8 @@ package struct JobStore {
     let job: String
 
     /// The job's record; `nil` before its first start.
-    package func record() throws(MongoError) -> BSONDocument? { try client.first("jobs", ["_id": .string(job)]) }
+    /// - Throws: ``BackfillError`` for a damaged one; ``MongoError``.
+    package func record() throws -> BSONDocument? { try client.firstChecked("jobs", ["_id": .string(job)]) }
 
     /// What a started job is bound to.
     package struct Binding: Hashable {
@@ -62,8 +63,9 @@ extension JobStore {
     private static let logLength = 200
 
     /// What operators asked of the job; nothing before its first start.
-    package func control() throws(MongoError) -> Control {
-        Control(try client.first("jobs", ["_id": .string(job)], projecting: ["control": 1]) ?? [:])
+    /// - Throws: ``BackfillError`` for a damaged record; ``MongoError``.
+    package func control() throws -> Control {
+        Control(try client.firstChecked("jobs", ["_id": .string(job)], projecting: ["control": 1]) ?? [:])
     }
 
     /// Changes the job's `control` and adds a line to its log, both at the server's time.
@@ -103,6 +105,7 @@ extension JobStore {
         guard let namespace = record["ns"], let wrote = try lastWrite(of: record) else { return nil }
         var cursor = client.all("jobs", ["ns": namespace, "_id": ["$ne": .string(job)]])
         while let other = try cursor.nextDocument() {
+            try client.check(other, of: "jobs")
             guard let name = other["_id"],
                 other.touched.contains(where: { one in touched.contains { one.overlaps($0) } }),
                 let wroteToo = try lastWrite(of: other), wrote < wroteToo
@@ -113,17 +116,18 @@ extension JobStore {
     }
 
     /// When a job wrote last, by its checkpoints, in milliseconds since 1970; its start where it has none.
-    private func lastWrite(of record: BSONDocument) throws(MongoError) -> Int64? {
-        let range = try client.first("ranges", ["_id.job": record["_id"] ?? .null])
+    private func lastWrite(of record: BSONDocument) throws -> Int64? {
+        let range = try client.firstChecked("ranges", ["_id.job": record["_id"] ?? .null])
         for time in [range?["written"], record["created"]] { if case .date(let time)? = time { return time } }
         return nil
     }
 
     /// Whether another job, unless it was undone, names a collection: it may count on documents there that this one made,
     /// be it that it found what it would have made itself.
-    package func isNamedElsewhere(_ namespace: Namespace) throws(MongoError) -> Bool {
+    package func isNamedElsewhere(_ namespace: Namespace) throws -> Bool {
         var cursor = client.all("jobs", ["_id": ["$ne": .string(job)]])
         while let other = try cursor.nextDocument() {
+            try client.check(other, of: "jobs")
             guard let name = other["_id"], other["text"]?.text?.contains(namespace.description) ?? false else {
                 continue
             }

@@ -29,20 +29,25 @@ package struct JournalPart {
     /// All entries, in the journal's order.
     package let entries: [Entry]
 
-    /// - Throws: ``BackfillError`` when the document is damaged.
-    init(_ document: BSONDocument) throws {
+    /// Reads a document of the journal; `nil` when a field is missing.
+    /// - Throws: ``BSONError`` when the document is damaged.
+    init?(_ document: BSONDocument) throws(BSONError) {
         guard let key = document["_id"]?.document, let sequence = key["seq"]?.integer, let part = key["part"]?.integer,
             let pass = document["pass"]?.integer, let phase = document["phase"]?.integer,
             let chunk = document["chunk"]?.document, let groups = document["groups"]?.document
-        else {
-            throw BackfillError(.checkpointUnreadable, "the journal holds a document that this program cannot read")
-        }
+        else { return nil }
         position = JournalPosition(sequence: Int64(sequence), part: part, entries: 0)
         self.pass = pass
         self.phase = phase
         self.chunk = chunk["number"] ?? chunk["after"] ?? .null
         touched = document["touched"]?.document?.values.compactMap(\.text) ?? []
-        self.groups = try groups.values.compactMap { try $0.document.flatMap { try JournalGroup($0) } }
+        var read: [JournalGroup] = []
+        for value in groups.values {
+            guard let group = try value.document.flatMap({ (document) throws(BSONError) in try JournalGroup(document) })
+            else { return nil }
+            read.append(group)
+        }
+        self.groups = read
         let evidence = DocumentEvidence((document["evidence"]?.document?.values ?? []).compactMap(\.text))
         self.evidence = evidence
         entries = self.groups.enumerated().flatMap { index, group in

@@ -100,8 +100,11 @@ package struct JournalStore {
     }
 
     /// What an attempt is known to have written; `nil` where it was not acknowledged.
-    package func written(_ sequence: Int64) throws(MongoError) -> Written? {
-        guard let record = try client.first(Self.collection, ["_id": acknowledgement(of: sequence)]) else { return nil }
+    /// - Throws: ``BackfillError`` for a damaged record; ``MongoError``.
+    package func written(_ sequence: Int64) throws -> Written? {
+        guard let record = try client.firstChecked(Self.collection, ["_id": acknowledgement(of: sequence)]) else {
+            return nil
+        }
         var written = Written()
         written.missed = record["missed"]?.document?.values ?? []
         written.unsure = record["unsure"]?.document?.values ?? []
@@ -162,7 +165,15 @@ extension JournalStore {
         ]
         var cursor = journal.find(
             filter, options: ["sort": ["_id": -1], "limit": 1, "readConcern": ["level": "majority"]])
-        return try cursor.nextDocument().map { try JournalPart($0) }
+        return try cursor.nextDocument().map { try read($0) }
+    }
+
+    private func read(_ document: BSONDocument) throws -> JournalPart {
+        try client.check(document, of: Self.collection)
+        guard let part = try JournalPart(document) else {
+            throw client.damage("a field is missing", of: document, in: Self.collection)
+        }
+        return part
     }
 
     /// Walks all of it, oldest first.
@@ -170,7 +181,7 @@ extension JournalStore {
         var cursor = journal.find(
             attempts,
             options: ["sort": ["_id": 1], "batchSize": 1, "readConcern": ["level": "majority"]])
-        while let document = try cursor.nextDocument() { try body(JournalPart(document)) }
+        while let document = try cursor.nextDocument() { try body(read(document)) }
     }
 
     /// Whether there is none, without a look into what there is.
@@ -199,6 +210,7 @@ extension JournalStore {
         var whole = 0
         var (sequence, parts, highest) = (Int64(0), 0, last)
         while let document = try cursor.nextDocument() {
+            try client.check(document, of: Self.collection)
             let key = document["_id"]?.document
             let number = key?["seq"]?.integer.map { Int64($0) } ?? 0
             if number != sequence { (sequence, parts) = (number, 0) }
@@ -230,7 +242,8 @@ extension JournalStore {
     }
 
     /// What the newest attempt before this one made that made anything.
-    package func created(before sequence: Int64?) throws(MongoError) -> CreatedChildren? {
+    /// - Throws: ``BackfillError`` for a damaged document; ``MongoError``.
+    package func created(before sequence: Int64?) throws -> CreatedChildren? {
         let job = BSONValue.string(job)
         let end: BSONValue =
             sequence.map { ["job": job, "range": 0, "seq": .long($0), "part": 0] } ?? ["job": job, "range": 1]
@@ -239,7 +252,9 @@ extension JournalStore {
             options: [
                 "sort": ["_id": -1], "limit": 1, "projection": ["created": 1], "readConcern": ["level": "majority"],
             ])
-        guard let found = try cursor.nextDocument(), let sequence = found["_id"]?.document?["seq"]?.integer else {
+        guard let found = try cursor.nextDocument() else { return nil }
+        try client.check(found, of: Self.collection)
+        guard let sequence = found["_id"]?.document?["seq"]?.integer else {
             return nil
         }
         return CreatedChildren(

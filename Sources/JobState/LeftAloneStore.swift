@@ -35,9 +35,11 @@ package struct LeftAloneStore {
     }
 
     /// All that are recorded of the job's collection, or of others.
-    package func each(ofOthers: Bool, _ body: (Entry) -> Void) throws(MongoError) {
+    /// - Throws: ``BackfillError`` for a damaged record; ``MongoError``.
+    package func each(ofOthers: Bool, _ body: (Entry) -> Void) throws {
         var cursor = client.all(Self.collection, ofOthers ? others : all)
         while let document = try cursor.nextDocument() {
+            try client.check(document, of: Self.collection)
             guard let key = document["_id"]?.document, let id = key["id"], let reason = document["reason"]?.text,
                 ofOthers == (key["ns"] != nil)
             else { continue }

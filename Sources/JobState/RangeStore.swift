@@ -15,18 +15,19 @@ package struct RangeStore {
     private var range: BSONValue { id }
 
     /// The range's record; `nil` before the job's first start.
-    package func document() throws(MongoError) -> BSONDocument? { try client.first("ranges", ["_id": id]) }
+    /// - Throws: ``BackfillError`` for a damaged one; ``MongoError``.
+    package func document() throws -> BSONDocument? { try client.firstChecked("ranges", ["_id": id]) }
 
     /// Chunks that earlier runs wrote of a job that is not done; `nil` when it is done, or was never started.
-    package func unfinishedChunks() throws(MongoError) -> Int? {
-        guard let document = try client.first("ranges", ["_id": range]) else { return nil }
+    package func unfinishedChunks() throws -> Int? {
+        guard let document = try document() else { return nil }
         let progress = Progress(document)
         return progress.isOpen ? progress.chunks : nil
     }
 
     /// The job's undo; `nil` when none was begun.
-    package func undoing() throws(MongoError) -> Undoing? {
-        try client.first("ranges", ["_id": range])?["undo"]?.document.map(Undoing.init)
+    package func undoing() throws -> Undoing? {
+        try document()?["undo"]?.document.map(Undoing.init)
     }
 
     /// What a lease is taken for.
@@ -44,7 +45,9 @@ package struct RangeStore {
     /// Takes the range's lease when nobody's is running, the margin for clock skew included.
     ///
     /// One that is this runner's own is taken again: an attempt whose reply was lost may have been done.
-    package func acquire(for use: Use) throws(MongoError) -> Acquisition {
+    /// - Throws: ``BackfillError`` for a damaged record, which stays as it is; ``MongoError``.
+    package func acquire(for use: Use) throws -> Acquisition {
+        _ = try document()
         let ended: BSONValue = [
             "$lt": [
                 ["$ifNull": ["$lease.end", ["$literal": .date(milliseconds: 0)]]],
@@ -108,7 +111,7 @@ package struct RangeStore {
     }
 
     /// The range went while the job ran.
-    private func gone() throws(MongoError) -> BackfillError {
+    private func gone() throws -> BackfillError {
         // Without its record the job counts as never started; with it, only the operator has it start over.
         let remedy =
             try JobStore(client: client, job: job).record() == nil

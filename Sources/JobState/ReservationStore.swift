@@ -110,10 +110,15 @@ package struct ReservationStore {
                 ["$lte": ["$repaired", ["$subtract": ["$$NOW", .long(lag.milliseconds)]]]],
             ]
         ]
+        // One that is neither seen nor unseen would take no room.
+        if let damaged = try client.first("harm", ["seen": ["$nin": [true, false]]]) {
+            try client.check(damaged, of: "harm")
+        }
         var cursor = client.all("harm", ["seen": false], adding: ["doubtful": isDoubtful, "over": isOver])
         var pending: Set<PendingHarm.Place> = []
         var batch: [PendingHarm] = []
         while let document = try cursor.nextDocument() {
+            try client.check(document, of: "harm")
             guard let harm = PendingHarm(document), document["over"]?.isTrue != true else { continue }
             guard document["doubtful"]?.isTrue != true else {
                 pending.insert(harm.place)

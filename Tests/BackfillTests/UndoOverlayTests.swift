@@ -8,11 +8,12 @@ import Testing
 /// What a dry run of undo keeps in mind of documents that it would have restored.
 @Suite struct UndoOverlayTests {
     private func part(pass: Int, sequence: Int64, after: BSONValue?, touched: String) throws -> JournalPart {
-        try JournalPart([
+        let part = try JournalPart([
             "_id": ["job": "job", "range": 0, "seq": .long(sequence), "part": 0], "pass": .integer(pass), "phase": 0,
             "chunk": ["after": .array(of: after.map { [$0] } ?? []), "through": [9]],
             "touched": .array(of: [.string(touched)]), "groups": [],
         ])
+        return try #require(part)
     }
 
     private func restoring(_ id: BSONValue, _ name: String, was: BSONValue) throws -> Restoring {

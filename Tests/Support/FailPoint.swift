@@ -10,6 +10,8 @@ package struct FailPoint: Sendable {
         case times(Int)
         /// From then on, after that many that pass.
         case skip(Int)
+        /// Each time with this probability.
+        case probability(Double)
     }
 
     /// The commands that fail.
@@ -56,6 +58,7 @@ package struct FailPoint: Sendable {
                 case .always: "alwaysOn"
                 case .times(let count): ["times": .integer(count)]
                 case .skip(let count): ["skip": .integer(count)]
+                case .probability(let share): ["activationProbability": .double(share)]
                 }
             }(),
             "data": .object(data),

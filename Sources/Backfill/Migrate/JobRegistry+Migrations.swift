@@ -5,9 +5,10 @@ package import Mongo
 /// The record of which jobs of a folder were applied.
 extension JobRegistry {
     /// All jobs that a migration has run to their end, in the order of their names.
-    package func applied() throws(MongoError) -> [AppliedJob] {
+    /// - Throws: ``BackfillError`` for a damaged record; ``MongoError``.
+    package func applied() throws -> [AppliedJob] {
         let client = StoreClient(database: stateDatabase, client: try pool.client())
-        return try client.all("migrations", [:]).documents().compactMap(AppliedJob.init).sorted { $0.job < $1.job }
+        return try client.allChecked("migrations", [:]).compactMap(AppliedJob.init).sorted { $0.job < $1.job }
     }
 
     /// Records a job as applied, unless it was: a run that died between the job's end and here does it again.

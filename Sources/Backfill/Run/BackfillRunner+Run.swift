@@ -23,11 +23,8 @@ extension BackfillRunner {
     /// The runner with the time of the job's start in the place of `$now`; as it is before the start, and where the state
     /// may not be read.
     func settled(by store: borrowing StateStore) throws -> BackfillRunner {
-        let record = try retry.run { () throws -> BSONDocument? in
-            do throws(MongoError) { return try store.jobs.record() } catch {
-                guard error.isAuthorization else { throw error }
-                return nil
-            }
+        let record = try early.run { () throws -> BSONDocument? in
+            do { return try store.jobs.record() } catch let error as MongoError where error.isAuthorization { return nil }
         }
         guard case .date(let now)? = record?["created"] else { return self }
         var runner = self

@@ -31,11 +31,17 @@ package struct BackfillRunner: Sendable {
     func prepared(on client: borrowing Client) throws -> BackfillRunner {
         var runner = self
         let collection = client.collection(job.job.namespace)
-        runner.job = try retry.run { try job.prepared(on: collection) }
+        runner.job = try early.run { try job.prepared(on: collection) }
         return runner
     }
 
     var retry: RetryPolicy { RetryPolicy(limit: options.retryLimit, stop: stop, events: events, lost: lost) }
+
+    /// The policy for what comes before a run: a deployment that is not there at all is told at once.
+    var early: RetryPolicy {
+        retry.passing { ($0 as? MongoError)?.isTimeLimit == true }
+            .refusing { ($0 as? MongoError)?.isServerSelection == true }
+    }
 
     /// Whether what the run changes is journaled before.
     var keepsJournal: Bool { job.job.keepsJournal && options.keepsJournal }
@@ -63,8 +69,8 @@ package struct BackfillRunner: Sendable {
     package func plan(on pool: ClientPool, isDry: Bool = false, isAsked: Bool = true) throws -> BackfillPlan {
         try job.job.checkNamespaces(stateDatabase: options.stateDatabase, ledger: options.ledger.namespace)
         let client = try pool.client()
-        let target = try Target.find(job.job.namespace, on: client)
-        try job.checkServer(wireVersion: try client.hello().maxWireVersion)
+        let target = try early.run { try Target.find(job.job.namespace, on: client) }
+        try job.checkServer(wireVersion: try early.run { try client.hello().maxWireVersion })
         return try prepared(on: client).settled(by: try store(pool)).plan(
             target, on: client, pool, isDry: isDry, isAsked: isAsked)
     }
@@ -74,47 +80,52 @@ package struct BackfillRunner: Sendable {
     ) throws -> BackfillPlan {
         let isProof = !job.endsByConstruction
         let store = try store(pool)
-        let state = try readState(store, binding: binding(to: target.uuid))
+        let state = try early.run { try readState(store, binding: binding(to: target.uuid)) }
         let collection = client.collection(job.job.namespace)
         if options.only != nil, state.unfinishedChunks != nil { throw BackfillError.unfinished(job.job.name) }
         let job = job.judged(by: state.control)
         // Who ran it to its end finds nothing to do, most likely, and the look alone tells it.
         let wasDone =
-            try state.isReadable && store.ranges.document()?["state"]?.text == "done"
+            try state.isReadable && early.run { try store.ranges.document()?["state"]?.text } == "done"
         let looks = isAsked || isDry || wasDone || options.only != nil || !job.isSafeByForm || job.refreshing != nil
-        let survey = looks ? try look(at: collection, on: pool, isDry: isDry, isProof: isProof) : nil
+        let survey =
+            looks ? try early.run { try look(at: collection, on: pool, isDry: isDry, isProof: isProof) } : nil
         var plan = BackfillPlan(
             job: job.job.name, namespace: job.job.namespace,
-            documents: try survey?.documents ?? collection.estimatedCount(), needing: survey?.needing,
+            documents: try survey?.documents ?? early.run { try collection.estimatedCount() }, needing: survey?.needing,
             before: survey?.before ?? [], after: survey?.after ?? [], resumesAfter: state.unfinishedChunks,
             headroom: nil, harm: 0, recordedHarm: 0, notes: job.notes(keepsJournal: keepsJournal) + state.notes,
             collectionUUID: target.uuid, checksUUID: target.checksUUID, averageSize: target.averageSize)
         plan.wasDone = wasDone
         if isDry || isAsked, keepsJournal { plan.notes += try notesOfLarge(in: collection) }
         // What was found good at the start changes with the job's own work.
-        if try !state.isReadable || store.jobs.record() == nil {
+        if try !state.isReadable || early.run({ try store.jobs.record() }) == nil {
             let markers = MarkerRemoval(job: job.job, pool: pool, stateDatabase: options.stateDatabase)
-            plan.obstacles = try (survey.map { job.obstacles(found: $0) } ?? []) + markers.obstacles()
+            plan.obstacles =
+                try (survey.map { job.obstacles(found: $0) } ?? []) + early.run { try markers.obstacles() }
         }
-        if options.only == nil, keepsJournal, state.isReadable { try findRefreshable(&plan, in: collection, store) }
+        if options.only == nil, keepsJournal, state.isReadable {
+            plan = try early.run { try findingRefreshable(plan, in: collection, store) }
+        }
         plan.paused = state.control.paused
         let throttler = try throttleOfPlan(on: pool)
         (plan.missingMetrics, plan.notes) = (throttler.missing, plan.notes + throttler.notes)
         if !job.isHarmless {
             let budget = UnsyncBudget(
                 job: job, collection: collection, ledger: try openLedger(on: pool), limits: job.job.limits, stop: stop)
-            try judge(&plan, budget, store, isReadable: state.isReadable)
+            plan = try early.run { try judged(plan, budget, store, isReadable: state.isReadable) }
         }
         return plan
     }
 
     /// Looks for targets that follow their sources; they are not left alone, and so not counted as that.
-    private func findRefreshable(
-        _ plan: inout BackfillPlan, in collection: MongoCollection, _ store: borrowing StateStore
-    ) throws {
+    private func findingRefreshable(
+        _ plan: BackfillPlan, in collection: MongoCollection, _ store: borrowing StateStore
+    ) throws -> BackfillPlan {
         let differs = CompiledStep.Reason.targetDiffers.rawValue
         let mayBe = plan.before.contains { $0.leftAlone.contains { $0.reason == differs && $0.count > 0 } }
-        guard job.refreshing != nil, mayBe else { return }
+        guard job.refreshing != nil, mayBe else { return plan }
+        var plan = plan
         let look = RefreshLook(
             job: job, collection: collection, collectionUUID: plan.checksUUID ? plan.collectionUUID : nil)
         let own = Set(try look.own(by: store.journal).0)
@@ -127,6 +138,7 @@ package struct BackfillRunner: Sendable {
                 plan.before[index].leftAlone[left].count -= min(fresh, plan.before[index].leftAlone[left].count)
             }
         }
+        return plan
     }
 
     /// Says how many documents undo could not take back: what it compares and what it gives back travel in one command.
@@ -137,7 +149,7 @@ package struct BackfillRunner: Sendable {
         guard !names.isEmpty else { return [] }
         let fields = BSONValue.object(BSONDocument(names.map { ($0, .string("$\($0)")) }))
         let isLarge = Expression(["$gt": [["$bsonSize": fields], .integer(7_900_000)]])
-        let count = try retry.run { try collection.countDocuments(isLarge.filter) }
+        let count = try early.run { try collection.countDocuments(isLarge.filter) }
         guard count > 0 else { return [] }
         return [
             "\(count) \(count == 1 ? "document has" : "documents have") more than 7.9 MB in fields that the job writes: what it "
@@ -170,9 +182,10 @@ package struct BackfillRunner: Sendable {
     }
 
     /// Judges every document that needs the job, and counts what the limit has room for.
-    private func judge(
-        _ plan: inout BackfillPlan, _ budget: UnsyncBudget, _ store: borrowing StateStore, isReadable: Bool
-    ) throws {
+    private func judged(
+        _ plan: BackfillPlan, _ budget: UnsyncBudget, _ store: borrowing StateStore, isReadable: Bool
+    ) throws -> BackfillPlan {
+        var plan = plan
         plan.headroom = Headroom(ledger: try budget.ledger.count(), pending: 0, ceiling: budget.limits.ceiling)
         if isReadable {
             var headroom = try budget.exactHeadroom(store, marks: false)
@@ -200,6 +213,7 @@ package struct BackfillRunner: Sendable {
                 }
             }
         }
+        return plan
     }
 
     /// What the state database knows of the job.

@@ -44,13 +44,14 @@ package struct JobRegistry: Sendable {
 extension JobRegistry {
     /// How a job is; `nil` when none of that name was begun.
     /// - Parameter patience: how long a job may be silent before it is stalled.
-    package func status(of job: String, patience: Duration) throws(MongoError) -> JobStatus? {
+    /// - Throws: ``BackfillError`` for a damaged record; ``MongoError``.
+    package func status(of job: String, patience: Duration) throws -> JobStatus? {
         let store = try store(job)
         // All at the same time by the same clock: the lease is compared with it.
-        guard let record = try store.client.first("jobs", ["_id": .string(job)], adding: ["now": "$$NOW"]) else {
+        guard let record = try store.client.firstChecked("jobs", ["_id": .string(job)], adding: ["now": "$$NOW"]) else {
             return nil
         }
-        let range = try store.client.first("ranges", ["_id": store.ranges.id], adding: ["now": "$$NOW"])
+        let range = try store.client.firstChecked("ranges", ["_id": store.ranges.id], adding: ["now": "$$NOW"])
         let now = ServerTime(range?["now"]) ?? ServerTime(record["now"]) ?? ServerTime(milliseconds: 0)
         var status = JobStatus(record, range: range, now: now, patience: patience)
         status.skipped = try store.client.counts("failed", ["_id.job": .string(job)], by: "code").map {
@@ -65,8 +66,8 @@ extension JobRegistry {
     }
 
     /// How all jobs are, by their names.
-    /// - Throws: ``MongoError``.
-    package func all(patience: Duration) throws(MongoError) -> [JobStatus] {
+    /// - Throws: ``BackfillError`` for a damaged record; ``MongoError``.
+    package func all(patience: Duration) throws -> [JobStatus] {
         var all: [JobStatus] = []
         for name in try names() { if let status = try status(of: name, patience: patience) { all.append(status) } }
         return all
@@ -109,6 +110,8 @@ extension JobRegistry {
     }
 
     func steer(_ job: String, _ changes: BSONDocument, _ what: String) throws {
+        // What is damaged is told before it is written to.
+        _ = try store(job).jobs.record()
         guard try store(job).jobs.steer(changes, what: what, by: person) != nil else { throw try unknown(job) }
     }
 }

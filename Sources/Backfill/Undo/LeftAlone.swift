@@ -15,7 +15,7 @@ extension LeftAloneStore {
     }
 
     /// The documents of the job's collection.
-    func ofJob() throws(MongoError) -> [(id: BSONValue, left: UndoReport.LeftDocument)] {
+    func ofJob() throws -> [(id: BSONValue, left: UndoReport.LeftDocument)] {
         var found: [(id: BSONValue, left: UndoReport.LeftDocument)] = []
         try each(ofOthers: false) { entry in
             guard let reason = UndoReport.Reason(rawValue: entry.reason) else { return }
@@ -25,7 +25,7 @@ extension LeftAloneStore {
     }
 
     /// The documents of other collections.
-    func children() throws(MongoError) -> ChildTally {
+    func children() throws -> ChildTally {
         var found = ChildTally()
         try each(ofOthers: true) { entry in
             guard let namespace = entry.namespace, let reason = UndoReport.ChildReason(rawValue: entry.reason) else {

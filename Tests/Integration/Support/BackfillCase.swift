@@ -119,8 +119,9 @@ struct BackfillCase: Sendable {
     }
 
     /// Runs a job until it has two chunks, and stops it then as an operator does.
-    func stoppedHalfway() async throws -> ProgramRun {
-        try await backfill("job", "--lease-ttl", "60s", fault: "after-checkpoint:2:stop") { program in
+    func stoppedHalfway(flags: [String] = []) async throws -> ProgramRun {
+        let given = ["--lease-ttl", "60s"] + flags
+        return try await backfill("job", flags: given, fault: "after-checkpoint:2:stop") { program in
             try await waitUntil("the program is stopped") { try program.isStopped }
             program.send(SIGTERM)
             program.send(SIGCONT)

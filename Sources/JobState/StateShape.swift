@@ -1,0 +1,184 @@
+package import BSON
+import Mongo
+
+/// Which types the fields of the state documents have.
+///
+/// A value of another type is not this program's; whoever took it for none would go on from a wrong place, or undo what the
+/// job never wrote.
+struct StateShape {
+    /// What a field holds.
+    enum Kind {
+        case number, text, flag, date, document, array, bytes, objectID
+        /// Texts, in documents of any depth.
+        case texts
+
+        fileprivate func fits(_ value: BSONValue) -> Bool {
+            switch (self, value) {
+            case (.number, _): value.integer != nil
+            case (.text, .string), (.flag, .bool), (.date, .date), (.document, .object), (.array, .array),
+                (.bytes, .binary), (.objectID, .objectID), (.texts, .string):
+                true
+            case (.texts, .object(let document)):
+                ((try? document.elements()) ?? []).allSatisfy { fits($0.value) }
+            default: false
+            }
+        }
+
+        fileprivate var name: String {
+            switch self {
+            case .number: "a whole number"
+            case .text: "a text"
+            case .flag: "true or false"
+            case .date: "a date"
+            case .document: "a document"
+            case .array: "an array"
+            case .bytes: "binary data"
+            case .objectID: "an ObjectId"
+            case .texts: "texts by their names"
+            }
+        }
+    }
+
+    /// A field, where it is there; `*` stands for each member of an array.
+    private let fields: [(path: [Substring], kind: Kind)]
+    /// Fields without which the document says nothing.
+    private let required: [[Substring]]
+    /// How an operator gets on without the document.
+    let remedy: String
+
+    private init(_ fields: KeyValuePairs<String, Kind>, required: [String] = [], _ remedy: String) {
+        self.fields = fields.map { ($0.key.split(separator: "."), $0.value) }
+        self.required = required.map { $0.split(separator: ".") }
+        self.remedy = remedy
+    }
+
+    /// What is wrong about a document, as a clause; `nil` when nothing is.
+    func fault(of document: BSONDocument) -> String? {
+        for path in required where Self.values(of: document, at: path[...]).isEmpty {
+            return "the field \"\(path.joined(separator: "."))\" is missing"
+        }
+        for (path, kind) in fields {
+            for value in Self.values(of: document, at: path[...]) where !kind.fits(value) {
+                return "the field \"\(path.joined(separator: "."))\" is \(Self.article(value.type)), and has to be "
+                    + kind.name
+            }
+        }
+        return nil
+    }
+
+    private static func article(_ type: BSONType) -> String {
+        let name = "\(type)"
+        return ("aeiou".contains(name.first ?? " ") ? "an " : "a ") + name
+    }
+
+    private static func values(of document: BSONDocument, at path: ArraySlice<Substring>) -> [BSONValue] {
+        guard let first = path.first else { return [] }
+        let members = first == "*" ? document.values : document[String(first)].map { [$0] } ?? []
+        guard path.count > 1 else { return members }
+        return members.flatMap { $0.document.map { values(of: $0, at: path.dropFirst()) } ?? [] }
+    }
+}
+
+extension StateShape {
+    /// The shapes of the collections of the state database.
+    static let all: [String: StateShape] = [
+        "jobs": jobs, "ranges": ranges, "journal": journal, "harm": harm, "failed": failed, "leftalone": leftAlone,
+        "migrations": migrations,
+    ]
+
+    private static let jobs = StateShape(
+        [
+            "version": .number, "ns": .text, "text": .text, "schemas": .array, "schemas.*": .document,
+            "schemas.*.role": .text, "schemas.*.path": .text, "schemas.*.text": .text, "touched": .array,
+            "touched.*": .text, "journal": .flag, "created": .date, "cleaned": .document, "log": .array,
+            "log.*": .document, "control": .document, "control.paused": .document, "control.paused.by": .text,
+            "control.paused.at": .date, "control.paused.note": .text, "control.limits": .texts,
+            "control.deployed": .document, "control.deployed.by": .text, "control.deployed.at": .date,
+            "control.deployed.verified": .flag,
+        ],
+        "set the field right, or restore the document from a backup; without the document the job counts as never started: "
+            + "it changes only what still needs it, and cannot take back what it did before")
+
+    private static let ranges = StateShape(
+        [
+            "version": .number, "pass": .number, "chunks": .number, "modified": .number, "walked": .number,
+            "journaled": .number, "due": .number, "state": .text, "stopped": .text, "last": .document,
+            "upper": .document, "active": .date, "updated": .date, "written": .date, "recent": .array,
+            "recent.*": .document, "recent.*.at": .date, "recent.*.walked": .number, "waiting": .array,
+            "waiting.*": .document, "unjournaled": .array, "unjournaled.*": .document, "lease": .document,
+            "lease.owner": .objectID, "lease.token": .number, "lease.start": .date, "lease.end": .date,
+            "lease.host": .text, "lease.boot": .text, "lease.process": .number, "lease.processStart": .number,
+            "undo": .document, "undo.begun": .date, "undo.ended": .date, "undo.at": .document,
+            "undo.at.seq": .number, "undo.at.part": .number, "undo.at.entries": .number, "undo.restored": .number,
+            "undo.children": .number, "undo.removed": .number,
+        ],
+        "set the field right, or restore the document from a backup; or delete it and start the job over with --restart: "
+            + "only what still needs the job is changed")
+
+    private static let journal = StateShape(
+        [
+            "_id.seq": .number, "_id.part": .number, "pass": .number, "phase": .number, "chunk": .document,
+            "parts": .number, "count": .number, "touched": .array, "touched.*": .text, "evidence": .array,
+            "evidence.*": .text, "groups": .array, "groups.*": .document, "groups.*.b": .document,
+            "groups.*.n": .array, "groups.*.n.*": .text, "groups.*.p": .array, "groups.*.p.*": .number,
+            "groups.*.a": .bytes, "groups.*.i": .array, "groups.*.e": .bytes, "created": .array,
+            "created.*": .document, "created.*.ns": .text, "created.*.a": .bytes, "missed": .array,
+            "unsure": .array,
+        ],
+        "restore the document from a backup, or delete it: undo then names what is missing, and gives back the rest")
+
+    private static let harm = StateShape(
+        [
+            "_id.job": .text, "_id.ns": .text, "seen": .flag, "stale": .flag, "at": .date, "repaired": .date,
+        ], required: ["_id.id", "_id.ns", "seen", "at"],
+        "restore the document from a backup; without it the document that it names takes no room below the limit of unsynced "
+            + "documents")
+
+    private static let failed = StateShape(
+        ["_id.job": .text, "code": .number, "name": .text, "phase": .number, "at": .date],
+        required: ["_id.id", "code"], "delete it: the next run comes to the document that it names by itself")
+
+    private static let leftAlone = StateShape(
+        ["_id.job": .text, "_id.ns": .text, "reason": .text, "code": .number], required: ["_id.id", "reason"],
+        "delete it: undo then does not name the document that it is about")
+
+    private static let migrations = StateShape(
+        ["file": .text, "digest": .text, "by": .text, "created": .date, "findings": .flag], required: ["digest"],
+        "restore the document from a backup, or delete it: migrate then runs that job again, which changes only what still "
+            + "needs it")
+}
+
+extension StoreClient {
+    /// Refuses a state document whose fields are not what they have to be.
+    func check(_ document: BSONDocument, of collection: String) throws(BackfillError) {
+        guard let fault = StateShape.all[collection]?.fault(of: document) else { return }
+        throw damage(fault, of: document, in: collection)
+    }
+
+    /// What is wrong about a state document, where it is, and how to get on.
+    func damage(_ fault: String, of document: BSONDocument, in collection: String) -> BackfillError {
+        let id = document["_id"].flatMap { try? $0.extendedJSON(.relaxed) } ?? "(none)"
+        let remedy = StateShape.all[collection].map { "; \($0.remedy)" } ?? ""
+        return BackfillError(
+            .checkpointUnreadable,
+            "the state database \"\(database)\" is damaged: in the document of its collection \"\(collection)\" with the _id "
+                + "\(id) \(fault)\(remedy)")
+    }
+
+    /// One document that is as it has to be; `nil` where there is none.
+    package func firstChecked(
+        _ collection: String, _ filter: BSONDocument, adding fields: BSONDocument? = nil,
+        projecting projection: BSONDocument? = nil
+    ) throws -> BSONDocument? {
+        guard let document = try first(collection, filter, adding: fields, projecting: projection) else { return nil }
+        try check(document, of: collection)
+        return document
+    }
+
+    /// Every document that fits, as it has to be.
+    package func allChecked(_ collection: String, _ filter: BSONDocument) throws -> [BSONDocument] {
+        let documents = try all(collection, filter).documents()
+        for document in documents { try check(document, of: collection) }
+        return documents
+    }
+}
