@@ -27,14 +27,6 @@ package struct RetryPolicy: Sendable {
         (self.passes, self.onRetry, self.whenStopped) = (passes, onRetry, whenStopped)
     }
 
-    /// The policy for operations of which more failures pass.
-    package func passing(_ more: @Sendable @escaping (any Error) -> Bool) -> RetryPolicy {
-        let passes = passes
-        return RetryPolicy(
-            limit: limit, stop: stop, lost: lost, passes: { passes($0) || more($0) }, onRetry: onRetry,
-            whenStopped: whenStopped)
-    }
-
     /// The policy for operations of which fewer failures pass.
     package func refusing(_ those: @Sendable @escaping (any Error) -> Bool) -> RetryPolicy {
         let passes = passes

@@ -28,6 +28,11 @@ extension ConnectionOptions {
         if connectTimeout != nil || !uri.has(MONGOC_URI_CONNECTTIMEOUTMS) {
             try uri.set(MONGOC_URI_CONNECTTIMEOUTMS, to: (uri.serverSelectionTimeout * 3 / 4).driverMilliseconds)
         }
+        // A server that refused a command as if it were to leave is looked at again only then: with the driver's own 10 seconds
+        // the search ends before.
+        if !uri.has(MONGOC_URI_HEARTBEATFREQUENCYMS) {
+            try uri.set(MONGOC_URI_HEARTBEATFREQUENCYMS, to: Self.heartbeat.driverMilliseconds)
+        }
         if let socketTimeout { try uri.set(MONGOC_URI_SOCKETTIMEOUTMS, to: socketTimeout.driverMilliseconds) }
     }
 

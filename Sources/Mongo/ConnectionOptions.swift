@@ -42,6 +42,8 @@ package struct ConnectionOptions: Sendable {
 extension ConnectionOptions {
     /// The default of ``connectTimeout``.
     package static let defaultConnectTimeout: Duration = .seconds(10)
+    /// How often a server is looked at, unless the connection string says it.
+    package static let heartbeat: Duration = .seconds(1)
     /// The default of ``appName``.
     package static let defaultAppName = "shipshape"
 

@@ -58,10 +58,6 @@ final class UnsyncLedger {
             return try body(reader)
         } catch let error as MongoError where error.isAuthorization {
             throw LedgerUnreadable(location.namespace ?? LedgerFinder.standard)
-        } catch let error as MongoError where error.isTimeLimit {
-            // A server under load takes longer; that passes.
-            throw MongoError(
-                error.domain, .exceededTimeLimit, message: error.message, codeName: error.codeName, host: error.host)
         }
     }
 }

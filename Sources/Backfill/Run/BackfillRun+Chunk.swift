@@ -350,8 +350,8 @@ extension BackfillRun {
                             failures.append(error)
                         }
                     }
-                    if let error = failures.first(where: { !$0.isTimeLimit }) { throw error }
-                    // What took too long is not repeated as it is.
+                    // What took too long is not repeated as it is, if it can be made smaller.
+                    if let error = failures.first(where: { !$0.isTimeLimit || documents == 1 }) { throw error }
                     return failures.first
                 }
                 if let timeLimit { throw timeLimit }

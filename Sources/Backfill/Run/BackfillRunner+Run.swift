@@ -24,7 +24,9 @@ extension BackfillRunner {
     /// may not be read.
     func settled(by store: borrowing StateStore) throws -> BackfillRunner {
         let record = try early.run { () throws -> BSONDocument? in
-            do { return try store.jobs.record() } catch let error as MongoError where error.isAuthorization { return nil }
+            do { return try store.jobs.record() } catch let error as MongoError where error.isAuthorization {
+                return nil
+            }
         }
         guard case .date(let now)? = record?["created"] else { return self }
         var runner = self

@@ -39,8 +39,7 @@ package struct BackfillRunner: Sendable {
 
     /// The policy for what comes before a run: a deployment that is not there at all is told at once.
     var early: RetryPolicy {
-        retry.passing { ($0 as? MongoError)?.isTimeLimit == true }
-            .refusing { ($0 as? MongoError)?.isServerSelection == true }
+        retry.refusing { ($0 as? MongoError)?.isServerSelection == true }
     }
 
     /// Whether what the run changes is journaled before.

@@ -39,11 +39,7 @@ struct Kernel: ~Copyable {
     var stop: StopSignal { retry.stop }
 
     /// Tries an operation that may be repeated until it succeeds, fails for good, or the time for that is over.
-    ///
-    /// What took the server too long is tried again too: unlike a chunk's write, it cannot be made smaller.
-    func retrying<R>(_ operation: () throws -> R) throws -> R {
-        try retry.passing { ($0 as? MongoError)?.isTimeLimit == true }.run(operation)
-    }
+    func retrying<R>(_ operation: () throws -> R) throws -> R { try retry.run(operation) }
 
     // MARK: The lease
 

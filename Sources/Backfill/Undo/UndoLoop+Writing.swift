@@ -85,7 +85,8 @@ extension UndoLoop {
         ]
         if let uuid = subject.collectionUUID { options = options.appending("collectionUUID", uuid) }
         // Each statement compares before it sets, so it can be sent again.
-        let retry = kernel.retry
+        let canShrink = batch > 1
+        let retry = kernel.retry.refusing { canShrink && ($0 as? MongoError)?.isTimeLimit == true }
         return try retry.run {
             do throws(MongoError) {
                 return try collection.update(

@@ -68,7 +68,9 @@ import Testing
                 ? [:] : ["_id.range": isAcknowledgement ? "acknowledged" : 0]
             let reply = try await test.state.run([
                 "update": .string(damage.collection),
-                "updates": [["q": .object(isOne), "u": ["$set": .object(BSONDocument([(damage.field, damage.value)]))]]],
+                "updates": [
+                    ["q": .object(isOne), "u": ["$set": .object(BSONDocument([(damage.field, damage.value)]))]]
+                ],
             ])
             #expect(reply["nModified"]?.integer == 1)
             let before = try await test.database.documents("people")

@@ -69,6 +69,15 @@ import Testing
         }
     }
 
+    /// A server under load may end anything so, with time limits of its own too.
+    @Test(arguments: ["findAndModify", "insert", "find", "aggregate", "getMore", "createIndexes", "update"])
+    func aTimeLimitOutsideOfAChunksWriteIsBridged(_ command: String) async throws {
+        try await withPeople { test in
+            let point = FailPoint.error(50, command, appName: test.appName, mode: .times(3))
+            return try await test.mongod.failing(point) { try await test.backfill() }
+        }
+    }
+
     @Test func whatAFailedWriteChangedIsCounted() async throws {
         try await withPeople { test in
             let point = Failure.notMajority.point("update", .times(3), test.appName)

@@ -1,0 +1,39 @@
+import BSON
+import TestSupport
+import Testing
+
+/// A deployment of which a share of all commands fails, at random, for as long as the run takes.
+@Suite(.serialized) struct ShareOfFailuresTests {
+    /// A server of the suite's own: it fails one such point at a time.
+    private static let server = Task { try await Mongod.start() }
+
+    private static let documents = 200
+
+    /// All that a run sends once it is connected.
+    private static let commands = [
+        "find", "aggregate", "getMore", "update", "insert", "delete", "findAndModify", "count", "listCollections",
+        "createIndexes", "serverStatus", "replSetGetStatus", "getParameter", "collStats", "connectionStatus", "hello",
+    ]
+
+    /// The server says that it is to leave, and stays.
+    @Test(arguments: [["unset: {field: n}"], ["convert: {field: n, to: string}", "unset: {field: m}"]])
+    func aRunAndItsUndoGetThrough(_ steps: [String]) async throws {
+        try await Self.server.value.withBackfill { test in
+            try await test.database.fill("people", count: Self.documents) {
+                ["_id": .integer($0), "n": .integer($0), "m": .integer($0)]
+            }
+            try test.job(steps: steps, limits: "{chunk: {documents: 50}}")
+            var point = FailPoint.error(91, appName: test.appName, mode: .probability(0.15))
+            point.commands = Self.commands
+            let before = try await test.database.documents("people")
+            try await test.mongod.failing(point) {
+                let run = try await test.backfill()
+                #expect(run.exitCode == 0, "\(run.status): \(run.errors)")
+                let undone = try await test.undo(flags: ["--include-uncertain"])
+                #expect(undone.exitCode == 0, "\(undone.status): \(undone.errors)")
+            }
+            #expect(try await test.checkpoint()?.chunks == Self.documents / 50)
+            #expect(try await test.database.documents("people") == before)
+        }
+    }
+}
