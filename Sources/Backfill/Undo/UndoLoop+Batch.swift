@@ -170,15 +170,25 @@ extension UndoLoop {
             let refused = Set(outcome.refused.map(\.id))
             due.removeAll { refused.contains($0.id) }
             let entries = due.map { JournalPart.Entry(id: $0.id, group: $0.groupIndex) }
+            let judged = Dictionary(due.map { ($0.id, $0) }) { $1 }
             due = []
+            var fresh: [Restoring] = []
             guard let found = try find(entries, of: part) else { return false }
             for (entry, found) in found {
                 switch found {
-                case .due(let document, _): due.append(document)
+                case .due(let document, _):
+                    if let same = judged[document.id], same.current == document.current {
+                        due.append(same)
+                    } else {
+                        fresh.append(document)
+                    }
                 case .asBefore, .settled: break
                 case .left(let reason): left.append((entry.id, UndoReport.LeftDocument(reason: reason)))
                 }
             }
+            // What users changed since it was judged may fit now, and be harmed.
+            guard try reserve(&fresh) == nil else { return false }
+            due += fresh
             if due.isEmpty { break }
             guard !runner.stop.isRaised else { return false }
         }

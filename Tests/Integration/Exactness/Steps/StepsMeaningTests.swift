@@ -212,6 +212,25 @@ import Testing
                     ["items": [["price": 1], ["price": 2]]], ["items": [["price": 1], ["price": 2]], "total": 3]),
                 StepCase(["items": 1], nil), StepCase(["items": [], "total": 0.0], ["items": [], "total": 0]),
             ])
+        // An operator with one argument takes a list for its arguments.
+        for value in ["[$n, 2]", "[]", "[$n]", "[[$n, 2], {a: [1]}]"] {
+            let made: BSONValue =
+                switch value {
+                case "[$n, 2]": [1, 2]
+                case "[]": []
+                case "[$n]": [1]
+                default: [[1, 2], ["a": [1]]]
+                }
+            try await StepCase.run(
+                "expression: {field: pair, value: \(value)}",
+                [
+                    StepCase(["n": 1], ["n": 1, "pair": made]), StepCase(["n": 1, "pair": made], nil),
+                    StepCase(["n": 1, "pair": 5], ["n": 1, "pair": made]),
+                ])
+        }
+        try await StepCase.run(
+            "expression: {field: has, value: {$in: [$n, [1, 2]]}, when: [$n]}",
+            [StepCase(["n": 1], ["n": 1, "has": true])])
         try await StepCase.run(
             "expression: {field: n, value: {$add: [$n, 1]}, when: {$isNumber: $n}, once: _counted}",
             [
