@@ -58,6 +58,13 @@ let package = Package(
                 "JobState", "Jobs", "LocatedYAML", "Scanning", "Checking", "SchemaChange", "ServerSchema", "Mongo",
                 "Concurrency", "BSON", .system, .yams,
             ]),
+        .target(name: "Following", dependencies: ["Mongo", "Concurrency", "BSON"]),
+        .target(
+            name: "Watching",
+            dependencies: [
+                "Following", "Backfill", "JobState", "Jobs", "Scanning", "Checking", "ServerSchema", "Mongo",
+                "Concurrency", "BSON",
+            ]),
         .target(
             name: "Planning",
             dependencies: [
@@ -67,7 +74,8 @@ let package = Package(
         .target(
             name: "Reporting",
             dependencies: [
-                "CCrypto", "Planning", "Inferring", "Backfill", "JobState", "Jobs", "SchemaChange", "Checking",
+                "CCrypto", "Watching", "Planning", "Inferring", "Backfill", "JobState", "Jobs", "SchemaChange",
+                "Checking",
                 "ServerSchema",
                 "Concurrency",
                 "BSON", .rainbow, .textTable,
@@ -75,8 +83,8 @@ let package = Package(
         .executableTarget(
             name: "ShipshapeCLI",
             dependencies: [
-                "Reporting", "Planning", "Inferring", "Backfill", "JobState", "Jobs", "Scanning", "SchemaChange",
-                "Checking",
+                "Reporting", "Watching", "Planning", "Inferring", "Backfill", "JobState", "Jobs", "Scanning",
+                "SchemaChange", "Checking",
                 "LocatedYAML", "ServerSchema", "Mongo", "Concurrency", "BSON", .argumentParser, .subprocess, .system,
             ]),
 

@@ -18,6 +18,16 @@ package final class BackgroundTask<R: Sendable>: Sendable {
         }
     }
 
+    /// Starts work that is not bound to a thread, for one who waits for it on a thread of our own.
+    package init(running body: @Sendable @escaping () async throws -> R) {
+        Task { [self] in
+            let outcome: Result<R, any Error>
+            do { outcome = .success(try await body()) } catch { outcome = .failure(error) }
+            self.outcome.withLock { $0 = outcome }
+            isOver.signal()
+        }
+    }
+
     /// Waits for the result, and calls `meanwhile` now and then.
     ///
     /// Work that is left alone goes on until it ends by itself.

@@ -47,7 +47,7 @@ package enum RangeChange {
     static func taking(_ lease: BSONValue, for use: RangeStore.Use) -> BSONDocument {
         let state =
             switch use {
-            case .backfill: "running"
+            case .backfill, .following: "running"
             case .undo: "undoing"
             case .cleanup: "$state"
             }

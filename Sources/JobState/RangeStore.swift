@@ -8,6 +8,8 @@ package struct RangeStore {
     let job: String
     let identity: RunnerIdentity
     package let terms: LeaseTerms
+    /// The collection: of jobs, or of what follows changes and never ends.
+    package var collection = "ranges"
 
     /// The key of the job's one range.
     package var id: BSONValue { ["job": .string(job), "range": 0] }
@@ -16,7 +18,7 @@ package struct RangeStore {
 
     /// The range's record; `nil` before the job's first start.
     /// - Throws: ``BackfillError`` for a damaged one; ``MongoError``.
-    package func document() throws -> BSONDocument? { try client.firstChecked("ranges", ["_id": id]) }
+    package func document() throws -> BSONDocument? { try client.firstChecked(collection, ["_id": id]) }
 
     /// Chunks that earlier runs wrote of a job that is not done; `nil` when it is done, or was never started.
     package func unfinishedChunks() throws -> Int? {
@@ -32,7 +34,7 @@ package struct RangeStore {
 
     /// What a lease is taken for.
     package enum Use {
-        case backfill, undo, cleanup
+        case backfill, undo, cleanup, following
     }
 
     /// How an attempt to take the lease ended.
@@ -67,11 +69,11 @@ package struct RangeStore {
             "_id": range, "$or": [["$expr": ended], ["lease.owner": .objectID(identity.owner)]],
         ]
         // A runner that comes too late must not write what is being taken back.
-        let filter = use != .backfill ? isFree : isFree.appending("undo", ["$exists": false])
-        let updated = try client.modify("ranges", filter, [["$set": .object(RangeChange.taking(lease, for: use))]])
+        let filter = use == .undo || use == .cleanup ? isFree : isFree.appending("undo", ["$exists": false])
+        let updated = try client.modify(collection, filter, [["$set": .object(RangeChange.taking(lease, for: use))]])
         if let updated { return .taken(self.lease(in: updated), updated) }
         let holder = try client.first(
-            "ranges", ["_id": range], adding: ["remaining": ["$subtract": ["$lease.end", "$$NOW"]]])
+            collection, ["_id": range], adding: ["remaining": ["$subtract": ["$lease.end", "$$NOW"]]])
         return .held(
             by: holder?["lease"]?.document.flatMap(RunnerIdentity.init),
             remaining: .milliseconds(holder?["remaining"]?.integer ?? 0))
@@ -83,11 +85,12 @@ package struct RangeStore {
         var builder = BSONBuilder()
         for (name, value) in (try? RangeChange.checkpoint(progress).elements()) ?? [] { builder.append(name, value) }
         builder.append("updated", "$$NOW")
-        let reply = try client.update("ranges", owned(lease), [["$set": .object(builder.finish())]])
+        let reply = try client.update(collection, owned(lease), [["$set": .object(builder.finish())]])
         return reply["n"]?.integer == 0 ? nil : reply
     }
 
-    private func owned(_ lease: Lease) -> BSONDocument {
+    /// What the range's record matches while a lease is this runner's.
+    package func owned(_ lease: Lease) -> BSONDocument {
         ["_id": range, "lease.owner": .objectID(identity.owner), "lease.token": .integer(lease.token)]
     }
 
@@ -101,8 +104,8 @@ package struct RangeStore {
         for (name, value) in try changes.elements() { builder.append(name, value) }
         builder.append("lease.end", ["$add": ["$$NOW", .long(terms.duration.milliseconds)]])
         builder.append("updated", "$$NOW")
-        guard let updated = try client.modify("ranges", owned(lease), [["$set": .object(builder.finish())]]) else {
-            guard try client.first("ranges", ["_id": range]) != nil else { throw try gone() }
+        guard let updated = try client.modify(collection, owned(lease), [["$set": .object(builder.finish())]]) else {
+            guard try client.first(collection, ["_id": range]) != nil else { throw try gone() }
             throw BackfillError(
                 .leaseLost,
                 "another runner took over job \"\(job)\" while this one was stopped; this one changed nothing since")
@@ -124,7 +127,7 @@ package struct RangeStore {
 
     /// Gives the lease back: every write under it was acknowledged, so a successor need not wait.
     package func release(_ lease: Lease) throws(MongoError) {
-        _ = try client.modify("ranges", owned(lease), [["$set": .object(RangeChange.releasing)]])
+        _ = try client.modify(collection, owned(lease), [["$set": .object(RangeChange.releasing)]])
     }
 
     private func lease(in document: BSONDocument) -> Lease {

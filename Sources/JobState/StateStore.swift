@@ -13,16 +13,27 @@ package struct StateStore: ~Copyable {
     package let identity: RunnerIdentity
     /// How long.
     package let terms: LeaseTerms
+    /// The collection that holds the lease.
+    package let leases: String
 
     /// Joins the parts; nothing is read.
-    package init(client: StoreClient, job: String, identity: RunnerIdentity, terms: LeaseTerms) {
+    /// - Parameter leases: the collection that holds the lease: `ranges` for a job, ``streams`` for what follows changes.
+    package init(
+        client: StoreClient, job: String, identity: RunnerIdentity, terms: LeaseTerms, leases: String = "ranges"
+    ) {
         (self.client, self.job, self.identity, self.terms) = (client, job, identity, terms)
+        self.leases = leases
     }
+
+    /// The collection of what follows changes: a watch, a mirror.
+    package static var streams: String { "streams" }
 
     /// `jobs`: what a job is bound to, and what operators asked of it.
     package var jobs: JobStore { JobStore(client: client, job: job) }
     /// `ranges`: lease, checkpoint and undo.
-    package var ranges: RangeStore { RangeStore(client: client, job: job, identity: identity, terms: terms) }
+    package var ranges: RangeStore {
+        RangeStore(client: client, job: job, identity: identity, terms: terms, collection: leases)
+    }
     /// `failed`: documents that were skipped.
     package var failures: FailureStore { FailureStore(client: client, job: job) }
     /// `harm`: room below the limit of unsynced documents.

@@ -61,7 +61,8 @@ package struct ResumeToken: Hashable, Sendable {
     /// What the server understands.
     package let document: BSONDocument
 
-    init(_ document: BSONDocument) { self.document = document }
+    /// Wraps what a stream gave, now or in an earlier run.
+    package init(_ document: BSONDocument) { self.document = document }
 
     /// The cluster time up to which the stream was read; `nil` for a form that is not known.
     ///

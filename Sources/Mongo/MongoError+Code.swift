@@ -61,6 +61,10 @@ extension MongoError.Code {
     package static let primarySteppedDown = Self(rawValue: 189)
     /// The position in the oplog that a change stream wanted is gone.
     package static let changeStreamHistoryLost = Self(rawValue: 286)
+    /// A change stream cannot be gone on with.
+    package static let changeStreamFatal = Self(rawValue: 280)
+    /// A change stream knows no such place.
+    package static let invalidResumeToken = Self(rawValue: 260)
     /// What was looked for by its key is not there, such as the record that a collection scan was to go on behind.
     package static let keyNotFound = Self(rawValue: 211)
     /// The cursor was killed.

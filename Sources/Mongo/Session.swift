@@ -55,6 +55,15 @@ package struct Session: ~Copyable {
 }
 
 extension Client {
+    /// The deployment's time now, as a timestamp's bits; 0 of a server that has none.
+    /// - Throws: ``MongoError``.
+    package func operationTime() throws(MongoError) -> UInt64 {
+        let session = try startSession()
+        try runCommand(
+            ["ping": 1], on: "admin", options: try session.options(), readPreference: ReadPreference(.primaryPreferred))
+        return session.operationTime
+    }
+
     /// Starts a session.
     ///
     /// The corresponding C function is `mongoc_client_start_session`.

@@ -92,7 +92,7 @@ extension CollectionScan {
             return (tracker, missing + [cursor])
         }
         let pool = pool
-        let start = try await pool.withClient { client throws(MongoError) in try SecondLook.time(of: client) }
+        let start = try await pool.withClient { client throws(MongoError) in try client.operationTime() }
         guard start > 0 else {
             return without("the server is no member of a replica set, and so has no change streams")
         }

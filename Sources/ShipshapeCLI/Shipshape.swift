@@ -22,7 +22,7 @@ struct Shipshape: AsyncParsableCommand {
             UndoCommand.self, StatusCommand.self,
             PauseCommand.self, ResumeCommand.self, TuneCommand.self, DeployedCommand.self, CleanupCommand.self,
             MigrateCommand.self,
-            UnsyncedCommand.self, InferCommand.self,
+            UnsyncedCommand.self, WatchCommand.self, InferCommand.self,
         ])
 }
 

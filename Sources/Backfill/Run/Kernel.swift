@@ -1,18 +1,18 @@
-import BSON
-import Concurrency
-import JobState
-import Mongo
+package import BSON
+package import Concurrency
+package import JobState
+package import Mongo
 
 /// What every writer of documents stands on: the lease with the fence in it, the throttle, retries, rest, the deadline.
 ///
 /// A run and an undo have one each; without a lease, as in a dry run, nothing is kept and nothing may be written.
-struct Kernel: ~Copyable {
-    let retry: RetryPolicy
+package struct Kernel: ~Copyable {
+    package let retry: RetryPolicy
     let events: @Sendable (RunEvent) -> Void
     /// Gives the long reads a client each.
-    let pool: ClientPool
-    let client: Client
-    let store: StateStore
+    package let pool: ClientPool
+    package let client: Client
+    package let store: StateStore
     /// `nil` where nothing is to be waited for.
     let throttler: Throttler?
     let deadline: ContinuousClock.Instant?
@@ -36,10 +36,11 @@ struct Kernel: ~Copyable {
         self.store = store
     }
 
-    var stop: StopSignal { retry.stop }
+    /// Asks the work to stop.
+    package var stop: StopSignal { retry.stop }
 
     /// Tries an operation that may be repeated until it succeeds, fails for good, or the time for that is over.
-    func retrying<R>(_ operation: () throws -> R) throws -> R { try retry.run(operation) }
+    package func retrying<R>(_ operation: () throws -> R) throws -> R { try retry.run(operation) }
 
     // MARK: The lease
 
@@ -50,18 +51,18 @@ struct Kernel: ~Copyable {
     var leaseIfAny: Lease? { holding?.lease }
 
     /// The lease of a run that writes.
-    var lease: Lease {
+    package var lease: Lease {
         guard let holding else { preconditionFailure("nothing is written without a lease") }
         return holding.lease
     }
 
     /// Whether a fence of the lease held at any time up to now: a write that came after it changed nothing, and reads like
     /// one that had nothing to change.
-    var isFenceCertain: Bool { holding?.isCertain ?? true }
+    package var isFenceCertain: Bool { holding?.isCertain ?? true }
 
     /// Extends the lease, and records what `changes` says in the job's range.
     /// - Throws: ``BackfillError`` of kind `leaseLost`; ``MongoError``.
-    mutating func renew(setting changes: BSONDocument = [:]) throws {
+    package mutating func renew(setting changes: BSONDocument = [:]) throws {
         guard let lease = holding?.lease else { return }
         let (renewed, askedAt) = try retrying {
             let askedAt = ContinuousClock.now
@@ -73,14 +74,31 @@ struct Kernel: ~Copyable {
     }
 
     /// Extends the lease when it is half over.
-    mutating func keepLease() throws { if holding?.isHalfOver ?? false { try renew() } }
+    package mutating func keepLease() throws { if holding?.isHalfOver ?? false { try renew() } }
 
     /// Keeps in mind that a copy of a write may be under way still.
     mutating func doubt(_ error: MongoError) { holding?.doubt(error) }
 
+    /// Writes under the fence, and again where the lease may have ended meanwhile: the write then changed nothing.
+    ///
+    /// Only what may be repeated belongs here.
+    package mutating func fenced<R>(_ write: (borrowing Kernel) throws -> R) throws -> R {
+        while true {
+            try keepLease()
+            let result = try retry.run { () throws -> R in
+                do { return try write(self) } catch let error as MongoError {
+                    doubt(error)
+                    throw error
+                }
+            }
+            if isFenceCertain { return result }
+            try renew()
+        }
+    }
+
     /// Gives the lease back, unless a write may still be under way under it.
     /// - Returns: what the operator has to know of it.
-    func leave() -> String? { holding.flatMap { store.ranges.leave($0) } }
+    package func leave() -> String? { holding.flatMap { store.ranges.leave($0) } }
 
     // MARK: Waiting
 
@@ -101,7 +119,7 @@ struct Kernel: ~Copyable {
     }
 
     /// Sleeps so long, in naps that keep the lease and hear a signal.
-    mutating func sleep(_ time: Duration) throws {
+    package mutating func sleep(_ time: Duration) throws {
         let end = min(ContinuousClock.now + time, deadline ?? .now + time)
         while .now < end, !stop.isRaised {
             PosixThread.sleep(min(ContinuousClock.now.duration(to: end), .milliseconds(200)))

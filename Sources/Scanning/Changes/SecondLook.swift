@@ -40,7 +40,7 @@ struct SecondLook {
 
     private func lookOnce(after readTime: UInt64) throws -> Outcome {
         let client = try pool.client()
-        let now = max(try Self.time(of: client), readTime)
+        let now = max(try client.operationTime(), readTime)
         // The stream may be far behind; a snapshot does not last that long.
         try tracker.wait(until: ClusterTime(rawValue: now))
         do {
@@ -109,12 +109,4 @@ struct SecondLook {
 
     /// Told, because the connection string may name another read concern, which the server would refuse here.
     private static var snapshot: BSONDocument { ["readConcern": ["level": "snapshot"], "comment": "shipshape check"] }
-
-    /// The deployment's time now; 0 of a server that has none.
-    static func time(of client: borrowing Client) throws(MongoError) -> UInt64 {
-        let session = try client.startSession()
-        try client.runCommand(
-            ["ping": 1], on: "admin", options: try session.options(), readPreference: ReadPreference(.primaryPreferred))
-        return session.operationTime
-    }
 }

@@ -10,6 +10,7 @@ internal import Planning
 internal import Scanning
 internal import SchemaChange
 internal import ServerSchema
+internal import Watching
 
 /// The exit codes, and which error gives which: the one place that knows.
 ///
@@ -39,6 +40,7 @@ enum ExitStatus: Int32, Error {
         case let error as BackfillError: self = Self(for: error)
         case is LedgerUnreadable: self = .notPermitted
         case is OutputError: self = .cannotWrite
+        case is WatchError: self = .badConfiguration
         case is ReplacedError: self = .stopped
         default: self = .bug
         }

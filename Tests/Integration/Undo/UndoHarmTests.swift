@@ -5,8 +5,9 @@ import Testing
 
 /// What undo makes unsyncable is recorded before it is written, as a run's harm is.
 @Suite struct UndoHarmTests {
-    /// Tasks whose priority the job makes the number that the active schema wants: undo harms them. Number 3 lacks a name, and
-    /// so fails whatever its priority is.
+    /// Tasks whose priority the job makes the number that the active schema wants: undo harms them.
+    ///
+    /// Number 3 lacks a name, and so fails whatever its priority is.
     private func withRepairedTasks(_ body: (BackfillCase) async throws -> Void) async throws {
         try await Mongod.shared.withBackfill { test in
             try await test.database.fill("tasks", count: 10) {

@@ -1,0 +1,183 @@
+package import BSON
+package import Concurrency
+package import Mongo
+import Synchronization
+
+/// Follows the changes of one collection on a thread of its own, and hands over whose they are, batch by batch.
+///
+/// It tells which documents changed and not how: who takes a batch reads them anew, so that what was written last wins and
+/// a batch may be taken twice.
+package final class ChangeFeed: Sendable {
+    /// The documents that changed since the batch before.
+    package struct Batch: Sendable {
+        /// Their `_id`s, each once, in the order of their first change.
+        package var ids: [BSONValue] = []
+        /// How many changes they had.
+        package var changes = 0
+        /// The place behind the batch: what a later feed goes on from.
+        package var place: FeedPlace
+        /// The time up to which there are no other changes.
+        package var time: ClusterTime
+        /// The time of the last change: what a read has to have seen at least.
+        package var latest: ClusterTime
+        fileprivate var seen: Set<IDKey> = []
+    }
+
+    /// Why a feed has nothing more to tell.
+    package enum End: Error {
+        /// The oplog no longer holds what comes next, for that reason.
+        case lost(String)
+        /// The collection was dropped or renamed.
+        case dropped
+        /// The deployment does not give the changes.
+        case failed(MongoError)
+    }
+
+    private struct State {
+        var pending: Batch?
+        var end: End?
+        var isClosed = false
+    }
+
+    /// The collection.
+    package let namespace: Namespace
+    private let pool: ClientPool
+    private let news: Semaphore
+    private let room = Semaphore()
+    private let patience: Duration
+    private let state = Mutex(State())
+
+    /// The documents of a batch, at most.
+    private static let most = 1_000
+
+    /// Starts to follow.
+    /// - Parameters:
+    ///   - place: where to begin.
+    ///   - news: signalled when there is something to take.
+    ///   - patience: how long a failure of the deployment is bridged.
+    package init(
+        _ namespace: Namespace, from place: FeedPlace, on pool: ClientPool, news: Semaphore, patience: Duration
+    ) {
+        (self.namespace, self.pool, self.news, self.patience) = (namespace, pool, news, patience)
+        PosixThread.start(name: "changes") { [self] in run(from: place) }
+    }
+
+    /// Ends the feed; what was not taken is left.
+    package func close() {
+        state.withLock { $0.isClosed = true }
+        room.signal()
+    }
+
+    /// What there is to take; `nil` when nothing came since the last time.
+    ///
+    /// A batch without documents says that nothing changed up to its time.
+    /// - Throws: ``End`` when the last batch was taken and no other comes.
+    package func take() throws(End) -> Batch? {
+        let (batch, end) = state.withLock { state in
+            defer { state.pending = nil }
+            return (state.pending, state.end)
+        }
+        if batch != nil { room.signal() }
+        if batch == nil, let end { throw end }
+        return batch
+    }
+}
+
+// MARK: the thread
+
+extension ChangeFeed {
+    private var isClosed: Bool { state.withLock { $0.isClosed } }
+
+    private func run(from start: FeedPlace) {
+        var place = start
+        var retries = Retries(limit: patience)
+        while !isClosed {
+            do {
+                try follow(&place) { retries.succeeded() }
+                return
+            } catch let error as End {
+                return end(error)
+            } catch let error as MongoError where error.isHistoryLost {
+                return end(.lost(error.message))
+            } catch let error as MongoError {
+                guard error.isCursorLost, let pause = retries.pause(afterFailureAt: .now) else {
+                    return end(.failed(error))
+                }
+                PosixThread.sleep(pause, unless: { self.isClosed })
+            } catch {
+                let message = "an event of the change stream is damaged: \(error)"
+                return end(.failed(MongoError(.protocolViolation, .invalidReply, message: message)))
+            }
+        }
+    }
+
+    private func end(_ reason: End) {
+        state.withLock { $0.end = reason }
+        news.signal()
+    }
+
+    private func follow(_ place: inout FeedPlace, progressed: () -> Void) throws {
+        let client = try pool.client()
+        var stream = client.collection(namespace).watch(Self.pipeline, options: Self.options(from: place))
+        while !isClosed {
+            let change = try read(&stream)
+            guard let token = stream.resumeToken else { continue }
+            place = .behind(token)
+            progressed()
+            let behind = change.map { ClusterTime(rawValue: $0.stamp - 1) } ?? token.time
+            note(change, token, behind)
+            while !isClosed, state.withLock({ ($0.pending?.ids.count ?? 0) >= Self.most }) {
+                _ = room.wait(milliseconds: 200)
+            }
+        }
+    }
+
+    /// One change; `nil` when none came for a while.
+    private func read(_ stream: inout ChangeStream) throws -> (id: BSONValue, stamp: UInt64)? {
+        guard let event = try stream.next() else { return nil }
+        // What has no key concerns the collection itself: a drop, a rename.
+        guard let key = try event.find("documentKey"), key.type == .object else { throw End.dropped }
+        let document = try event.document(key)
+        guard let element = try document.find("_id"), let time = try event.find("clusterTime"),
+            case .timestamp(let stamp) = try event.value(time)
+        else { throw BSONError(.truncated, at: 0) }
+        return (try document.value(element), stamp)
+    }
+
+    private func note(_ change: (id: BSONValue, stamp: UInt64)?, _ token: ResumeToken, _ behind: ClusterTime?) {
+        let isNew = state.withLock { state in
+            let isNew = state.pending == nil
+            let time = behind ?? state.pending?.time ?? ClusterTime(rawValue: 0)
+            var batch = state.pending ?? Batch(place: .behind(token), time: time, latest: ClusterTime(rawValue: 0))
+            (batch.place, batch.time) = (.behind(token), time)
+            if let change {
+                batch.changes += 1
+                batch.latest = ClusterTime(rawValue: change.stamp)
+                if batch.seen.insert(IDKey(change.id)).inserted { batch.ids.append(change.id) }
+            }
+            state.pending = batch
+            return isNew
+        }
+        if isNew { news.signal() }
+    }
+
+    /// Only what is needed: the documents themselves are not sent.
+    private static var pipeline: [BSONDocument] {
+        [["$project": ["operationType": 1, "documentKey": 1, "clusterTime": 1]]]
+    }
+
+    private static func options(from place: FeedPlace) -> BSONDocument {
+        let others: [(String, BSONValue)] = [
+            ("maxAwaitTimeMS", 200), ("batchSize", 1_000), ("readConcern", ["level": "majority"]),
+            ("comment", "shipshape changes"),
+        ]
+        return BSONDocument([place.option] + others)
+    }
+}
+
+extension MongoError {
+    /// Whether a change stream cannot go on from its place.
+    fileprivate var isHistoryLost: Bool {
+        [.changeStreamHistoryLost, .changeStreamFatal, .invalidResumeToken].contains(code)
+    }
+}

@@ -1,0 +1,90 @@
+internal import BSON
+internal import Backfill
+internal import Reporting
+internal import Subprocess
+internal import Synchronization
+internal import SystemPackage
+internal import Watching
+
+/// Tells the operator, and the operator's other programs, what a watch says.
+final class WatchShowing: Sendable {
+    private struct State {
+        var hooks: [Task<Void, Never>] = []
+        var failure: OutputError?
+        var said: Int?
+    }
+
+    private let metrics: String?
+    private let hook: String?
+    private let isQuiet: Bool
+    private let state = Mutex(State())
+
+    init(metrics: String?, hook: String?, isQuiet: Bool) {
+        (self.metrics, self.hook, self.isQuiet) = (metrics, hook, isQuiet)
+    }
+
+    /// Why the metrics could not be written the last time.
+    var failure: OutputError? { state.withLock { $0.failure } }
+
+    func show(_ event: WatchEvent) {
+        switch event {
+        case .counted(let counts): write(counts)
+        case .warning(let counts): warn(counts)
+        case _ where isQuiet: break
+        case .run(.waitingForLease(holder: let holder, seconds: let seconds)):
+            say("waiting up to \(Int(seconds.rounded(.up))) s for the lease of \(holder)")
+        case .run(.retrying(reason: let reason, attempt: let attempt)): say("trying again (\(attempt)): \(reason)")
+        case .run: break
+        case .reading(let namespace, let reason): say("\(namespace) is read whole: \(reason)")
+        case .wasRead(let namespace, let documents, let failing):
+            say("\(namespace): \(documents.documents) read, \(failing.grouped) of them do not sync")
+        case .resumed(let namespace): say("\(namespace) is followed from where the last run was")
+        case .caughtUp: say("caught up")
+        }
+    }
+
+    /// Waits until the hooks are over.
+    func finish() async { for hook in state.withLock({ $0.hooks }) { await hook.value } }
+
+    private func say(_ line: String) { Console.error("watch: \(line)") }
+
+    private func write(_ counts: WatchCounts) {
+        let isNew = state.withLock { state in
+            defer { state.said = counts.total }
+            return state.said != counts.total
+        }
+        if isNew, !isQuiet { say(WatchReport.line(counts)) }
+        guard let metrics else { return }
+        // A disk that is full for a while does not end the watch.
+        do {
+            try AtomicFile.write(WatchReport.metrics(counts).utf8, to: metrics)
+            state.withLock { $0.failure = nil }
+        } catch {
+            let failure = OutputError(description: "cannot write the metrics \(metrics): \(error)")
+            if state.withLock({ $0.failure }) == nil { Console.error("shipshape: \(failure.description)") }
+            state.withLock { $0.failure = failure }
+        }
+    }
+
+    private func warn(_ counts: WatchCounts) {
+        Console.error("shipshape: warning: \(WatchReport.line(counts))")
+        guard let hook else { return }
+        let task = Task {
+            let environment = Environment.inherit.updating([
+                "SHIPSHAPE_UNSYNCED": "\(counts.total)", "SHIPSHAPE_LIMIT": "\(counts.limit)",
+                "SHIPSHAPE_LEDGER": "\(counts.ledger)",
+            ])
+            do {
+                let result = try await Subprocess.run(
+                    .path("/bin/sh"), arguments: ["-c", hook], environment: environment, input: .none,
+                    output: .fileDescriptor(.standardError, closeAfterSpawningProcess: false),
+                    error: .fileDescriptor(.standardError, closeAfterSpawningProcess: false))
+                guard !result.terminationStatus.isSuccess else { return }
+                Console.error("shipshape: the hook failed: \(result.terminationStatus)")
+            } catch {
+                Console.error("shipshape: the hook could not be run: \(error)")
+            }
+        }
+        state.withLock { $0.hooks.append(task) }
+    }
+}

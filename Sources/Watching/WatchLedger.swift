@@ -1,0 +1,145 @@
+import BSON
+import Backfill
+import Checking
+import Concurrency
+import JobState
+import Jobs
+import Mongo
+import Scanning
+
+/// The ledger that a watch keeps: the sync engine's own shape, with the place, the rule and the time beside it.
+///
+/// An entry's `_id` tells its document, so that no document has two. Only who holds the watch's lease writes.
+struct WatchLedger {
+    let namespace: Namespace
+    let appID: String?
+
+    /// Refuses a place that only the sync engine may write.
+    static func check(_ namespace: Namespace) throws(WatchError) {
+        guard namespace.database.hasPrefix(LedgerFinder.database) else { return }
+        throw WatchError(
+            "\(namespace) is the sync engine's own, and nothing but the engine may write there: name another database")
+    }
+
+    /// Makes the collection and its index, where they are not there.
+    func create(under kernel: borrowing Kernel) throws {
+        try kernel.retrying {
+            do throws(MongoError) {
+                try kernel.client.runWriteCommand(["create": .string(namespace.collection)], on: namespace.database)
+            } catch {
+                guard error.code == .namespaceExists else { throw error }
+            }
+            try kernel.client.runWriteCommand(
+                ["createIndexes": .string(namespace.collection), "indexes": [["key": ["ns": 1], "name": "ns"]]],
+                on: namespace.database)
+        }
+    }
+
+    /// The entry of a document that does not sync.
+    /// - Parameter pass: the reading of the whole collection that found it; `nil` for a change.
+    func entry(_ id: BSONValue, of collection: Namespace, _ violation: Violation?, pass: ObjectID?) -> BSONDocument {
+        var builder = BSONBuilder()
+        builder.append("_id", key(id, of: collection))
+        if let appID { builder.append("appId", .string(appID)) }
+        builder.append("documentId", id)
+        builder.append("ns", Self.place(collection))
+        builder.append("reason", .string(violation.map { "\($0.rule) at \($0.path)" } ?? "invalid schema"))
+        if let violation {
+            builder.append("path", .string("\(violation.path)"))
+            builder.append("rule", .string("\(violation.rule)"))
+        }
+        if let pass { builder.append("pass", .objectID(pass)) }
+        return builder.finish()
+    }
+
+    private func key(_ id: BSONValue, of collection: Namespace) -> BSONValue {
+        ["ns": .string("\(collection)"), "id": id]
+    }
+
+    private static func place(_ collection: Namespace) -> BSONValue {
+        ["db": .string(collection.database), "coll": .string(collection.collection)]
+    }
+}
+
+// MARK: writing
+
+extension WatchLedger {
+    private static let majority: BSONValue = ["w": "majority", "wtimeout": 10_000]
+
+    /// Records entries; one that is there keeps its time.
+    ///
+    /// The entries come out of the watch's own record, so that the server takes none once the lease has ended: an upsert
+    /// with the fence in its filter would make a second one.
+    func record(_ entries: [BSONDocument], under kernel: inout Kernel) throws {
+        for slice in entries.map({ BSONValue.object($0) }).commandSlices(count: 500) {
+            try kernel.fenced { kernel in
+                let kept: BSONValue = [
+                    "$mergeObjects": ["$$ROOT", "$$new", ["time": "$time"]]
+                ]
+                let pipeline: [BSONDocument] = [
+                    ["$match": .object(kernel.fencedRecord)],
+                    ["$project": ["_id": 0, "entry": ["$literal": .array(of: slice)]]],
+                    ["$unwind": "$entry"], ["$replaceWith": "$entry"], ["$set": ["time": "$$NOW"]],
+                    [
+                        "$merge": [
+                            "into": ["db": .string(namespace.database), "coll": .string(namespace.collection)],
+                            "whenMatched": [["$replaceWith": kept]], "whenNotMatched": "insert",
+                        ]
+                    ],
+                ]
+                let records = Namespace(database: kernel.store.client.database, collection: StateStore.streams)
+                var cursor = kernel.client.collection(records).aggregate(
+                    pipeline,
+                    options: [
+                        "maxTimeMS": .long(kernel.lease.terms.writeLimit.milliseconds), "writeConcern": Self.majority,
+                        "comment": "shipshape watch",
+                    ])
+                _ = try cursor.next() == nil
+            }
+        }
+    }
+
+    /// Takes away the entries of documents that sync, or are gone.
+    func remove(_ ids: [BSONValue], of collection: Namespace, under kernel: inout Kernel) throws {
+        for slice in ids.map({ key($0, of: collection) }).commandSlices(count: 1_000) {
+            try delete(["_id": ["$in": .array(of: slice)]], under: &kernel)
+        }
+    }
+
+    /// Takes away the entries of a collection that a reading of it did not find.
+    func remove(of collection: Namespace, except pass: ObjectID?, under kernel: inout Kernel) throws {
+        var filter: BSONDocument = ["ns": Self.place(collection)]
+        if let pass { filter = filter.appending("pass", ["$ne": .objectID(pass)]) }
+        try delete(filter, under: &kernel)
+    }
+
+    /// Takes away the entries of collections that are not watched.
+    func remove(notOf collections: [Namespace], under kernel: inout Kernel) throws {
+        try delete(["ns": ["$nin": .array(of: collections.map(Self.place))]], under: &kernel)
+    }
+
+    private func delete(_ filter: BSONDocument, under kernel: inout Kernel) throws {
+        try kernel.fenced { kernel in
+            let statement = DeleteStatement(
+                ["$and": [.object(filter), ["$expr": kernel.lease.fence.bson]]], isMulti: true)
+            try kernel.client.collection(namespace).delete(
+                [statement], options: ["writeConcern": Self.majority, "comment": "shipshape watch"])
+        }
+    }
+
+    /// The entries by collection.
+    func counts(under kernel: borrowing Kernel) throws -> [(namespace: Namespace, count: Int)] {
+        let groups = try kernel.retrying {
+            try kernel.client.collection(namespace).aggregate(
+                [["$group": ["_id": "$ns", "n": ["$sum": 1]]], ["$sort": ["_id": 1]]],
+                options: ["readConcern": ["level": "majority"], "comment": "shipshape watch"]
+            ).documents()
+        }
+        return groups.compactMap { group in
+            guard let place = group["_id"]?.document, let database = place["db"]?.text,
+                let collection = place["coll"]?.text
+            else { return nil }
+            return (Namespace(database: database, collection: collection), group["n"]?.integer ?? 0)
+        }
+    }
+}

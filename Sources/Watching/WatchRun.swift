@@ -1,0 +1,239 @@
+import BSON
+import Backfill
+import Checking
+import Concurrency
+import Following
+import JobState
+package import Mongo
+import Scanning
+
+extension Watch {
+    /// Keeps the ledger until it is asked to stop, or has caught up where that is all that is wanted; blocks.
+    /// - Throws: ``BackfillError`` when another runner keeps the ledger; ``MongoError``; ``StopAsked`` where it was asked
+    ///   to stop before the ledger was whole.
+    package func run(on pool: ClientPool) throws -> WatchOutcome {
+        let name = "watch \(options.ledger)"
+        let kernel = try Kernel.following(name, options.run, on: pool, stop: stop) { [events] in events(.run($0)) }
+        var run = WatchRun(self, kernel: kernel)
+        do {
+            let outcome = try run.run()
+            _ = run.kernel.leave()
+            return outcome
+        } catch {
+            run.close()
+            if error is StopAsked { _ = run.kernel.leave() }
+            throw error
+        }
+    }
+}
+
+/// A watch at work.
+struct WatchRun: ~Copyable {
+    let watch: Watch
+    let ledger: WatchLedger
+    var kernel: Kernel
+    private var collections: [WatchedCollection]
+    private let news = Semaphore()
+    private var changes = 0
+    private var isUnsaved = false
+    private var savedAt = ContinuousClock.now
+    private var countedAt: ContinuousClock.Instant?
+    private var isUncounted = true
+    private var hasWarned = false
+
+    /// How often the places are recorded, and how often the ledger is counted.
+    private static let savePeriod = Duration.seconds(1)
+    private static let countPeriod = Duration.seconds(5)
+
+    init(_ watch: Watch, kernel: consuming Kernel) {
+        self.watch = watch
+        ledger = WatchLedger(namespace: watch.options.ledger, appID: watch.appID)
+        self.kernel = kernel
+        collections = watch.schemas.map { WatchedCollection(schema: $0) }
+    }
+
+    mutating func run() throws -> WatchOutcome {
+        try ledger.create(under: kernel)
+        try start()
+        let goal = ClusterTime(rawValue: try kernel.retrying { try kernel.client.operationTime() })
+        var isCaughtUp = false
+        while !kernel.stop.isRaised {
+            _ = news.wait(milliseconds: 200)
+            for index in collections.indices { try take(index) }
+            if !isCaughtUp, collections.allSatisfy({ $0.time >= goal }) {
+                isCaughtUp = true
+                watch.events(.caughtUp)
+                if watch.options.endsWhenCaughtUp { break }
+            }
+            if isUnsaved, savedAt.duration(to: .now) >= Self.savePeriod { try save() }
+            try kernel.keepLease()
+            if isUncounted, countedAt.map({ $0.duration(to: .now) >= Self.countPeriod }) ?? true { _ = try count() }
+        }
+        close()
+        try save()
+        return WatchOutcome(counts: try count(), isCaughtUp: isCaughtUp)
+    }
+
+    func close() { for collection in collections { collection.feed?.close() } }
+
+    /// Goes on where the run before was, and reads whole what it does not know.
+    private mutating func start() throws {
+        let record = try kernel.retrying { try kernel.store.ranges.document() }
+        let state = WatchState(record, digest: watch.digest)
+        try ledger.remove(notOf: watch.schemas.map(\.namespace), under: &kernel)
+        for index in collections.indices {
+            let namespace = collections[index].namespace
+            if let place = state.places[namespace] {
+                watch.events(.resumed(namespace))
+                follow(index, from: place)
+            } else {
+                try read(index, because: record?["schema"] == nil ? "nothing is known of it" : "the schema is another")
+            }
+        }
+    }
+
+    private mutating func follow(_ index: Int, from place: FeedPlace) {
+        collections[index].place = place
+        collections[index].time = ClusterTime(rawValue: 0)
+        collections[index].feed = ChangeFeed(
+            collections[index].namespace, from: place, on: kernel.pool, news: news,
+            patience: watch.options.run.retryLimit)
+    }
+
+    /// Records where all collections are.
+    private mutating func save() throws {
+        let places = collections.compactMap { collection in collection.place.map { (collection.namespace, $0) } }
+        try kernel.renew(setting: WatchState.changes(places, digest: watch.digest))
+        (isUnsaved, savedAt) = (false, .now)
+    }
+
+    private mutating func count() throws -> WatchCounts {
+        let now = try kernel.retrying { try kernel.client.operationTime() }
+        let behind = collections.map { max(0, Int(now >> 32) - $0.time.seconds) }.max() ?? 0
+        let counts = WatchCounts(
+            ledger: ledger.namespace, collections: try ledger.counts(under: kernel), limit: watch.options.limit,
+            changes: changes, lag: behind)
+        (isUncounted, countedAt) = (false, .now)
+        watch.events(.counted(counts))
+        let isWorthAWarning = counts.total >= watch.options.warningCount
+        if isWorthAWarning, !hasWarned { watch.events(.warning(counts)) }
+        hasWarned = isWorthAWarning
+        return counts
+    }
+}
+
+// MARK: changes
+
+extension WatchRun {
+    /// Judges what has changed in a collection.
+    private mutating func take(_ index: Int) throws {
+        guard let feed = collections[index].feed else { return }
+        let batch: ChangeFeed.Batch?
+        do throws(ChangeFeed.End) {
+            batch = try feed.take()
+        } catch {
+            switch error {
+            case .failed(let error): throw error
+            case .lost(let reason):
+                return try read(index, because: "the oplog no longer holds the changes since the last run (\(reason))")
+            case .dropped: return try read(index, because: "it was dropped or renamed")
+            }
+        }
+        if let batch { try judge(batch, of: index) }
+    }
+
+    private mutating func judge(_ batch: ChangeFeed.Batch, of index: Int) throws {
+        let (schema, isStrict) = (collections[index].schema, watch.options.isStrict)
+        if !batch.ids.isEmpty {
+            let judged = try kernel.retrying { try Self.judge(batch, schema, isStrict: isStrict, on: kernel.client) }
+            let failing = Set(judged.map { IDKey($0.id) })
+            let entries = judged.map { ledger.entry($0.id, of: schema.namespace, $0.violation, pass: nil) }
+            try ledger.record(entries, under: &kernel)
+            let others = batch.ids.filter { !failing.contains(IDKey($0)) }
+            try ledger.remove(others, of: schema.namespace, under: &kernel)
+            changes += batch.changes
+            isUncounted = true
+        }
+        (collections[index].place, collections[index].time) = (batch.place, batch.time)
+        isUnsaved = true
+    }
+
+    /// Those of the changed documents that do not sync, as they are now.
+    private static func judge(
+        _ batch: ChangeFeed.Batch, _ schema: CompiledSchema, isStrict: Bool, on client: borrowing Client
+    ) throws -> [FailingID] {
+        let session = try client.startSession()
+        session.advance(to: batch.latest.rawValue)
+        let reader = IDReader(
+            collection: client.collection(schema.namespace),
+            options: try session.options(adding: [
+                "readConcern": ["level": "majority"], "comment": "shipshape watch",
+            ]))
+        var failing: [FailingID] = []
+        try reader.read(batch.ids) { document in
+            guard try schema.check(document) >= (isStrict ? .possible : .certain),
+                let element = try document.find("_id")
+            else { return }
+            let violations = try schema.violations(in: document, includingInfo: false)
+            failing.append(FailingID(id: try document.value(element), violations))
+        }
+        return failing
+    }
+}
+
+// MARK: reading a collection whole
+
+extension WatchRun {
+    /// Reads a collection whole, while its changes are kept for afterwards.
+    private mutating func read(_ index: Int, because reason: String) throws {
+        let namespace = collections[index].namespace
+        watch.events(.reading(namespace, reason: reason))
+        collections[index].feed?.close()
+        let start = ClusterTime(rawValue: try kernel.retrying { try kernel.client.operationTime() })
+        guard start.rawValue > 0 else {
+            throw WatchError("the server is no member of a replica set, and so has no changes to follow")
+        }
+        follow(index, from: .at(start))
+        let info = try kernel.retrying { try kernel.client.readableCollection(namespace) }
+        if let info, info.kind != .collection {
+            throw WatchError(
+                "\(namespace) is a \(info.kind), which has no changes to follow: leave it out of the schema")
+        }
+        guard info != nil else {
+            try ledger.remove(of: namespace, except: nil, under: &kernel)
+            return try save()
+        }
+        let pass = ObjectID(high: .random(in: .min ... .max), low: .random(in: .min ... .max))
+        let found = FailingQueue(isStopped: { [stop = kernel.stop] in stop.isRaised })
+        let scan = CollectionScan(collections[index].schema, on: kernel.pool, options: options(tellingOf: found))
+        let reading = BackgroundTask(running: { try await scan.run() })
+        let result: ScanResult
+        do {
+            result = try reading.wait(stop: kernel.stop) {
+                try record(found.take(), of: namespace, pass)
+                try kernel.keepLease()
+            }
+        } catch is ScanStopped {
+            throw StopAsked()
+        }
+        try record(found.take(), of: namespace, pass)
+        try ledger.remove(of: namespace, except: pass, under: &kernel)
+        try save()
+        watch.events(.wasRead(namespace, documents: result.tally.counts.read, failing: found.count))
+        isUncounted = true
+    }
+
+    private func options(tellingOf found: FailingQueue) -> ScanOptions {
+        var options = ScanOptions()
+        options.threads = watch.options.threads
+        options.isStopped = { [stop = kernel.stop] in stop.isRaised }
+        let least: Verdict = watch.options.isStrict ? .possible : .certain
+        options.onFailure = { if $0.verdict >= least { found.add(FailingID(id: $0.id, $0.violations)) } }
+        return options
+    }
+
+    private mutating func record(_ found: [FailingID], of namespace: Namespace, _ pass: ObjectID) throws {
+        let entries = found.map { ledger.entry($0.id, of: namespace, $0.violation, pass: pass) }
+        try ledger.record(entries, under: &kernel)
+    }
+}

@@ -1,0 +1,199 @@
+import BSON
+import Foundation
+import SystemPackage
+import TestSupport
+import Testing
+
+/// What a watch records, and how it begins and ends.
+@Suite struct WatchTests {
+    @Test func theFirstRunRecordsWhatDoesNotSyncWithItsReason() async throws {
+        try await Mongod.shared.withWatch { test in
+            try await test.database.fill("person", [["_id": 1, "name": "Ada"], ["_id": 2], ["_id": 3, "name": 7]])
+            let run = try await test.once()
+            #expect(run.exitCode == 1, "\(run.errors)")
+            #expect(
+                run.output.hasPrefix("2 unsynced documents in \(test.state.name).unsynced_documents"), "\(run.output)")
+            let entries = try await test.entries()
+            #expect(entries.map { $0["documentId"] } == [2, 3])
+            #expect(entries[0]["ns"] == ["db": .string(test.database.name), "coll": "person"])
+            #expect(entries[0]["rule"] == "required-missing")
+            #expect(entries[0]["path"] == "name")
+            #expect(entries[1]["rule"] == "type-mismatch")
+            #expect(entries[1]["reason"] == "type-mismatch at name")
+            #expect(entries.allSatisfy { $0["time"]?.type == .date })
+        }
+    }
+
+    @Test func entriesLeaveWhenTheirDocumentFitsOrIsGone() async throws {
+        try await Mongod.shared.withWatch { test in
+            try await test.database.fill("person", [["_id": 1], ["_id": 2], ["_id": 3], ["_id": 4, "name": "Ada"]])
+            #expect(try await test.once().exitCode == 1)
+            #expect(try await test.recorded() == [IDKey(1), IDKey(2), IDKey(3)])
+            try await test.database.update("person", ["_id": 1], ["$set": ["name": "Bo"]])
+            try await test.database.delete("person", ["_id": 2])
+            try await test.database.update("person", ["_id": 4], ["$unset": ["name": 1]])
+            let run = try await test.once()
+            #expect(run.exitCode == 1)
+            #expect(run.errors.contains("followed from where the last run was"), "\(run.errors)")
+            #expect(!run.errors.contains("is read whole"))
+            #expect(try await test.recorded() == [IDKey(3), IDKey(4)])
+        }
+    }
+
+    @Test func anEmptyLedgerEndsWith0() async throws {
+        try await Mongod.shared.withWatch { test in
+            try await test.database.fill("person", [["_id": 1, "name": "Ada"]])
+            let run = try await test.once()
+            #expect(run.exitCode == 0, "\(run.errors)")
+            #expect(run.output.hasPrefix("0 unsynced documents"))
+        }
+    }
+
+    @Test func aRunningWatchFollowsAndEndsWith0AtASignal() async throws {
+        try await Mongod.shared.withWatch { test in
+            try await test.database.fill("person", [["_id": 1, "name": "Ada"]])
+            let run = try await test.watching { _ in
+                try await test.database.fill("person", [["_id": 2]])
+                try await test.waitUntilRecorded([IDKey(2)])
+                try await test.database.update("person", ["_id": 2], ["$set": ["name": "Bo"]])
+                try await test.waitUntilRecorded([])
+                try await test.database.fill("person", [["_id": 3]])
+                try await test.waitUntilRecorded([IDKey(3)])
+            }
+            #expect(run.exitCode == 0, "\(run.errors)")
+            #expect(run.output.hasPrefix("1 unsynced document in"), "\(run.output)")
+        }
+    }
+
+    @Test func aDroppedCollectionIsReadAnew() async throws {
+        try await Mongod.shared.withWatch { test in
+            try await test.database.fill("person", [["_id": 1], ["_id": 2]])
+            let run = try await test.watching { _ in
+                try await test.waitUntilRecorded([IDKey(1), IDKey(2)])
+                try await test.database.run(["drop": "person"])
+                try await test.waitUntilRecorded([])
+                try await test.database.fill("person", [["_id": 3]])
+                try await test.waitUntilRecorded([IDKey(3)])
+            }
+            #expect(run.exitCode == 0, "\(run.errors)")
+            #expect(run.errors.contains("it was dropped or renamed"), "\(run.errors)")
+        }
+    }
+
+    @Test func anotherSchemaMakesTheLedgerAnew() async throws {
+        try await Mongod.shared.withWatch { test in
+            try await test.database.fill("person", [["_id": 1, "name": "Ada"], ["_id": 2]])
+            #expect(try await test.once().exitCode == 1)
+            let other = #"{ "bsonType": "object", "properties": { "_id": { "bsonType": "string" } } }"#
+            let run = try await test.once(schema: other)
+            #expect(run.errors.contains("the schema is another"), "\(run.errors)")
+            #expect(try await test.recorded() == [IDKey(1), IDKey(2)])
+            let none = #"{ "bsonType": "object", "properties": { "_id": { "bsonType": "int" } } }"#
+            #expect(try await test.once(schema: none).exitCode == 0)
+            #expect(try await test.recorded() == [])
+        }
+    }
+
+    @Test func aPlaceThatTheOplogLostIsSaidAndReadAnew() async throws {
+        try await Mongod.shared.withWatch { test in
+            try await test.database.fill("person", [["_id": 1]])
+            #expect(try await test.once().exitCode == 1)
+            try await test.database.fill("person", [["_id": 2]])
+            var point = FailPoint.error(286, "aggregate", appName: test.appName, mode: .times(1))
+            point.namespace = "\(test.database.name).person"
+            let run = try await test.mongod.failing(point) { try await test.once() }
+            #expect(run.exitCode == 1, "\(run.errors)")
+            #expect(run.errors.contains("the oplog no longer holds the changes"), "\(run.errors)")
+            #expect(try await test.recorded() == [IDKey(1), IDKey(2)])
+        }
+    }
+
+    @Test func checkAndUnsyncedReadTheLedger() async throws {
+        try await Mongod.shared.withWatch { test in
+            try await test.database.fill("person", [["_id": 1, "name": "Ada"], ["_id": 2], ["_id": 3]])
+            #expect(try await test.once().exitCode == 1)
+            let ledger = "\(test.state.name).unsynced_documents"
+            let unsynced = try await Program.run(["unsynced", "--ledger", ledger, "--uri", test.uri, "-o", "json"])
+            #expect(unsynced.exitCode == 1, "\(unsynced.errors)")
+            let report = try #require(try BSONValue(extendedJSON: unsynced.output).document)
+            #expect(report["apps"]?.document?.values.first?.document?["documents"] == 2, "\(unsynced.output)")
+            let arguments = try test.folder.check(test.database, on: test.mongod).filter { $0 != "none" }
+            let check = try await Program.run(arguments + [ledger, "--limit", "2"])
+            #expect(check.output.contains("the limit of 2 is reached"), "\(check.output)")
+        }
+    }
+}
+
+/// What a watch refuses, warns of and shows.
+@Suite struct WatchOperationTests {
+    @Test(arguments: [
+        (["--ledger", "__realm_sync.unsynced_documents"], 78, "nothing but the engine may write there"),
+        (["--ledger", "__realm_sync_5f.mine"], 78, "nothing but the engine may write there"),
+        (["--state-database", "__realm_sync"], 78, "nothing but the engine may write there"),
+        (["--ledger", "nodots"], 64, "\"nodots\" is not DATABASE.COLLECTION"),
+        (["--warn-at", "0"], 64, "--warn-at must be from 1 to 100"),
+    ])
+    func placesAndFlagsThatCannotBe(_ flags: [String], _ code: Int32, _ message: String) async throws {
+        try await Mongod.shared.withWatch { test in
+            let run = try await Program.run(try test.arguments(["--once"] + flags))
+            #expect(run.exitCode == code)
+            #expect(run.errors.contains(message), "\(run.errors)")
+            #expect(try await test.state.documents("streams").isEmpty)
+        }
+    }
+
+    @Test func aSecondWatchOfALedgerIsRefused() async throws {
+        try await Mongod.shared.withWatch { test in
+            try await test.database.fill("person", [["_id": 1]])
+            let first = try await test.watching { _ in
+                try await test.waitUntilRecorded([IDKey(1)])
+                let second = try await test.once()
+                #expect(second.exitCode == 76)
+                #expect(second.errors.contains("is held by process"), "\(second.errors)")
+            }
+            #expect(first.exitCode == 0, "\(first.errors)")
+        }
+    }
+
+    @Test func theHookIsToldOfTheCount() async throws {
+        try await Mongod.shared.withWatch { test in
+            try await test.database.fill("person", count: 8)
+            let told = test.folder.path.appending("told").string
+            let hook = "echo $SHIPSHAPE_UNSYNCED of $SHIPSHAPE_LIMIT >> \(told)"
+            #expect(try await test.once("--limit", "11", "--hook", hook).exitCode == 1)
+            #expect(test.folder.text(of: "told") == nil)
+            let run = try await test.once("--limit", "10", "--hook", hook)
+            #expect(test.folder.text(of: "told") == "8 of 10\n")
+            #expect(run.errors.contains("warning: 8 unsynced documents"), "\(run.errors)")
+        }
+    }
+
+    @Test func theCountsAreMetrics() async throws {
+        try await Mongod.shared.withWatch { test in
+            try await test.database.fill("person", [["_id": 1], ["_id": 2], ["_id": 3, "name": "Ada"]])
+            let file = test.folder.path.appending("watch.prom").string
+            #expect(try await test.once("--metrics", file).exitCode == 1)
+            let text = try #require(test.folder.text(of: "watch.prom"))
+            let ledger = "ledger=\"\(test.state.name).unsynced_documents\""
+            #expect(
+                text.contains(
+                    "shipshape_unsynced_documents{\(ledger),collection=\"\(test.database.name).person\"} 2\n"),
+                "\(text)")
+            #expect(text.contains("shipshape_unsynced_limit{\(ledger)} 100000\n"))
+        }
+    }
+
+    @Test func aSignalBeforeTheLedgerIsWholeEndsWith75() async throws {
+        try await Mongod.shared.withWatch { test in
+            try await test.database.fill("person", count: 50_000)
+            let run = try await Program.run(try test.arguments(), fault: "after-state-write:2:stop") { program in
+                try await waitUntil("the program is stopped") { try program.isStopped }
+                program.send(SIGTERM)
+                program.send(SIGCONT)
+            }
+            #expect(run.exitCode == 75, "\(run.errors)")
+            #expect(try await test.once().exitCode == 1)
+            #expect(try await test.recorded().count == 50_000)
+        }
+    }
+}
