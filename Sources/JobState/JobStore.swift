@@ -4,8 +4,10 @@ package import Mongo
 
 /// The collection `jobs`: a record of each job that was ever started.
 package struct JobStore {
-    /// The layout of the state documents: another number is refused.
+    /// The layout of the state documents.
     package static let version = 3
+    /// The oldest layout that is read: its journals do not tell what was written, nor are its attempts numbered without a gap.
+    static let oldest = 2
 
     let client: StoreClient
     let job: String
@@ -118,7 +120,9 @@ extension JobStore {
     /// When a job wrote last, by its checkpoints, in milliseconds since 1970; its start where it has none.
     private func lastWrite(of record: BSONDocument) throws -> Int64? {
         let range = try client.firstChecked("ranges", ["_id.job": record["_id"] ?? .null])
-        for time in [range?["written"], record["created"]] { if case .date(let time)? = time { return time } }
+        // What an earlier version did last was a write, or came behind one.
+        let earlier = (range?["version"]?.integer).map { $0 < Self.version } == true ? range?["active"] : nil
+        for time in [range?["written"], earlier, record["created"]] { if case .date(let time)? = time { return time } }
         return nil
     }
 

@@ -197,17 +197,24 @@ extension JournalStore {
         package var attempts = 0
         /// Of those, the ones that it does not hold, or not whole.
         package var missing = 0
+        /// Documents that an earlier version of the program changed, and of which it holds nothing: at least so many.
+        package var lost = 0
     }
 
     /// Counts what the journal holds.
-    /// - Parameter last: the number of the last attempt that a checkpoint tells of.
-    package func contents(upTo last: Int64) throws -> Contents {
+    /// - Parameters:
+    ///   - last: the number of the last attempt that a checkpoint tells of.
+    ///   - earlier: what an earlier version left behind: its attempts are not numbered without a gap.
+    /// - Throws: ``BackfillError`` for a damaged document; ``MongoError``.
+    package func contents(upTo last: Int64, behind earlier: EarlierState? = nil) throws -> Contents {
         let names: BSONDocument = ["pass": 1, "parts": 1, "count": 1, "touched": 1]
         var cursor = journal.find(
             attempts,
             options: ["sort": ["_id": 1], "projection": .object(names), "readConcern": ["level": "majority"]])
         var passes: [Int: Pass] = [:]
         var whole = 0
+        // The attempts of an earlier version, what they hold, and the number behind which each one counts.
+        var (former, changes, start) = (0, 0, earlier?.journaled ?? 0)
         var (sequence, parts, highest) = (Int64(0), 0, last)
         while let document = try cursor.nextDocument() {
             try client.check(document, of: Self.collection)
@@ -216,7 +223,12 @@ extension JournalStore {
             if number != sequence { (sequence, parts) = (number, 0) }
             parts += 1
             highest = max(highest, number)
-            if parts == document["parts"]?.integer { whole += 1 }
+            if let all = document["parts"]?.integer {
+                if parts == all { whole += 1 }
+            } else if parts == 1 {
+                (former, start) = (former + 1, max(start, number))
+                changes += document["count"]?.integer ?? 0
+            }
             var pass = passes[
                 document["pass"]?.integer ?? 0,
                 default: Pass(
@@ -228,8 +240,10 @@ extension JournalStore {
             pass.touched.formUnion((document["touched"]?.document?.values ?? []).compactMap(\.text))
             passes[pass.pass] = pass
         }
+        let numbered = Int(max(highest, start) - start)
         return Contents(
-            passes: passes.values.sorted { $0.pass < $1.pass }, attempts: Int(highest), missing: Int(highest) - whole)
+            passes: passes.values.sorted { $0.pass < $1.pass }, attempts: former + numbered,
+            missing: numbered - whole, lost: max(0, (earlier?.modified ?? 0) - changes))
     }
 }
 

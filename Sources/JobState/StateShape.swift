@@ -90,7 +90,9 @@ extension StateShape {
         [
             "version": .number, "ns": .text, "text": .text, "schemas": .array, "schemas.*": .document,
             "schemas.*.role": .text, "schemas.*.path": .text, "schemas.*.text": .text, "touched": .array,
-            "touched.*": .text, "journal": .flag, "created": .date, "cleaned": .document, "log": .array,
+            "touched.*": .text, "journal": .flag, "earlier": .document,
+            "earlier.journaled": .number, "earlier.modified": .number, "created": .date, "cleaned": .document,
+            "log": .array,
             "log.*": .document, "control": .document, "control.paused": .document, "control.paused.by": .text,
             "control.paused.at": .date, "control.paused.note": .text, "control.limits": .texts,
             "control.deployed": .document, "control.deployed.by": .text, "control.deployed.at": .date,

@@ -1,4 +1,4 @@
-package import BSON
+import BSON
 package import Mongo
 
 /// What the state database knows of a job: a store per collection, on one client.
@@ -45,16 +45,6 @@ package struct StateStore: ~Copyable {
 }
 
 extension StateStore {
-    /// Refuses a record of another layout.
-    package func checkVersion(of record: BSONDocument) throws(BackfillError) {
-        guard record["version"]?.integer == JobStore.version else {
-            throw BackfillError(
-                .checkpointUnreadable,
-                "the state of job \"\(job)\" in database \"\(client.database)\" has version "
-                    + "\(record["version"]?.integer ?? 0), and this program reads version \(JobStore.version)")
-        }
-    }
-
     /// Refuses a job whose text, schemas or collection are not those that it was started with, and one whose steps
     /// could not tell any more what they did.
     /// - Parameter restarts: whether the operator wants a job whose range is gone to start over.

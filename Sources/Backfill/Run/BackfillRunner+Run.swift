@@ -44,7 +44,10 @@ extension BackfillRunner {
         do {
             // A clean-up may have come between.
             let binding = binding(to: plan.collectionUUID)
-            try retry.run { try store.check(binding) }
+            try retry.run {
+                try store.check(binding)
+                try store.adopt()
+            }
             ledger = try openLedger(on: pool)
             throttler = Throttler(job.job, store: try self.store(pool), missing: plan.missingMetrics)
         } catch {

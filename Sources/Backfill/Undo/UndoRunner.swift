@@ -164,12 +164,12 @@ extension UndoRunner {
     private func fill(
         _ report: inout UndoReport, of subject: UndoSubject, _ store: borrowing StateStore
     ) throws -> JournalStore.Contents {
-        let contents = try retry.run { try store.journal.contents(upTo: subject.journaled) }
+        let contents = try retry.run { try store.journal.contents(upTo: subject.journaled, behind: subject.earlier) }
         report.chunks = contents.passes.reduce(0) { $0 + $1.chunks }
         report.changes = contents.passes.reduce(0) { $0 + $1.changes }
         (report.attempts, report.missing) = (contents.attempts, contents.missing)
         report.notes = subject.notes
-        report.unjournaled = subject.unjournaled
+        report.unjournaled = max(subject.unjournaled, contents.lost)
         return contents
     }
 

@@ -23,6 +23,8 @@ struct UndoSubject {
     let unjournaled: Int
     /// The number of the last attempt in the journal that a checkpoint tells of.
     let journaled: Int64
+    /// What an earlier version of the program left behind.
+    let earlier: EarlierState?
     /// The undo that was begun.
     let undoing: Undoing?
 
@@ -65,11 +67,16 @@ struct UndoSubject {
             name: name, namespace: namespace, collectionUUID: target.checksUUID ? target.uuid : nil,
             averageSize: target.averageSize, job: compiled, touched: Set(record.touched.map(\.topLevel)).sorted(),
             unjournaled: Self.unjournaled(in: range), journaled: progress.journaled,
-            undoing: range["undo"]?.document.map(Undoing.init))
+            earlier: try store.earlier(record), undoing: range["undo"]?.document.map(Undoing.init))
         if try store.client.first("migrations", ["_id": .string(name)]) != nil {
             subject.notes.append(
                 "migrate has recorded the job as applied, and does not run it again: what it did is done once more by a job of "
                     + "another name")
+        }
+        if let earlier = subject.earlier, earlier.modified > 0 {
+            subject.notes.append(
+                "an earlier version of the program ran the job, and did not record which of what it journaled it wrote: all of "
+                    + "that is uncertain, and is taken back only with --include-uncertain")
         }
         if compiled == nil {
             subject.notes.append(

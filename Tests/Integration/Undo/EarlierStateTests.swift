@@ -1,0 +1,167 @@
+import BSON
+import TestSupport
+import Testing
+
+/// State that version 2 of the layout holds is read in its old form: no journal of it tells what was written.
+@Suite struct EarlierStateTests {
+    private static let documents = 20
+
+    private static func document(_ id: Int) -> BSONDocument {
+        ["_id": .integer(id), "nick": .string("n\(id)"), "born": .integer(1900 + id)]
+    }
+
+    private func withPeople(_ body: (BackfillCase) async throws -> Void) async throws {
+        try await Mongod.shared.withBackfill { test in
+            try await test.database.fill("people", count: Self.documents, Self.document)
+            try test.job(steps: ["unset: {field: nick}"], limits: "{chunk: {documents: 5}}")
+            try await body(test)
+        }
+    }
+
+    // MARK: A run
+
+    @Test func aJobThatIsUnderWayGoesOnAndItsPartIsUncertain() async throws {
+        try await withPeople { test in
+            #expect(try await test.stoppedHalfway().exitCode == 75)
+            try await test.writeStateAsVersion2()
+            let run = try await test.backfill()
+            #expect(run.exitCode == 0, "\(run.errors)")
+            #expect(try await test.database.count("people", ["nick": ["$exists": true]]) == 0)
+            #expect(try await test.checkpoint()?.chunks == 4)
+            // No program of the earlier version goes on with it.
+            #expect(try await test.state.documents("jobs").first?["version"] == 3)
+            let undone = try await test.undo(flags: ["--output", "json"])
+            let report = try test.report(undone)
+            #expect(undone.exitCode == 1, "\(undone.errors)")
+            #expect(report.left("uncertain") == (0..<10).map { .integer($0) })
+            #expect(report["restored"] == 10 && report["missing_chunks"] == 0, "\(undone.output)")
+            let all = try await test.undo(flags: ["--include-uncertain"])
+            #expect(all.exitCode == 0, "\(all.errors)")
+            #expect(try await test.database.documents("people") == (0..<Self.documents).map(Self.document))
+        }
+    }
+
+    @Test func aJobWhoseRangeIsGoneStartsOver() async throws {
+        try await withPeople { test in
+            #expect(try await test.stoppedHalfway().exitCode == 75)
+            try await test.writeStateAsVersion2()
+            try await test.state.run(["drop": "ranges"])
+            let refused = try await test.backfill()
+            #expect(refused.exitCode == 65 && refused.errors.contains("--restart"), "\(refused.errors)")
+            let run = try await test.backfill("job", "--restart")
+            #expect(run.exitCode == 0, "\(run.errors)")
+            let undone = try await test.undo(flags: ["--include-uncertain", "--output", "json"])
+            #expect(undone.exitCode == 0, "\(undone.errors)")
+            #expect(try test.report(undone)["missing_chunks"] == 0)
+            #expect(try await test.database.documents("people") == (0..<Self.documents).map(Self.document))
+        }
+    }
+
+    @Test(arguments: [1, 4]) func anotherVersionIsRefusedWithAWayOut(_ version: Int) async throws {
+        try await withPeople { test in
+            #expect(try await test.stoppedHalfway().exitCode == 75)
+            try await test.writeStateAsVersion2()
+            try await test.state.run([
+                "update": "jobs",
+                "updates": [["q": ["_id": "job"], "u": ["$set": ["version": .integer(version)]]]],
+            ])
+            let before = try await test.database.documents("people")
+            for run in [try await test.backfill(), try await test.undo()] {
+                #expect(run.exitCode == 65, "\(run.status): \(run.errors)")
+                #expect(run.errors.contains(version == 1 ? "a new name" : "use that version"), "\(run.errors)")
+            }
+            #expect(try await test.database.documents("people") == before)
+        }
+    }
+
+    // MARK: Its undo
+
+    @Test func whatNothingTellsToBeWrittenIsLeftAloneUnlessAskedFor() async throws {
+        try await withPeople { test in
+            #expect(try await test.backfill().exitCode == 0)
+            try await test.writeStateAsVersion2()
+            let before = try await test.database.documents("people")
+            for flags in [["--dry-run"], []] {
+                let undone = try await test.undo(flags: flags + ["--output", "json"])
+                #expect(undone.exitCode == 1, "\(undone.errors)")
+                let report = try test.report(undone)
+                #expect(report.left("uncertain").count == Self.documents, "\(undone.output)")
+                #expect(report["missing_chunks"] == 0 && report["restored"] == 0, "\(undone.output)")
+                #expect(undone.output.contains("earlier version"), "\(undone.output)")
+                #expect(try await test.database.documents("people") == before)
+            }
+            let all = try await test.undo(flags: ["--include-uncertain"])
+            #expect(all.exitCode == 0, "\(all.errors)")
+            #expect(try await test.database.documents("people") == (0..<Self.documents).map(Self.document))
+        }
+    }
+
+    @Test func whatItsJournalLacksIsTold() async throws {
+        try await withPeople { test in
+            #expect(try await test.backfill().exitCode == 0)
+            try await test.writeStateAsVersion2()
+            let newest = try #require(try await test.state.documents("journal").last?["_id"])
+            try await test.state.run(["delete": "journal", "deletes": [["q": ["_id": newest], "limit": 1]]])
+            let undone = try await test.undo(flags: ["--include-uncertain"])
+            #expect(undone.exitCode == 1, "\(undone.output)")
+            #expect(undone.output.contains("at least 5 documents"), "\(undone.output)")
+            #expect(try await test.database.count("people", ["nick": ["$exists": true]]) == Self.documents - 5)
+        }
+    }
+
+    // MARK: Steering
+
+    @Test func itIsSeenAndCleanedUp() async throws {
+        try await withPeople { test in
+            #expect(try await test.stoppedHalfway().exitCode == 75)
+            try await test.writeStateAsVersion2()
+            let stopped = try await test.steer("status", "job")
+            #expect(stopped.exitCode == 0 && stopped.output.contains("stopped"), "\(stopped.output) \(stopped.errors)")
+            #expect(try await test.steer("pause", "job").exitCode == 0)
+            #expect(try await test.backfill().exitCode == 75)
+            #expect(try await test.steer("resume", "job").exitCode == 0)
+            #expect(try await test.backfill().exitCode == 0)
+            try await test.writeStateAsVersion2()
+            let cleaned = try await test.steer("cleanup", "job", "--yes")
+            #expect(cleaned.exitCode == 0, "\(cleaned.errors)")
+            #expect(try await test.state.count("journal") == 0)
+            #expect(try await test.undo().exitCode == 65)
+        }
+    }
+}
+
+extension BackfillCase {
+    /// Turns the state of a job into what version 2 wrote of the same work: other numbers for its attempts, and none of what
+    /// was added since.
+    fileprivate func writeStateAsVersion2() async throws {
+        let version: BSONValue = ["$set": ["version": 2]]
+        try await state.run(["update": "jobs", "updates": [["q": [:], "u": version]]])
+        try await state.run(["update": "jobs", "updates": [["q": [:], "u": ["$unset": ["earlier": ""]]]]])
+        try await state.run(["update": "ranges", "updates": [["q": [:], "u": version]]])
+        let added: BSONValue = ["$unset": ["journaled": "", "written": "", "stopped": ""]]
+        try await state.run(["update": "ranges", "updates": [["q": [:], "u": added]]])
+        let attempts = try await state.documents("journal", ["_id.range": 0])
+        try await state.run(["drop": "journal"])
+        try await state.fill("journal", attempts.enumerated().map { try Self.asVersion2($1, number: $0 + 1) })
+    }
+
+    /// The lease's token in the upper half of the number, the attempt of that lease in the lower one.
+    private static func asVersion2(_ attempt: BSONDocument, number: Int) throws -> BSONDocument {
+        let elements = try attempt.elements().filter { !["parts", "evidence"].contains($0.name) }
+        return BSONDocument(
+            try elements.map { name, value -> (String, BSONValue) in
+                switch name {
+                case "_id": (name, ["job": "job", "range": 0, "seq": .long(1 << 32 | Int64(number)), "part": 0])
+                case "groups":
+                    (
+                        name,
+                        .array(
+                            of: try (value.document?.values ?? []).compactMap(\.document).map { group in
+                                .object(BSONDocument(try group.elements().filter { $0.name != "e" }.map { ($0, $1) }))
+                            })
+                    )
+                default: (name, value)
+                }
+            })
+    }
+}
