@@ -47,8 +47,9 @@ extension StateStore {
         return EarlierState(journaled: try journal.newest(), modified: Progress(range).modified)
     }
 
-    /// Gives a record of an earlier version the present layout, so that no earlier version goes on with the job; under the
-    /// job's lease. Idempotent.
+    /// Gives a record of an earlier version the present layout, so that no earlier version goes on with the job.
+    ///
+    /// Under the job's lease; idempotent.
     /// - Throws: ``BackfillError`` for a damaged document; ``MongoError``.
     package func adopt() throws {
         guard let record = try jobs.record(), let version = record["version"]?.integer, version < JobStore.version,

@@ -1,0 +1,133 @@
+import BSON
+import Glibc
+import TestSupport
+import Testing
+
+/// A document whose child cannot be made stands in nobody's way: it is left alone with a reason, and the others are done.
+@Suite struct ExtractBlockedTests {
+    /// What stands in the collection that takes the objects, and an object that has no place there.
+    struct Block: CustomTestStringConvertible, Sendable {
+        var testDescription: String
+        var there: [BSONDocument] = []
+        var object: BSONDocument
+        var create: BSONDocument = [:]
+        var index: BSONDocument?
+    }
+
+    private static let half = BSONValue.decimal(Decimal128(high: 6_175 << 49, low: 5))
+
+    static let blocks = [
+        Block(
+            testDescription: "another", there: [["_id": 99, "city": "a user's"]], object: ["key": 99, "city": "Bern"]),
+        Block(testDescription: "another type", there: [["_id": half]], object: ["key": 0.5, "city": "Bern"]),
+        Block(
+            testDescription: "the same but for the type", there: [["_id": .double(99), "key": 99, "city": "Bern"]],
+            object: ["key": 99, "city": "Bern"]),
+        Block(
+            testDescription: "another text, which the collation takes for equal",
+            there: [["_id": "a", "city": "a user's"]], object: ["key": "A", "city": "Bern"],
+            create: ["collation": ["locale": "en", "strength": 2]]),
+        Block(
+            testDescription: "unique index", there: [["_id": 98, "city": "Bern"]], object: ["key": 99, "city": "Bern"],
+            index: ["city": 1]),
+        Block(
+            testDescription: "validator", object: ["key": 99, "city": "Bern"],
+            create: ["validator": ["city": ["$ne": "Bern"]]]),
+        Block(testDescription: "an id that none can have", object: ["key": .regex(pattern: "x", options: "")]),
+    ]
+
+    @Test(arguments: blocks) func isLeftAloneAndNamedWhileTheOthersAreDone(_ block: Block) async throws {
+        try await Mongod.shared.withBackfill { test in
+            let create = BSONDocument([("create", "homes")] + (try block.create.elements()).map { ($0.name, $0.value) })
+            try await test.database.run(create)
+            if !block.there.isEmpty { try await test.database.fill("homes", block.there) }
+            if let index = block.index {
+                try await test.database.run([
+                    "createIndexes": "homes", "indexes": [["key": .object(index), "name": "unique", "unique": true]],
+                ])
+            }
+            try await test.database.fill("people", count: 6) { id in
+                [
+                    "_id": .integer(id),
+                    "home": id == 3
+                        ? .object(block.object) : ["key": .integer(id), "n": .integer(id), "city": .integer(id)],
+                ]
+            }
+            let original = try await test.database.documents("people")
+            try test.job(steps: ["extract: {field: home, to: \(test.database.name).homes, idFrom: key}"])
+            for _ in 0..<2 {
+                let run = try await test.backfill("job", "--output", "json")
+                #expect(run.exitCode == 1, "\(run.status): \(run.errors)")
+                let people = try await test.database.documents("people")
+                #expect(people[3] == original[3])
+                #expect(people.filter { $0["home"]?.document == nil }.count == 5)
+                let homes = try await test.database.documents("homes")
+                #expect(homes.count == block.there.count + 5)
+                #expect(Set(homes).isSuperset(of: block.there))
+            }
+            let undone = try await test.undo()
+            #expect(undone.exitCode == 0, "\(undone.output) \(undone.errors)")
+            #expect(try await test.database.documents("people") == original)
+            #expect(try await Set(test.database.documents("homes")) == Set(block.there))
+        }
+    }
+
+    /// Names and keys that a pipeline of the server might read otherwise.
+    static let odd: [BSONDocument] = [
+        ["list": .array(BSONDocument([("5", 1), ("5", 2)]))], BSONDocument([("a", 1), ("a", 2)]), ["$x": 1, "y": "$y"],
+        ["a.b": 1, "": 2], ["at": ["t": .timestamp(0)]],
+    ]
+
+    @Test(arguments: odd) func anOddObjectKeepsItsBytes(_ object: BSONDocument) async throws {
+        try await Mongod.shared.withBackfill { test in
+            try await test.database.fill("people", [["_id": 1, "home": .object(object)]])
+            let original = try await test.database.documents("people")
+            try test.job(steps: ["extract: {field: home, to: \(test.database.name).homes, generate: objectId}"])
+            let run = try await test.backfill()
+            #expect(run.exitCode == 0, "\(run.errors)")
+            let home = try #require(try await test.database.documents("homes").first)
+            #expect(try BSONDocument(home.elements().dropFirst().map { ($0.name, $0.value) }) == object)
+            let undone = try await test.undo()
+            #expect(undone.exitCode == 0, "\(undone.output) \(undone.errors)")
+            #expect(try await test.database.documents("people") == original)
+            #expect(try await test.database.count("homes") == 0)
+        }
+    }
+
+    /// The `_id` is free when the run looks, and taken when it writes.
+    @Test func oneThatSomebodyElseMakesMeanwhileIsLeftAloneToo() async throws {
+        try await Mongod.shared.withBackfill { test in
+            try await test.database.fill("people", count: 6) {
+                ["_id": .integer($0), "home": ["key": .integer($0 + 100), "city": "Oslo"]]
+            }
+            try test.job(steps: ["extract: {field: home, to: \(test.database.name).homes, idFrom: key}"])
+            let run = try await test.backfill("job", "--lease-ttl", "60s", fault: "before-write:1:stop") { program in
+                try await waitUntil("the runner stands before its write") { try program.isStopped }
+                try await test.database.fill("homes", [["_id": 103, "city": "a user's"]])
+                program.send(SIGCONT)
+            }
+            #expect(run.exitCode == 1, "\(run.errors)")
+            #expect(run.output.contains("another document has that _id: 1"), "\(run.output)")
+            #expect(try await test.database.count("people", ["home.city": ["$exists": true]]) == 1)
+            #expect(try await test.database.documents("homes", ["_id": 103]) == [["_id": 103, "city": "a user's"]])
+        }
+    }
+
+    /// A child of the run's own, made of what the object was before a user changed it.
+    @Test func theOwnChildOfAnObjectThatAUserChangedIsNamed() async throws {
+        try await Mongod.shared.withBackfill { test in
+            try await test.database.fill("people", count: 6) {
+                ["_id": .integer($0), "home": ["key": .integer($0 + 100), "city": "Oslo"]]
+            }
+            try test.job(steps: ["extract: {field: home, to: \(test.database.name).homes, idFrom: key}"])
+            let run = try await test.backfill("job", "--lease-ttl", "60s", fault: "after-creation:1:stop") { program in
+                try await waitUntil("the runner sleeps") { try program.isStopped }
+                try await test.database.set("people", 3, ["home.city": "Bergen"])
+                program.send(SIGCONT)
+            }
+            #expect(run.exitCode == 1, "\(run.errors)")
+            #expect(run.output.contains("another document has that _id: 1"), "\(run.output)")
+            #expect(try await test.database.documents("people")[3]["home"] == ["key": 103, "city": "Bergen"])
+        }
+    }
+}
