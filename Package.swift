@@ -11,6 +11,9 @@ extension Target.Dependency {
     static let yams: Self = .product(name: "Yams", package: "Yams")
 }
 
+/// The commit that `--version` tells. Only `scripts/package` sets it: a build for development would link anew for each commit.
+let commit = (Context.environment["SHIPSHAPE_COMMIT"] ?? "").filter { $0.isLetter || $0.isNumber || $0 == "-" }
+
 let package = Package(
     name: "shipshape",
     products: [
@@ -34,6 +37,7 @@ let package = Package(
             name: "CMongoC", pkgConfig: "libmongoc-1.0", providers: [.apt(["libmongoc-dev", "libbson-dev"])]),
         .systemLibrary(name: "CZlib", pkgConfig: "zlib", providers: [.apt(["zlib1g-dev"])]),
 
+        .target(name: "CRelease", cSettings: [.define("SHIPSHAPE_COMMIT", to: "\"\(commit)\"")]),
         .target(name: "BSON", dependencies: ["CBSON", "CZlib", .system]),
         .target(name: "Concurrency"),
         .target(name: "Mongo", dependencies: ["CMongoC", "CCrypto", "Concurrency", "BSON"]),
@@ -83,7 +87,8 @@ let package = Package(
         .executableTarget(
             name: "ShipshapeCLI",
             dependencies: [
-                "Reporting", "Watching", "Planning", "Inferring", "Backfill", "JobState", "Jobs", "Scanning",
+                "CRelease", "Reporting", "Watching", "Planning", "Inferring", "Backfill", "JobState", "Jobs",
+                "Scanning",
                 "SchemaChange", "Checking",
                 "LocatedYAML", "ServerSchema", "Mongo", "Concurrency", "BSON", .argumentParser, .subprocess, .system,
             ]),

@@ -1,0 +1,2 @@
+/// The commit that the program was built from; empty unless `scripts/package` built it.
+const char *shipshape_commit(void);
