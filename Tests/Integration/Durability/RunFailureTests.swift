@@ -43,7 +43,8 @@ import Testing
             let whole = try await test.database.documents("whole")
             #expect(try await test.database.documents("people") == whole)
             #expect(try await test.checkpoint()?.state == "done")
-            #expect(try await test.checkpoint()?.chunks == Self.documents / 10)
+            // A reader that fails within a chunk, or a write that is tried anew, makes more and smaller ones.
+            #expect(try #require(try await test.checkpoint()).chunks >= Self.documents / 10)
         }
     }
 
