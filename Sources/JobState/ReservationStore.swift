@@ -220,23 +220,22 @@ extension ReservationStore {
     package func removeRepaired(
         since grace: Duration, of namespace: Namespace, by jobs: [String]? = nil
     ) throws(MongoError) {
-        let isOld: BSONValue = ["$lte": ["$repaired", ["$subtract": ["$$NOW", .long(grace.milliseconds)]]]]
+        // MongoDB 4.4 knows no $$NOW in a delete.
+        let isOld: BSONValue = ["$lte": .date(milliseconds: try client.now() - grace.milliseconds), "$type": "date"]
         try client.delete(
-            "harm",
-            where: records(
-                of: namespace, by: jobs ?? [job], ["seen": false, "repaired": ["$type": "date"], "$expr": isOld]))
+            "harm", where: records(of: namespace, by: jobs ?? [job], ["seen": false, "repaired": isOld]))
     }
 
     /// Takes back the records of documents that sync again and that the ledger does not show, though it had the time to.
     package func removeUnseen(
         _ ids: [BSONValue], olderThan age: Duration, of namespace: Namespace, by jobs: [String]
     ) throws(MongoError) {
-        let isOld: BSONValue = ["$lte": ["$at", ["$subtract": ["$$NOW", .long(age.milliseconds)]]]]
+        let isOld: BSONValue = ["$lte": .date(milliseconds: try client.now() - age.milliseconds), "$type": "date"]
         for slice in keys(ids, of: namespace, by: jobs).commandSlices() {
             try client.delete(
                 "harm",
                 where: [
-                    "_id": ["$in": .array(of: slice)], "seen": false, "repaired": ["$type": "date"], "$expr": isOld,
+                    "_id": ["$in": .array(of: slice)], "seen": false, "repaired": ["$type": "date"], "at": isOld,
                 ])
         }
     }

@@ -42,6 +42,12 @@ package final class StoreClient {
         return try cursor.nextDocument()
     }
 
+    /// The primary's time, in milliseconds since 1970.
+    func now() throws(MongoError) -> Int64 {
+        guard case .date(let now)? = try client.hello().reply["localTime"] else { return 0 }
+        return now
+    }
+
     /// Updates one document with a pipeline and gives it back as it is then; `nil` when none fits.
     func modify(
         _ collection: String, _ filter: BSONDocument, _ pipeline: [BSONDocument]
