@@ -3,7 +3,8 @@ package import BSON
 /// What tells a document from another that has its `_id` later: a few of its fields that the job does not write, two bytes
 /// of a digest of each.
 ///
-/// One of them may change as users like: a document counts as replaced once most of them are others.
+/// One of them may change or be added as users like: a document counts as replaced once most of them are others, or more were
+/// added than are left.
 package struct DocumentEvidence: Hashable, Sendable {
     /// The fields, by their names.
     package let names: [String]
@@ -50,15 +51,21 @@ package struct DocumentEvidence: Hashable, Sendable {
         return bytes[place * length..<(place + 1) * length]
     }
 
-    /// Whether most of the fields that a document had are others now.
+    /// Whether most of the fields that a document had are others now, or it has more that are new to it.
     package func isReplaced(_ now: BSONDocument, since before: ArraySlice<UInt8>) throws(BSONError) -> Bool {
         let now = try digest(of: now)
-        let (had, same) = names.indices.reduce(into: (0, 0)) { counts, index in
+        var (had, same, added) = (0, 0, 0)
+        for index in names.indices {
             let was = before.dropFirst(index * Self.width).prefix(Self.width)
-            guard was.contains(where: { $0 != 0 }) else { return }
-            counts.0 += 1
-            if was.elementsEqual(now[index * Self.width..<(index + 1) * Self.width]) { counts.1 += 1 }
+            let isNow = now[index * Self.width..<(index + 1) * Self.width]
+            guard was.contains(where: { $0 != 0 }) else {
+                if isNow.contains(where: { $0 != 0 }) { added += 1 }
+                continue
+            }
+            had += 1
+            if was.elementsEqual(isNow) { same += 1 }
         }
-        return same * 2 < had
+        // One that had few fields may have the same by chance; of one that had none, or was too large, nothing is known.
+        return had > 0 && (same * 2 < had || same * 2 + 1 < had + added)
     }
 }
