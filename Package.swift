@@ -11,7 +11,9 @@ extension Target.Dependency {
     static let yams: Self = .product(name: "Yams", package: "Yams")
 }
 
-/// The commit that `--version` tells. Only `scripts/package` sets it: a build for development would link anew for each commit.
+/// The commit that `--version` tells.
+///
+/// Only `scripts/package` sets it: a build for development would link anew for each commit.
 let commit = (Context.environment["SHIPSHAPE_COMMIT"] ?? "").filter { $0.isLetter || $0.isNumber || $0 == "-" }
 
 let package = Package(

@@ -109,3 +109,105 @@ extension UnsyncBudget {
         return Headroom(ledger: try ledger.count(), pending: pending, ceiling: limits.ceiling)
     }
 }
+
+extension UnsyncBudget {
+    /// Of documents at risk that were written, those that were not harmed: they sync, are gone, or fail for something that
+    /// no step which can do harm has changed, and so failed before.
+    func unharmed(among ids: [BSONValue], by phase: Phase) throws -> [BSONValue] {
+        guard let active = job.active else { return ids }
+        var harmed: Set<BSONValue> = []
+        for slice in ids.commandSlices(count: Self.batch) {
+            var cursor = collection.find(
+                ["_id": ["$in": .array(of: slice)]], options: ["readConcern": ["level": "majority"]])
+            while let view = try cursor.next() {
+                guard try active.check(view) == .certain else { continue }
+                let violations = try active.violations(in: view, includingInfo: false).filter { $0.level == .certain }
+                let isTheirs = violations.contains { violation in
+                    !phase.riskySteps.flatMap(\.step.targets).contains { violation.path.meets($0) }
+                }
+                if !isTheirs, let id = BSONDocument(copying: view)["_id"] { harmed.insert(id) }
+            }
+        }
+        return ids.filter { !harmed.contains($0) }
+    }
+
+    /// Frees the room of documents that jobs once harmed and that sync again, or are gone.
+    ///
+    /// Each keeps its room for as long as the ledger may lag: it may still show what was repaired. Of the jobs only those
+    /// count that no runner holds.
+    /// - Parameter runners: jobs that the caller holds, while no chunk is recorded and not yet written.
+    /// - Returns: how many sync again, or are gone.
+    @discardableResult
+    func freeRepaired(_ store: borrowing StateStore, besides runners: [String]) throws -> Int {
+        let jobs = try store.reservations.settledJobs(of: collection.namespace, besides: runners)
+        var count = 0
+        for batch in try pending(store, by: jobs) where !stop.isRaised {
+            count += try noteRepaired(among: batch, by: jobs, store)
+        }
+        try takeBackRepaired(store, by: jobs)
+        return count
+    }
+
+    /// Frees the room of those that have been repaired for long enough.
+    func takeBackRepaired(_ store: borrowing StateStore, by jobs: [String]) throws(MongoError) {
+        try store.reservations.removeRepaired(since: grace(store), of: collection.namespace, by: jobs)
+    }
+
+    /// How long a document that was repaired keeps its room: the ledger may still show it.
+    func grace(_ store: borrowing StateStore) -> Duration {
+        ledger.isNone ? .zero : max(limits.throttle.ledgerLag, store.terms.writeLimit)
+    }
+
+    /// Notes which of these documents sync again, or are gone.
+    /// - Returns: how many.
+    func noteRepaired(among ids: [BSONValue], by jobs: [String], _ store: borrowing StateStore) throws -> Int {
+        let namespace = collection.namespace
+        let repaired = try repaired(among: ids)
+        let isRepaired = Set(repaired)
+        try store.reservations.note(
+            repaired: repaired, harmed: ids.filter { !isRepaired.contains($0) }, of: namespace, by: jobs)
+        // What was harmed so long ago the ledger would show, had it not noticed the repair.
+        let shown = try ledger.holding(repaired, of: namespace)
+        let grace = grace(store)
+        try store.reservations.removeUnseen(
+            repaired.filter { !shown.contains($0) }, olderThan: grace + grace, of: namespace, by: jobs)
+        return repaired.count
+    }
+
+    /// The documents that these jobs harmed and that are pending, some at a time.
+    func pending(_ store: borrowing StateStore, by jobs: [String]) throws(MongoError) -> [[BSONValue]] {
+        try store.reservations.pending(of: collection.namespace, by: jobs).commandSlices(count: Self.batch)
+    }
+
+    /// How many documents that jobs once harmed sync again, or are gone: a run frees their room.
+    func repairedCount(_ store: borrowing StateStore) throws -> Int {
+        let jobs = try store.reservations.settledJobs(of: collection.namespace, besides: [store.job])
+        var count = 0
+        for batch in try pending(store, by: jobs) where !stop.isRaised { count += try repaired(among: batch).count }
+        return count
+    }
+
+    private func repaired(among ids: [BSONValue]) throws -> [BSONValue] {
+        guard let active = job.active else { return [] }
+        var failing: Set<BSONValue> = []
+        for slice in ids.commandSlices(count: Self.batch) {
+            var cursor = collection.find(
+                ["_id": ["$in": .array(of: slice)]], options: ["readConcern": ["level": "majority"]])
+            while let view = try cursor.next() {
+                if try active.check(view) == .certain, let id = BSONDocument(copying: view)["_id"] {
+                    failing.insert(id)
+                }
+            }
+        }
+        return ids.filter { !failing.contains($0) }
+    }
+}
+
+extension SchemaPath {
+    /// Whether one of the two leads to the other.
+    fileprivate func meets(_ path: FieldPath) -> Bool {
+        zip(steps, path.components).allSatisfy { step, name in
+            step == .field(name) || step == .values || name == FieldPath.each
+        }
+    }
+}

@@ -19,20 +19,20 @@ extension BackfillRun {
     /// Takes a chunk through all of it, or as much of it as there is room for.
     mutating func attempt(_ chunk: Chunk) throws -> Attempt {
         durability.begin()
-        (attempted, acknowledged) = (nil, [])
+        journal.begin()
         do {
             let attempt = try run(chunk)
             // Cut off or refused: what it has written all the same is its own.
             try acknowledge(job.phase(at: chunk.phase))
             // Whatever was written of a chunk that is not checkpointed, its journal has to stay.
-            try confirmJournal()
+            try RunJournal.confirm(&durability, kernel)
             return attempt
         } catch let failure as DocumentFailure {
-            try confirmJournal()
+            try RunJournal.confirm(&durability, kernel)
             return try narrow(chunk, failure.error)
         } catch {
             try? acknowledge(job.phase(at: chunk.phase))
-            try? confirmJournal()
+            try? RunJournal.confirm(&durability, kernel)
             saveCount()
             throw error
         }
@@ -86,7 +86,7 @@ extension BackfillRun {
         // A deploy may have made a phase risky since they were read.
         if let documents = chunk.documents, chunk.detail == detail { return (documents, phase, []) }
         let (now, later) = phase.earlierOfClient.isEmpty ? (chunk, nil) : chunk.cut(after: Self.mostCleared)
-        let (context, uuid, evidence) = (job.context(collection), checkedUUID, evidence)
+        let (context, uuid, evidence) = (job.context(collection), checkedUUID, journal.evidence)
         let amount = ReadAmount(documents: .max, bytes: pacing.bytes)
         return try kernel.retrying {
             let phase = try cleared(phase, for: now.ids)
@@ -198,47 +198,15 @@ extension BackfillRun {
         _ documents: [DueDocument], of phase: Phase, at index: Int
     ) throws -> [DueDocument] {
         guard runner.keepsJournal, !documents.isEmpty else { return documents }
-        var entries = ChunkJournal(touched: phase.touched, evidence: evidence?.names ?? [])
-        let written = try documents.filter { document in
-            guard let change = document.change,
-                try entries.add(
-                    document.id, before: change.before, after: change.after,
-                    positions: phase.isServerSide ? change.positions : nil, evidence: change.evidence)
-            else { return false }
-            for creation in change.created { entries.add(creation) }
-            return true
-        }
-        guard entries.count > 0 else { return [] }
-        try kernel.keepLease()
-        while true {
-            let number = try nextSequence()
-            let journal = WriteDurability.Journal(
-                entries: entries,
-                key: JournalStore.Key(sequence: number, pass: progress.pass, phase: index, chunk: found),
-                touched: phase.touched)
-            do { durability.add(journal, try send(journal, isFinal: durability.waitsEachTime)) } catch is JournalStore
-                .NumberTaken
-            {
-                sequence = nil
-                continue
-            }
-            (progress.journaled, attempted) = (number, JournaledAttempt(number, written))
-            break
-        }
-        FaultInjection.reached(.afterJournal)
+        let key = JournalStore.Key(sequence: progress.journaled, pass: progress.pass, phase: index, chunk: found)
+        let written = try journal.write(documents, of: phase, as: key, &durability, &kernel)
+        progress.journaled = journal.attempt?.sequence ?? progress.journaled
         return written
     }
 
-    private func send(_ journal: WriteDurability.Journal, isFinal: Bool) throws -> [BSONDocument] {
-        try kernel.retrying {
-            try kernel.store.journal.write(journal.entries, as: journal.key, touched: journal.touched, isFinal: isFinal)
-        }
-    }
-
-    /// Makes sure of a chunk's journals that no majority may have: what they tell of may have outlived them.
-    private mutating func confirmJournal() throws {
-        for journal in durability.unconfirmed { _ = try send(journal, isFinal: true) }
-        durability.confirmed()
+    /// Records what the attempt at hand has written.
+    private mutating func acknowledge(_ phase: Phase) throws {
+        try journal.acknowledge(phase, in: collection, &durability, kernel)
     }
 
     // MARK: Write
@@ -328,9 +296,8 @@ extension BackfillRun {
             do {
                 let timeLimit = try retry.run { () throws -> MongoError? in
                     // What was lost, and may have been done, is told from what this one does.
-                    if isLost, let phase, let attempt = attempted {
-                        let doubtful = try changed(attempt.documents, by: phase)
-                        attempted?.countAnew(without: doubtful)
+                    if isLost, let phase {
+                        try journal.countAnew(phase, in: collection, kernel)
                         isLost = false
                     }
                     var failures: [MongoError] = []
@@ -339,13 +306,11 @@ extension BackfillRun {
                         case .success(let reply):
                             guard phase != nil else { continue }
                             tally.wrote(reply["nModified"]?.integer ?? 0)
-                            attempted?.wrote(reply["nModified"]?.integer ?? 0)
+                            journal.wrote(reply["nModified"]?.integer ?? 0)
                             durability.add(reply)
                         case .failure(let error):
                             tally.failed(error.modified)
-                            if phase != nil, attempted?.failed(error, isPerDocument: isPerDocument) == false {
-                                isLost = true
-                            }
+                            if phase != nil, journal.failed(error, isPerDocument: isPerDocument) { isLost = true }
                             kernel.doubt(error)
                             failures.append(error)
                         }
@@ -359,7 +324,10 @@ extension BackfillRun {
                 halve(documents)
                 return .tooSlow
             } catch let error as MongoError where error.code == .collectionUUIDMismatch {
-                throw replaced
+                throw BackfillError(
+                    .bindingChanged,
+                    "job \"\(job.job.name)\" cannot go on: \(job.job.namespace) was dropped and created anew while it ran"
+                )
             } catch let error as MongoError where error.isOfOneDocument {
                 return .refused(error)
             } catch let error as MongoError where error.code == .queryPlanKilled {
@@ -380,12 +348,6 @@ extension BackfillRun {
     private mutating func halve(_ documents: Int) {
         pacing.halve(from: documents)
         kernel.events(.halved(documents: pacing.documents))
-    }
-
-    private var replaced: BackfillError {
-        BackfillError(
-            .bindingChanged,
-            "job \"\(job.job.name)\" cannot go on: \(job.job.namespace) was dropped and created anew while it ran")
     }
 
     // MARK: Checkpoint
@@ -410,9 +372,8 @@ extension BackfillRun {
             throw BackfillError(.leaseLost, "the lease of job \"\(job.job.name)\" changed while a chunk was written")
         }
         guard durability.isConfirmed(by: reply) else {
-            try confirmJournal()
-            let acknowledged = acknowledged
-            try kernel.retrying { try kernel.store.journal.withdraw(acknowledged) }
+            try RunJournal.confirm(&durability, kernel)
+            try journal.withdraw(kernel)
             self.progress = earlier
             tally.giveUp(isLow: tally.uncounted > 0)
             _ = try kernel.retrying { try kernel.store.ranges.save(earlier, under: lease) }
@@ -425,14 +386,6 @@ extension BackfillRun {
         return true
     }
 
-    /// The run ends within a chunk: what it had changed of it is kept, if the lease and the deployment allow it.
-    mutating func saveCount() {
-        let changed = tally.takeOver()
-        guard changed > 0 else { return }
-        progress.modified += changed
-        _ = try? kernel.store.ranges.renew(kernel.lease, setting: ["modified": .integer(progress.modified)])
-    }
-
     // MARK: Settle
 
     /// Frees the room of the documents at risk that were not harmed after all: what was written is read with majority, so
@@ -443,24 +396,5 @@ extension BackfillRun {
         let (budget, namespace) = (budget, job.job.namespace)
         let unharmed = try kernel.retrying { try budget.unharmed(among: atRisk, by: phase) }
         try kernel.retrying { try kernel.store.reservations.remove(unharmed, of: namespace) }
-    }
-
-    /// Frees the room of what was harmed and is repaired, and keeps the lease meanwhile.
-    mutating func freeRepaired() throws {
-        let (budget, job) = (budget, job.job)
-        let jobs = try kernel.retrying {
-            try kernel.store.reservations.settledJobs(of: job.namespace, besides: [job.name])
-        }
-        for batch in try kernel.retrying({ try budget.pending(kernel.store, by: jobs) }) {
-            guard !kernel.stop.isRaised else { return }
-            _ = try kernel.retrying { try budget.noteRepaired(among: batch, by: jobs, kernel.store) }
-            try kernel.keepLease()
-        }
-        try kernel.retrying { try budget.takeBackRepaired(kernel.store, by: jobs) }
-    }
-
-    /// The budget as it is now: the active schema and the limits may change while the job runs.
-    var budget: UnsyncBudget {
-        UnsyncBudget(job: job, collection: collection, ledger: ledger, limits: limits, stop: kernel.stop)
     }
 }

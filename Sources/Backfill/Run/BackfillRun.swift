@@ -18,6 +18,7 @@ struct BackfillRun: ~Copyable {
     var progress: Progress
     var pacing: ChunkPacing
     var durability = WriteDurability(isReplicaSet: false)
+    var journal = RunJournal()
     var tally = RunTally()
     var account = UnsyncAccount()
     var skipped: SkippedDocuments
@@ -27,16 +28,6 @@ struct BackfillRun: ~Copyable {
     var limits: Job.Limits
     /// What the last look at the whole collection found.
     var survey: Survey.Result?
-    /// The number of the newest attempt in the journal; `nil` before this run's first.
-    var sequence: Int64?
-    /// The attempt at hand, until it is recorded what it has written.
-    var attempted: JournaledAttempt?
-    /// The attempts of the chunk at hand of which that is recorded.
-    var acknowledged: [Int64] = []
-    /// Documents that were made in other collections for such as were changed before they were linked.
-    var unlinked = 0
-    /// The fields that tell documents from others of the same `_id`; `nil` before the first pass.
-    var evidence: DocumentEvidence?
     /// What the job wrote to the documents of a refresh, by its journal; `nil` while none is under way.
     var written: WrittenValues?
     /// Documents that a refresh changed.
@@ -204,6 +195,33 @@ struct BackfillRun: ~Copyable {
             return needing == 0 ? 0 : max(0, needing - (try slices.reduce(0) { try $0 + survey.needing(of: $1) }))
         }
     }
+
+    /// Frees the room of what was harmed and is repaired, and keeps the lease meanwhile.
+    mutating func freeRepaired() throws {
+        let (budget, job) = (budget, job.job)
+        let jobs = try kernel.retrying {
+            try kernel.store.reservations.settledJobs(of: job.namespace, besides: [job.name])
+        }
+        for batch in try kernel.retrying({ try budget.pending(kernel.store, by: jobs) }) {
+            guard !kernel.stop.isRaised else { return }
+            _ = try kernel.retrying { try budget.noteRepaired(among: batch, by: jobs, kernel.store) }
+            try kernel.keepLease()
+        }
+        try kernel.retrying { try budget.takeBackRepaired(kernel.store, by: jobs) }
+    }
+
+    /// The budget as it is now: the active schema and the limits may change while the job runs.
+    var budget: UnsyncBudget {
+        UnsyncBudget(job: job, collection: collection, ledger: ledger, limits: limits, stop: kernel.stop)
+    }
+
+    /// The run ends within a chunk: what it had changed of it is kept, if the lease and the deployment allow it.
+    mutating func saveCount() {
+        let changed = tally.takeOver()
+        guard changed > 0 else { return }
+        progress.modified += changed
+        _ = try? kernel.store.ranges.renew(kernel.lease, setting: ["modified": .integer(progress.modified)])
+    }
 }
 
 /// A pass over the documents that need the job.
@@ -237,7 +255,7 @@ extension BackfillRun {
     private mutating func pass(
         _ next: (inout BackfillRun, ReadAmount) throws -> [Chunk]
     ) throws -> BackfillReport.Stop? {
-        try chooseEvidence()
+        if runner.keepsJournal { try journal.chooseEvidence(for: job, &kernel) }
         var queue: [Chunk] = []
         while true {
             if let stop = try kernel.waitForThrottle() { return stop }
@@ -277,8 +295,7 @@ extension BackfillRun {
     private mutating func refresh() throws -> BackfillReport.Stop? {
         guard runner.keepsJournal else { return nil }
         let look = RefreshLook(job: job, collection: collection, collectionUUID: checkedUUID)
-        let journal = kernel.store.journal
-        let (own, values) = try kernel.retrying { try look.own(by: journal) }
+        let (own, values) = try kernel.retrying { try look.own(by: kernel.store.journal) }
         guard !own.isEmpty else { return nil }
         written = values
         defer { written = nil }
@@ -318,7 +335,7 @@ extension BackfillRun {
     }
 
     private func open(readsIDs: Bool) -> ChunkReader {
-        let (job, uuid, evidence) = (job, checkedUUID, evidence)
+        let (job, uuid, evidence) = (job, checkedUUID, journal.evidence)
         let (phase, detail) =
             readsIDs ? (job.whole, .id) : (job.phases[0], job.phases[0].detail(keepsJournal: runner.keepsJournal))
         return ChunkReader(detail, on: kernel.pool) { client in

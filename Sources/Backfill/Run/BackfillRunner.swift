@@ -267,3 +267,70 @@ package struct BackfillRunner: Sendable {
         UnsyncLedger(options.ledger, of: options.apps.orOf(job.appIDs), client: try pool.client())
     }
 }
+
+extension BackfillRunner {
+    /// Looks at the documents through the job's steps; what the server does not compute is told with the line of the step.
+    func locating<R>(in collection: MongoCollection, _ body: () throws -> R) throws -> R {
+        do { return try body() } catch let error as MongoError where error.isOfExpression {
+            throw try located(error, in: collection)
+        }
+    }
+
+    /// The first step that the server fails at, as the steps follow each other.
+    private func located(_ error: MongoError, in collection: MongoCollection) throws -> any Error {
+        var pipeline: [BSONDocument] = []
+        for step in job.steps where step.client == nil {
+            pipeline.append(step.stage)
+            do throws(MongoError) {
+                // All of them are computed, and nothing comes back.
+                _ = try collection.aggregate(
+                    pipeline + [["$group": ["_id": nil, "n": ["$sum": ["$bsonSize": "$$ROOT"]]]]],
+                    options: Survey.options
+                ).documents()
+            } catch {
+                guard error.isOfExpression else { continue }
+                return BackfillError(.schemaMismatch, "\(step.step): the server cannot compute it: \(error.message)")
+                    .located(at: step.location)
+            }
+        }
+        return error
+    }
+}
+
+extension MongoError {
+    /// Whether the server fails at what it was to compute, and would again.
+    fileprivate var isOfExpression: Bool {
+        domain == .server && !isTransient && !isTimeLimit && !isAuthorization && !isCursorLost
+            && code != .collectionUUIDMismatch && code != .interrupted
+    }
+}
+
+extension BackfillRunner {
+    /// Refuses a job that would not end, by what the survey found, and one with a step that may leave nothing alone and
+    /// would.
+    /// - Parameter isProof: whether the survey looked ahead.
+    func checkEnds(_ survey: Survey.Result, isProof: Bool) throws(BackfillError) {
+        let open = !isProof ? [] : survey.after.filter { $0.needing > 0 }.map { "\"\($0.step)\"" }
+        guard open.isEmpty else {
+            let remedy =
+                job.steps.contains { $0.step.kind.isFreeForm && $0.step.kind.marker == nil }
+                ? "the steps undo each other, or a step goes on from its own result: let that one name a field that says "
+                    + "that it is done, like \"once: _done\"" : "the steps undo each other"
+            throw BackfillError(
+                .notIdempotent,
+                "job \"\(job.job.name)\" would never end: after it, documents still need "
+                    + open.joined(separator: ", ") + "; \(remedy)")
+        }
+        for (step, count) in zip(job.steps, survey.before) {
+            let refused = count.leftAlone.filter { found in
+                found.count > 0 && step.step.kind.refuses.contains { $0.rawValue == found.reason }
+            }
+            guard let found = refused.first else { continue }
+            throw BackfillError(
+                .schemaMismatch,
+                "\"\(count.step)\" has \"onError: fail\", and \(found.count) documents are \(found.reason), such as the one "
+                    + "with the _id \(found.samples.first.flatMap { try? $0.extendedJSON(.relaxed) } ?? "unknown"): mend them, or say \"onError: report\""
+            )
+        }
+    }
+}

@@ -6,6 +6,7 @@ import LocatedYAML
 import Mongo
 package import SchemaChange
 package import ServerSchema
+import SystemPackage
 
 /// A job with its steps as the server runs them and its schemas as the checker reads them.
 package struct CompiledJob: Sendable {
@@ -188,5 +189,53 @@ extension ServerSchema {
                 at: SourceLocation(file: job.path, line: 1, column: 1))
         }
         return found
+    }
+}
+
+extension CompiledJob {
+    /// Reads the schemas that a job names, by paths relative to its file, and compiles it.
+    /// - Throws: ``JobError``, or what reading a schema throws.
+    package init(reading job: Job, assuming assumptions: CheckOptions) throws {
+        try self.init(
+            job, active: try job.schema(at: job.activeSchema), next: try job.schema(at: job.nextSchema),
+            assuming: assumptions)
+    }
+}
+
+extension Job {
+    /// Reads a schema that the job names, by a path relative to its file.
+    /// - Throws: what reading a schema throws.
+    package func schema(at path: String?) throws -> ServerSchema? {
+        guard let path else { return nil }
+        return try ServerSchema.read(at: resolved(path), namespace: namespace)
+    }
+
+    /// A path that the job names, as seen from here.
+    package func resolved(_ path: String) -> String {
+        FilePath(self.path).removingLastComponent().pushing(FilePath(path)).string
+    }
+}
+
+extension CompiledJob {
+    /// Whether nothing that is found in the documents could stand against a run: it ends, does no harm, and leaves alone
+    /// what it cannot change.
+    var isSafeByForm: Bool {
+        endsByConstruction && isHarmless && job.steps.allSatisfy { $0.step.kind.refuses.isEmpty }
+    }
+
+    /// Whether the steps' own forms prove that no document needs the job after it, so that no document has to be asked:
+    /// none states its change freely, and none reads or writes what another one writes.
+    var endsByConstruction: Bool {
+        let kinds = job.steps.map(\.step.kind)
+        let reads = job.steps.map(\.step.reads)
+        // What the server takes for equal to a link of a map is not told from the map alone.
+        guard isServerSide, !kinds.contains(where: { $0.isFreeForm || $0 is RemapLinkStep }) else { return false }
+        return kinds.indices.allSatisfy { index in
+            let written = Set(kinds[index].touched.map { $0.components[0] })
+            return kinds.indices.allSatisfy { other in
+                other == index
+                    || written.isDisjoint(with: (kinds[other].touched + reads[other]).map { $0.components[0] })
+            }
+        }
     }
 }

@@ -1,6 +1,37 @@
 import BSON
 import JobState
 import Jobs
+import SchemaChange
+import ServerSchema
+
+extension CompiledJob {
+    /// What is to be said before the start: first what the job is for.
+    /// - Parameter keepsJournal: whether the job can be undone.
+    func notes(keepsJournal: Bool) -> [String] {
+        var notes = changes.map { change in
+            let place = change.path.isRoot ? change.namespace.map { "\($0)" } ?? "the app" : change.path.description
+            return "active → next: \(change.code) \(place) "
+                + "(server: \(change.server.rawValue), client: \(change.client.rawValue))"
+        }
+        let losses = job.steps.compactMap { $0.step.kind.loss }
+        notes += losses.map { keepsJournal ? "lost without undo: \($0)" : "irreversible: \($0)" }
+        for case let extract as ExtractStep in job.steps.map(\.step.kind) {
+            guard keepsJournal else { continue }
+            notes.append(
+                "undo gives the objects of \"\(extract.field)\" back to their parents, and removes the documents that they "
+                    + "became in \(extract.to), each while it is as it was made")
+        }
+        if !keepsJournal { notes.append("no journal is kept: the job cannot be undone") }
+        if active == nil {
+            notes.append("the job names no active schema: whether it harms documents that sync is not judged")
+        } else if !countsHarm {
+            notes.append(
+                "the active schema is a validator, which has no limit: what comes not to fit it is not counted, and the "
+                    + "server refuses it where the validator is strict")
+        }
+        return notes
+    }
+}
 
 extension CompiledJob {
     /// The first version of the wire protocol that has `$documents`: that of 5.1.
@@ -55,4 +86,24 @@ extension CompiledJob {
 
 extension BSONValue {
     fileprivate var byteCountInCommand: Int { BSONDocument(CollectionOfOne(("", self))).bytes.count }
+}
+
+extension CompiledJob {
+    /// What stands against the job in the documents, as an operator reads it; of a step that no document needs, nothing
+    /// does.
+    func obstacles(found survey: Survey.Result) -> [String] {
+        zip(steps, survey.before).flatMap { step, count in
+            count.needing == 0 ? [] : (step.transform?.obstacles ?? []).map { $0.message(of: step) }
+        }
+    }
+}
+
+extension ClientObstacle {
+    fileprivate func message(of step: CompiledStep) -> String {
+        let ids = samples.compactMap { try? BSONDocument([("_id", $0)]).extendedJSON(.relaxed) }
+        let place = step.location.map { "\($0.file):\($0.line):\($0.column): " } ?? ""
+        return
+            "\(place)\(step.step): \(text) \(count) \(count == 1 ? "document" : "documents") of \(namespace), such as "
+            + "\(ids.joined(separator: ", ")); \(remedy)"
+    }
 }

@@ -58,75 +58,11 @@ struct JournaledAttempt {
     }
 }
 
-/// What an attempt has written is recorded behind its writes: undo touches nothing else.
-extension BackfillRun {
-    /// Records what the attempt at hand has written; the chunk's checkpoint waits for a majority.
-    mutating func acknowledge(_ phase: Phase) throws {
-        guard let attempt = attempted else { return }
-        var written = JournalStore.Written()
-        if !attempt.isWhole { written = attempt.written(seeing: try changed(attempt.documents, by: phase)) }
-        attempted = nil
-        if !written.missed.isEmpty {
-            let missed = Set(written.missed)
-            unlinked += attempt.documents.reduce(0) {
-                $0 + (missed.contains($1.id) ? $1.change?.created.count ?? 0 : 0)
-            }
-        }
-        let isFinal = durability.waitsEachTime
-        durability.add(
-            try kernel.retrying { try kernel.store.journal.acknowledge(attempt.sequence, written, isFinal: isFinal) })
-        acknowledged.append(attempt.sequence)
-    }
-
-    /// Which of the documents look as the phase would leave them.
-    func changed(_ documents: [DueDocument], by phase: Phase) throws -> Set<BSONValue> {
-        let changes = Dictionary(documents.compactMap { document in document.change.map { (document.id, $0) } }) { $1 }
-        let fields = BSONDocument((["_id"] + phase.touched).map { ($0, 1) })
-        return try kernel.retrying {
-            var changed: Set<BSONValue> = []
-            for slice in documents.map(\.id).commandSlices() {
-                var cursor = collection.find(
-                    ["_id": ["$in": .array(of: slice)]],
-                    options: ["projection": .object(fields), "hint": ["_id": 1], "comment": "shipshape journal"])
-                while let now = try cursor.nextDocument() {
-                    guard let id = now["_id"], let change = changes[id], try change.isDone(in: now, at: phase.touched)
-                    else { continue }
-                    changed.insert(id)
-                }
-            }
-            return changed
-        }
-    }
-
-    /// The number of the next attempt: they are numbered without a gap, whichever run makes them.
-    mutating func nextSequence() throws -> Int64 {
-        let last = try sequence ?? max(progress.journaled, kernel.retrying { try kernel.store.journal.newest() })
-        sequence = last + 1
-        return last + 1
-    }
-
-    /// The fields that tell documents from others that have their `_id`s later: of those that the job does not write the
-    /// ones that differ most, in a sample.
-    mutating func chooseEvidence() throws {
-        guard runner.keepsJournal, evidence == nil else { return }
-        // What a refresh reads is expected to change.
-        let followed = (job.refreshing?.steps ?? []).flatMap(\.step.sources).map(\.topLevel)
-        let touched = Set(job.whole.touched + followed + SyncLock.fields + ["_id"])
-        let isSmall = Expression(["$lt": [["$bsonSize": "$$ROOT"], .integer(DocumentEvidence.largest)]])
-        let stages: [BSONDocument] = [["$sample": ["size": 100]], ["$match": .object(isSmall.filter)]]
-        let sample = try kernel.reading(job.job.namespace) { collection in
-            try collection.aggregate(stages, options: ["comment": "shipshape journal"]).documents()
-        }
-        evidence = try DocumentEvidence.chosen(from: sample, without: touched)
-    }
-}
-
 extension DocumentEvidence {
     private static let most = 6
     private static let largestValue = 256
 
-    fileprivate static func chosen(from sample: [BSONDocument], without touched: Set<String>) throws -> DocumentEvidence
-    {
+    static func chosen(from sample: [BSONDocument], without touched: Set<String>) throws -> DocumentEvidence {
         var values: [String: Set<BSONDocument>] = [:]
         for document in sample {
             let view = document.view
@@ -148,7 +84,7 @@ extension DocumentEvidence {
 
 extension DueDocument.Change {
     /// Whether the touched fields that change are in a document what they become.
-    fileprivate func isDone(in now: BSONDocument, at touched: [String]) throws(BSONError) -> Bool {
+    func isDone(in now: BSONDocument, at touched: [String]) throws(BSONError) -> Bool {
         let (was, willBe, now) = (before.view, after.view, now.view)
         for name in touched {
             let (old, new) = (try was.find(name), try willBe.find(name))

@@ -1,0 +1,168 @@
+import BSON
+import Concurrency
+import JobState
+import Jobs
+import Mongo
+
+/// The journal of a run: the attempts at its chunks, and what each of them has written.
+struct RunJournal {
+    /// The attempt at hand, until it is recorded what it has written.
+    private(set) var attempt: JournaledAttempt?
+    /// The fields that tell documents from others of the same `_id`; `nil` before the first pass.
+    private(set) var evidence: DocumentEvidence?
+    /// Documents that were made in other collections for such as were changed before they were linked.
+    private(set) var unlinked = 0
+    /// The number of the newest attempt; `nil` before this run's first.
+    private var sequence: Int64?
+    /// The attempts of the chunk at hand of which it is recorded what they have written.
+    private var acknowledged: [Int64] = []
+
+    /// Begins a chunk.
+    mutating func begin() { (attempt, acknowledged) = (nil, []) }
+
+    // MARK: Before the write
+
+    /// Chooses the fields that tell documents from others that have their `_id`s later: of those that the job does not write
+    /// the ones that differ most, in a sample.
+    mutating func chooseEvidence(for job: CompiledJob, _ kernel: inout Kernel) throws {
+        guard evidence == nil else { return }
+        // What a refresh reads is expected to change.
+        let followed = (job.refreshing?.steps ?? []).flatMap(\.step.sources).map(\.topLevel)
+        let touched = Set(job.whole.touched + followed + SyncLock.fields + ["_id"])
+        let isSmall = Expression(["$lt": [["$bsonSize": "$$ROOT"], .integer(DocumentEvidence.largest)]])
+        let stages: [BSONDocument] = [["$sample": ["size": 100]], ["$match": .object(isSmall.filter)]]
+        let sample = try kernel.reading(job.job.namespace) { collection in
+            try collection.aggregate(stages, options: ["comment": "shipshape journal"]).documents()
+        }
+        evidence = try DocumentEvidence.chosen(from: sample, without: touched)
+    }
+
+    /// Journals what is about to be changed.
+    /// - Parameters:
+    ///   - key: the attempt's place; its number is given here.
+    ///   - durability: takes the server's replies.
+    /// - Returns: the documents that are journaled, and may be written.
+    mutating func write(
+        _ documents: [DueDocument], of phase: Phase, as key: JournalStore.Key, _ durability: inout WriteDurability,
+        _ kernel: inout Kernel
+    ) throws -> [DueDocument] {
+        var entries = ChunkJournal(touched: phase.touched, evidence: evidence?.names ?? [])
+        let written = try documents.filter { document in
+            guard let change = document.change,
+                try entries.add(
+                    document.id, before: change.before, after: change.after,
+                    positions: phase.isServerSide ? change.positions : nil, evidence: change.evidence)
+            else { return false }
+            for creation in change.created { entries.add(creation) }
+            return true
+        }
+        guard entries.count > 0 else { return [] }
+        try kernel.keepLease()
+        var key = key
+        while true {
+            key.sequence = try nextSequence(after: key.sequence, kernel)
+            let journal = WriteDurability.Journal(entries: entries, key: key, touched: phase.touched)
+            do {
+                durability.add(journal, try Self.send(journal, isFinal: durability.waitsEachTime, kernel))
+            } catch is JournalStore.NumberTaken {
+                sequence = nil
+                continue
+            }
+            attempt = JournaledAttempt(key.sequence, written)
+            break
+        }
+        FaultInjection.reached(.afterJournal)
+        return written
+    }
+
+    /// The number of the next attempt: they are numbered without a gap, whichever run makes them.
+    private mutating func nextSequence(after checkpointed: Int64, _ kernel: borrowing Kernel) throws -> Int64 {
+        let last = try sequence ?? max(checkpointed, kernel.retrying { try kernel.store.journal.newest() })
+        sequence = last + 1
+        return last + 1
+    }
+
+    private static func send(
+        _ journal: WriteDurability.Journal, isFinal: Bool, _ kernel: borrowing Kernel
+    ) throws -> [BSONDocument] {
+        try kernel.retrying {
+            try kernel.store.journal.write(journal.entries, as: journal.key, touched: journal.touched, isFinal: isFinal)
+        }
+    }
+
+    /// Makes sure of a chunk's journals that no majority may have: what they tell of may have outlived them.
+    static func confirm(_ durability: inout WriteDurability, _ kernel: borrowing Kernel) throws {
+        for journal in durability.unconfirmed { _ = try send(journal, isFinal: true, kernel) }
+        durability.confirmed()
+    }
+
+    // MARK: Behind the write
+
+    /// A write of the attempt was acknowledged.
+    mutating func wrote(_ modified: Int) { attempt?.wrote(modified) }
+
+    /// A write of the attempt failed.
+    /// - Returns: whether its reply was lost, so that ``countAnew(_:)`` has to look before it is sent again.
+    mutating func failed(_ error: MongoError, isPerDocument: Bool) -> Bool {
+        attempt?.failed(error, isPerDocument: isPerDocument) == false
+    }
+
+    /// Looks what a write did whose reply was lost, before it is sent again.
+    mutating func countAnew(_ phase: Phase, in collection: MongoCollection, _ kernel: borrowing Kernel) throws {
+        guard let documents = attempt?.documents else { return }
+        attempt?.countAnew(without: try Self.changed(documents, by: phase, in: collection, kernel))
+    }
+
+    /// Records what the attempt at hand has written, as undo touches nothing else.
+    ///
+    /// The chunk's checkpoint waits for a majority.
+    mutating func acknowledge(
+        _ phase: Phase, in collection: MongoCollection, _ durability: inout WriteDurability,
+        _ kernel: borrowing Kernel
+    ) throws {
+        guard let attempt else { return }
+        var written = JournalStore.Written()
+        if !attempt.isWhole {
+            written = attempt.written(
+                seeing: try Self.changed(attempt.documents, by: phase, in: collection, kernel))
+        }
+        self.attempt = nil
+        if !written.missed.isEmpty {
+            let missed = Set(written.missed)
+            unlinked += attempt.documents.reduce(0) {
+                $0 + (missed.contains($1.id) ? $1.change?.created.count ?? 0 : 0)
+            }
+        }
+        let isFinal = durability.waitsEachTime
+        durability.add(
+            try kernel.retrying { try kernel.store.journal.acknowledge(attempt.sequence, written, isFinal: isFinal) })
+        acknowledged.append(attempt.sequence)
+    }
+
+    /// Takes back what is recorded of the chunk's attempts: an election may have undone what they wrote.
+    func withdraw(_ kernel: borrowing Kernel) throws {
+        try kernel.retrying { try kernel.store.journal.withdraw(acknowledged) }
+    }
+
+    /// Which of the documents look as the phase would leave them.
+    private static func changed(
+        _ documents: [DueDocument], by phase: Phase, in collection: MongoCollection, _ kernel: borrowing Kernel
+    ) throws -> Set<BSONValue> {
+        let changes = Dictionary(documents.compactMap { document in document.change.map { (document.id, $0) } }) { $1 }
+        let fields = BSONDocument((["_id"] + phase.touched).map { ($0, 1) })
+        return try kernel.retrying {
+            var changed: Set<BSONValue> = []
+            for slice in documents.map(\.id).commandSlices() {
+                var cursor = collection.find(
+                    ["_id": ["$in": .array(of: slice)]],
+                    options: ["projection": .object(fields), "hint": ["_id": 1], "comment": "shipshape journal"])
+                while let now = try cursor.nextDocument() {
+                    guard let id = now["_id"], let change = changes[id], try change.isDone(in: now, at: phase.touched)
+                    else { continue }
+                    changed.insert(id)
+                }
+            }
+            return changed
+        }
+    }
+}
