@@ -25,6 +25,9 @@ public struct CompiledSchema: Sendable {
     let hasConstraints: Bool
     let links: [Link]
 
+    /// Whether it is a validator's, which the server itself holds documents to: sync knows nothing of it.
+    public var isOfValidator: Bool { hasJSONSchema }
+
     var nodes: [Node] { walkPlan.nodes }
     var fields: [Field] { walkPlan.fields }
     var table: FieldTable { walkPlan.table }

@@ -12,6 +12,8 @@ package final class ChangeFeed: Sendable {
     package struct Batch: Sendable {
         /// Their `_id`s, each once, in the order of their first change.
         package var ids: [BSONValue] = []
+        /// When each changed last, in the order of the `_id`s.
+        package var times: [ChangeTime] = []
         /// How many changes they had.
         package var changes = 0
         /// The place behind the batch: what a later feed goes on from.
@@ -20,15 +22,17 @@ package final class ChangeFeed: Sendable {
         package var time: ClusterTime
         /// The time of the last change: what a read has to have seen at least.
         package var latest: ClusterTime
-        fileprivate var seen: Set<IDKey> = []
+        fileprivate var seen: [IDKey: Int] = [:]
     }
 
     /// Why a feed has nothing more to tell.
     package enum End: Error {
         /// The oplog no longer holds what comes next, for that reason.
         case lost(String)
-        /// The collection was dropped or renamed.
-        case dropped
+        /// The collection was dropped, at that time.
+        case dropped(ClusterTime)
+        /// The collection was renamed, or another one took its name.
+        case renamed
         /// The deployment does not give the changes.
         case failed(MongoError)
     }
@@ -45,6 +49,7 @@ package final class ChangeFeed: Sendable {
     private let news: Semaphore
     private let room = Semaphore()
     private let patience: Duration
+    private let pace: Duration
     private let state = Mutex(State())
 
     /// The documents of a batch, at most.
@@ -55,10 +60,13 @@ package final class ChangeFeed: Sendable {
     ///   - place: where to begin.
     ///   - news: signalled when there is something to take.
     ///   - patience: how long a failure of the deployment is bridged.
+    ///   - pace: how often it says how far it is while nothing changes.
     package init(
-        _ namespace: Namespace, from place: FeedPlace, on pool: ClientPool, news: Semaphore, patience: Duration
+        _ namespace: Namespace, from place: FeedPlace, on pool: ClientPool, news: Semaphore, patience: Duration,
+        pace: Duration = .milliseconds(200)
     ) {
         (self.namespace, self.pool, self.news, self.patience) = (namespace, pool, news, patience)
+        self.pace = pace
         PosixThread.start(name: "changes") { [self] in run(from: place) }
     }
 
@@ -81,6 +89,17 @@ package final class ChangeFeed: Sendable {
         if batch == nil, let end { throw end }
         return batch
     }
+}
+
+/// When a document changed.
+package struct ChangeTime: Hashable, Sendable {
+    /// By the deployment's logical clock.
+    package var cluster: ClusterTime
+    /// By the primary's own clock, in milliseconds since 1970; `nil` of servers before 6.0, which do not tell.
+    package var wall: Int64?
+
+    /// Joins the two.
+    package init(cluster: ClusterTime, wall: Int64? = nil) { (self.cluster, self.wall) = (cluster, wall) }
 }
 
 // MARK: the thread
@@ -118,13 +137,13 @@ extension ChangeFeed {
 
     private func follow(_ place: inout FeedPlace, progressed: () -> Void) throws {
         let client = try pool.client()
-        var stream = client.collection(namespace).watch(Self.pipeline, options: Self.options(from: place))
+        var stream = client.collection(namespace).watch(Self.pipeline, options: options(from: place))
         while !isClosed {
             let change = try read(&stream)
             guard let token = stream.resumeToken else { continue }
             place = .behind(token)
             progressed()
-            let behind = change.map { ClusterTime(rawValue: $0.stamp - 1) } ?? token.time
+            let behind = change.map { ClusterTime(rawValue: $0.time.cluster.rawValue - 1) } ?? token.time
             note(change, token, behind)
             while !isClosed, state.withLock({ ($0.pending?.ids.count ?? 0) >= Self.most }) {
                 _ = room.wait(milliseconds: 200)
@@ -133,18 +152,26 @@ extension ChangeFeed {
     }
 
     /// One change; `nil` when none came for a while.
-    private func read(_ stream: inout ChangeStream) throws -> (id: BSONValue, stamp: UInt64)? {
+    private func read(_ stream: inout ChangeStream) throws -> (id: BSONValue, time: ChangeTime)? {
         guard let event = try stream.next() else { return nil }
-        // What has no key concerns the collection itself: a drop, a rename.
-        guard let key = try event.find("documentKey"), key.type == .object else { throw End.dropped }
+        guard let time = try event.find("clusterTime"), case .timestamp(let stamp) = try event.value(time) else {
+            throw BSONError(.truncated, at: 0)
+        }
+        // What has no key concerns the collection itself.
+        guard let key = try event.find("documentKey"), key.type == .object else {
+            let kind = try event.find("operationType").map { element throws(BSONError) in try event.value(element) }
+            throw kind == "drop" || kind == "dropDatabase" ? End.dropped(ClusterTime(rawValue: stamp)) : End.renamed
+        }
         let document = try event.document(key)
-        guard let element = try document.find("_id"), let time = try event.find("clusterTime"),
-            case .timestamp(let stamp) = try event.value(time)
-        else { throw BSONError(.truncated, at: 0) }
-        return (try document.value(element), stamp)
+        guard let element = try document.find("_id") else { throw BSONError(.truncated, at: 0) }
+        var changed = ChangeTime(cluster: ClusterTime(rawValue: stamp))
+        if let wall = try event.find("wallTime"), case .date(let milliseconds) = try event.value(wall) {
+            changed.wall = milliseconds
+        }
+        return (try document.value(element), changed)
     }
 
-    private func note(_ change: (id: BSONValue, stamp: UInt64)?, _ token: ResumeToken, _ behind: ClusterTime?) {
+    private func note(_ change: (id: BSONValue, time: ChangeTime)?, _ token: ResumeToken, _ behind: ClusterTime?) {
         let isNew = state.withLock { state in
             let isNew = state.pending == nil
             let time = behind ?? state.pending?.time ?? ClusterTime(rawValue: 0)
@@ -152,8 +179,14 @@ extension ChangeFeed {
             (batch.place, batch.time) = (.behind(token), time)
             if let change {
                 batch.changes += 1
-                batch.latest = ClusterTime(rawValue: change.stamp)
-                if batch.seen.insert(IDKey(change.id)).inserted { batch.ids.append(change.id) }
+                batch.latest = change.time.cluster
+                if let index = batch.seen[IDKey(change.id)] {
+                    batch.times[index] = change.time
+                } else {
+                    batch.seen[IDKey(change.id)] = batch.ids.count
+                    batch.ids.append(change.id)
+                    batch.times.append(change.time)
+                }
             }
             state.pending = batch
             return isNew
@@ -163,12 +196,13 @@ extension ChangeFeed {
 
     /// Only what is needed: the documents themselves are not sent.
     private static var pipeline: [BSONDocument] {
-        [["$project": ["operationType": 1, "documentKey": 1, "clusterTime": 1]]]
+        [["$project": ["operationType": 1, "documentKey": 1, "clusterTime": 1, "wallTime": 1]]]
     }
 
-    private static func options(from place: FeedPlace) -> BSONDocument {
+    private func options(from place: FeedPlace) -> BSONDocument {
         let others: [(String, BSONValue)] = [
-            ("maxAwaitTimeMS", 200), ("batchSize", 1_000), ("readConcern", ["level": "majority"]),
+            ("maxAwaitTimeMS", .integer(Int(pace.milliseconds))), ("batchSize", 1_000),
+            ("readConcern", ["level": "majority"]),
             ("comment", "shipshape changes"),
         ]
         return BSONDocument([place.option] + others)

@@ -75,7 +75,7 @@ package final class StoreClient {
     }
 
     /// Puts a document with the server's time as `at` in the place of the one that is there, if any; idempotent.
-    func put(_ collection: String, id: BSONValue, _ document: BSONDocument) throws(MongoError) {
+    package func put(_ collection: String, id: BSONValue, _ document: BSONDocument) throws(MongoError) {
         let merged: BSONValue = ["$mergeObjects": [["_id": "$_id", "at": "$$NOW"], ["$literal": .object(document)]]]
         try write(
             [
@@ -165,7 +165,7 @@ package final class StoreClient {
     }
 
     /// Deletes the documents of these `_id`s.
-    func delete(_ collection: String, ids: [BSONValue]) throws(MongoError) {
+    package func delete(_ collection: String, ids: [BSONValue]) throws(MongoError) {
         for slice in ids.commandSlices() {
             try write(
                 [
@@ -177,7 +177,7 @@ package final class StoreClient {
     }
 
     /// Deletes every document that fits.
-    func delete(_ collection: String, where filter: BSONDocument) throws(MongoError) {
+    package func delete(_ collection: String, where filter: BSONDocument) throws(MongoError) {
         try write(
             [
                 "delete": .string(collection), "deletes": [["q": .object(filter), "limit": 0]],
@@ -227,6 +227,11 @@ package final class StoreClient {
         var cursor = client.collection(Namespace(database: database, collection: collection)).aggregate(
             [["$match": .object(filter)], ["$count": "n"]], options: ["readConcern": ["level": "majority"]])
         return try cursor.nextDocument()?["n"]?.integer ?? 0
+    }
+
+    /// Sets fields of a record that is there to what the server computes; for what no lease guards.
+    package func note(_ collection: String, _ filter: BSONDocument, _ fields: BSONDocument) throws(MongoError) {
+        try set(collection, filter, fields)
     }
 
     /// Sets fields in every document that fits to what the server computes.

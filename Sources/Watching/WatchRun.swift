@@ -136,7 +136,7 @@ extension WatchRun {
             case .failed(let error): throw error
             case .lost(let reason):
                 return try read(index, because: "the oplog no longer holds the changes since the last run (\(reason))")
-            case .dropped: return try read(index, because: "it was dropped or renamed")
+            case .dropped, .renamed: return try read(index, because: "it was dropped or renamed")
             }
         }
         if let batch { try judge(batch, of: index) }

@@ -1,13 +1,13 @@
 import BSON
-import Checking
+package import Checking
 import Concurrency
-import Mongo
-import Scanning
+package import Mongo
+package import Scanning
 
 /// The ledger of unsynced documents as the budget reads it.
 ///
 /// It is looked for anew now and then: it may come to be while a job runs. Used on one thread.
-final class UnsyncLedger {
+package final class UnsyncLedger {
     private let client: Client
     private let location: LedgerLocation
     private let apps: LedgerApps
@@ -16,7 +16,8 @@ final class UnsyncLedger {
 
     private static let interval = Duration.seconds(1)
 
-    init(_ location: LedgerLocation, of apps: LedgerApps, client: consuming Client) {
+    /// Looks for nothing yet.
+    package init(_ location: LedgerLocation, of apps: LedgerApps, client: consuming Client) {
         self.location = location
         self.apps = apps
         self.client = client
@@ -27,7 +28,7 @@ final class UnsyncLedger {
 
     /// The entries that the ledger holds; `nil` when there is none.
     /// - Throws: ``LedgerUnreadable`` when a ledger may not be read; ``MongoError``.
-    func entries() throws -> LedgerCount? { try reading { try $0?.entries() } }
+    package func entries() throws -> LedgerCount? { try reading { try $0?.entries() } }
 
     /// The same, and the distinct documents that they name.
     /// - Throws: ``LedgerUnreadable`` when a ledger may not be read; ``MongoError``.

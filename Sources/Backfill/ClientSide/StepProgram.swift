@@ -2,7 +2,7 @@ import BSON
 import Jobs
 import Mongo
 
-/// Two rounds of steps, cut into what one aggregation runs: up to a step of the client, whose documents it finds.
+/// Rounds of steps, most often two, cut into what one aggregation runs: up to a step of the client, whose documents it finds.
 struct StepProgram {
     /// The stages of one aggregation, and the client's step behind them.
     struct Run {
@@ -33,11 +33,15 @@ struct StepProgram {
     private static let large = 8_000_000
 
     let runs: [Run]
-    /// The steps of both rounds.
+    /// The steps of all rounds.
     private let slots: [CompiledStep]
+    /// How many of them are the first round's.
+    private let stepCount: Int
 
-    init(_ steps: [CompiledStep]) {
-        slots = steps + steps
+    /// - Parameter rounds: how often the steps run.
+    init(_ steps: [CompiledStep], rounds: Int = 2) {
+        slots = (0..<rounds).flatMap { _ in steps }
+        stepCount = steps.count
         var runs = [Run()]
         for (slot, step) in slots.enumerated() {
             runs[runs.count - 1].stages.append(["$set": ["\(Self.mark).f\(slot)": step.finding.bson]])
@@ -72,6 +76,12 @@ struct StepProgram {
         return document
     }
 
+    /// A document that no run has seen, wherever it comes from.
+    func unread(_ document: BSONDocument) -> Document {
+        Document(
+            before: document, after: document, isNeeding: true, findings: slots.map { _ in .nothing }, isLarge: true)
+    }
+
     /// Takes documents of the first run through the others.
     func finish(_ documents: [Document], in context: ClientContext) throws -> [Document] {
         var documents = documents
@@ -93,7 +103,7 @@ struct StepProgram {
             let needing = documents.indices.filter { documents[$0].findings[slot] == .needed }
             let outcomes = try transform.outcomes(of: needing.map { documents[$0].after }, in: context)
             for (index, outcome) in zip(needing, outcomes) {
-                try documents[index].apply(outcome, of: step, in: slot, isFirstRound: slot < slots.count / 2)
+                try documents[index].apply(outcome, of: step, in: slot, isFirstRound: slot < stepCount)
             }
         }
         return documents

@@ -1,19 +1,19 @@
-import BSON
+package import BSON
 import Concurrency
 import Jobs
-import Mongo
+package import Mongo
 import Scanning
 import Synchronization
 
 /// Parts of a collection, for connections side by side that each take one after the other.
-struct CollectionParts {
+package struct CollectionParts {
     /// A document fits exactly one of them.
     let filters: [BSONDocument]
     private let concurrency: Int
 
     /// Cuts a collection for so many connections, or leaves it whole for one.
     /// - Throws: ``MongoError`` where the deployment cannot be reached.
-    init(of collection: MongoCollection, for concurrency: Int) throws(MongoError) {
+    package init(of collection: MongoCollection, for concurrency: Int) throws(MongoError) {
         self.concurrency = concurrency
         guard concurrency > 1 else {
             filters = [[:]]
@@ -30,7 +30,7 @@ struct CollectionParts {
 
     /// What `count` gives of all parts together.
     /// - Parameter collection: for the thread that calls; the others have clients of their own.
-    func reduce<R: Sendable>(
+    package func reduce<R: Sendable>(
         _ start: R, on pool: ClientPool, and collection: MongoCollection,
         _ count: @Sendable @escaping (BSONDocument, MongoCollection) throws -> R,
         combining: @Sendable @escaping (R, R) -> R

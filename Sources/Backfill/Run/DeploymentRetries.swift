@@ -1,4 +1,4 @@
-import Concurrency
+package import Concurrency
 import JobState
 import Mongo
 
@@ -6,8 +6,9 @@ extension RetryPolicy {
     /// Bridges what an election, a lost connection, a slow majority or a time limit make fail, and tells of it.
     ///
     /// Who can make an operation smaller that took the server too long refuses to have it repeated as it is.
-    init(limit: Duration, stop: StopSignal, events: @Sendable @escaping (RunEvent) -> Void, lost: LostTime = LostTime())
-    {
+    package init(
+        limit: Duration, stop: StopSignal, events: @Sendable @escaping (RunEvent) -> Void, lost: LostTime = LostTime()
+    ) {
         self.init(limit: limit, stop: stop, lost: lost) { error in
             guard let error = error as? MongoError else { return false }
             return error.isTransient || error.isTimeLimit || error.isWriteConcern || error.code == .cursorNotFound

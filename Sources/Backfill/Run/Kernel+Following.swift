@@ -1,21 +1,25 @@
 package import BSON
 package import Concurrency
 import JobState
-import Jobs
+package import Jobs
 package import Mongo
 
 extension Kernel {
     /// The kernel of work that follows changes and has no end of its own: it holds the lease of that name.
+    /// - Parameter limits: at what the deployment's state makes the work wait; `nil` never.
     /// - Throws: ``BackfillError`` of kind `leaseHeld` when another runner does that work; ``MongoError``.
     package static func following(
-        _ name: String, _ options: RunOptions, on pool: ClientPool, stop: StopSignal,
+        _ name: String, _ options: RunOptions, limits: Job.Limits? = nil, on pool: ClientPool, stop: StopSignal,
         events: @Sendable @escaping (RunEvent) -> Void
     ) throws -> Kernel {
         let (identity, started) = (RunnerIdentity.current(), ContinuousClock.now)
         let retry = RetryPolicy(limit: options.retryLimit, stop: stop, events: events)
-        let store = StateStore(
-            client: StoreClient(database: options.stateDatabase, client: try pool.client()), job: name,
-            identity: identity, terms: options.lease, leases: StateStore.streams)
+        func openStore() throws(MongoError) -> StateStore {
+            StateStore(
+                client: StoreClient(database: options.stateDatabase, client: try pool.client()), job: name,
+                identity: identity, terms: options.lease, leases: StateStore.streams)
+        }
+        let store = try openStore()
         try retry.run {
             try store.client.createIfAbsent(
                 StateStore.streams, id: store.ranges.id, ["version": .integer(JobStore.version), "state": "idle"])
@@ -28,8 +32,9 @@ extension Kernel {
             try? store.ranges.release(holding.lease)
             throw error
         }
+        let throttler = try limits.map { try Throttler($0, store: openStore()) }
         return Kernel(
-            retry: retry, events: events, pool: pool, client: try pool.client(), store: store, throttler: nil,
+            retry: retry, events: events, pool: pool, client: try pool.client(), store: store, throttler: throttler,
             deadline: options.maxRuntime.map { started + $0 }, holding: holding)
     }
 

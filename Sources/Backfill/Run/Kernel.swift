@@ -8,7 +8,7 @@ package import Mongo
 /// A run and an undo have one each; without a lease, as in a dry run, nothing is kept and nothing may be written.
 package struct Kernel: ~Copyable {
     package let retry: RetryPolicy
-    let events: @Sendable (RunEvent) -> Void
+    package let events: @Sendable (RunEvent) -> Void
     /// Gives the long reads a client each.
     package let pool: ClientPool
     package let client: Client
@@ -104,7 +104,7 @@ package struct Kernel: ~Copyable {
 
     /// Waits until nothing throttles, and keeps the lease.
     /// - Returns: the reason to stop when there is one.
-    mutating func waitForThrottle() throws -> BackfillReport.Stop? {
+    package mutating func waitForThrottle() throws -> BackfillReport.Stop? {
         guard let throttler else {
             if stop.isRaised { return .signal }
             return deadline.map { .now >= $0 } == true ? .timeBudget : nil
@@ -162,7 +162,7 @@ extension Error {
     /// Whether the server may still be at a write after this ended the run.
     ///
     /// Who was refused for want of a privilege has the server's word that it did nothing.
-    var leavesDoubt: Bool {
+    package var leavesDoubt: Bool {
         if let error = self as? MongoError { return !error.isAuthorization }
         return (self as? BackfillError)?.kind == .stopped
     }

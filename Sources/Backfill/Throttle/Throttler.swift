@@ -15,7 +15,8 @@ final class Throttler {
     /// How long each reason has held, and what it said last.
     private(set) var waits: [BackfillReport.Wait] = []
 
-    private let job: Job
+    private let name: String
+    private let overridden: ([LimitOverride]) throws -> Job.Limits
     private let store: StateStore
     private let isSettled: Bool
     private var probe: ServerMetricsReader
@@ -34,11 +35,22 @@ final class Throttler {
     /// - Parameter missing: the guarantees that the plan was made without: what else may not be read any more is waited
     ///   for. `nil` goes without whatever the user may not read at the first look.
     init(_ job: Job, store: consuming StateStore, missing: Set<ServerMetricsReader.Missing>? = nil) {
-        self.job = job
+        name = job.name
+        overridden = { try job.limits(overriddenBy: $0) }
         isSettled = missing != nil
         probe = ServerMetricsReader(missing: missing)
         self.store = store
         limits = job.limits
+    }
+
+    /// Takes the throttle of work that nobody steers from elsewhere.
+    init(_ limits: Job.Limits, store: consuming StateStore) {
+        name = store.job
+        overridden = { _ in limits }
+        isSettled = false
+        probe = ServerMetricsReader(missing: nil)
+        self.store = store
+        self.limits = limits
     }
 
     /// The guarantees that are missing by what was read so far.
@@ -64,7 +76,7 @@ final class Throttler {
         let operatorHold = control.paused.map {
             Hold(
                 .operatorPause, metric: "operator", value: "paused by \($0.by)",
-                limit: "shipshape resume \(job.name)")
+                limit: "shipshape resume \(name)")
         }
         return [operatorHold].compactMap(\.self)
             + arithmetic.holds(reading, failure: failure, limits: limits.throttle, now: .now)
@@ -78,7 +90,7 @@ final class Throttler {
     private func readControl() throws {
         do {
             let asked = try store.jobs.control()
-            if asked.limits != control.limits { limits = try job.limits(overriddenBy: asked.limits) }
+            if asked.limits != control.limits { limits = try overridden(asked.limits) }
             control = asked
         } catch let error as MongoError where error.isAuthorization && !isSettled {}
     }

@@ -25,6 +25,15 @@ package struct Job: Sendable {
     /// Where the file names the collection.
     package var collectionLocation: SourceLocation
 
+    /// A job that no job file states as a whole: its steps are of another file.
+    package init(
+        name: String, namespace: Namespace, steps: [LocatedStep], limits: Limits, path: String, text: String,
+        collectionLocation: SourceLocation
+    ) {
+        (self.name, self.namespace, self.steps, self.limits) = (name, namespace, steps, limits)
+        (self.path, self.text, self.collectionLocation) = (path, text, collectionLocation)
+    }
+
     /// A step and its place in the file.
     package struct LocatedStep: Sendable {
         /// What is done.

@@ -1,5 +1,5 @@
 import BSON
-import LocatedYAML
+package import LocatedYAML
 import ServerSchema
 import Yams
 
@@ -29,10 +29,7 @@ package enum JobFile {
             of: "a job", allowed: ["version", "job", "collection", "schema", "where", "steps", "limits", "journal"])
         try checkVersion(top["version"])
         let nameNode = try top.required("job")
-        let name = try nameNode.text(of: "\"job\"")
-        guard name.utf8.allSatisfy(isNameByte), name.utf8.count <= 100 else {
-            throw nameNode.error("a job's name consists of at most 100 letters, digits, '-', '_' and '.'")
-        }
+        let name = try Self.name(nameNode, "job")
         guard !name.hasSuffix(Job.cleanupSuffix) else {
             throw nameNode.error(
                 "a job's name cannot end in \(Job.cleanupSuffix): the clean-up of a job is called so")
@@ -56,12 +53,13 @@ package enum JobFile {
             return keeps
         }
         let schema = try top["schema"]?.members(of: "\"schema\"", allowed: ["active", "next"])
-        return Job(
-            name: name, namespace: namespace,
-            activeSchema: try schema?["active"]?.text(of: "\"active\""),
-            nextSchema: try schema?["next"]?.text(of: "\"next\""),
-            steps: steps, limits: try Job.Limits.read(top["limits"]), keepsJournal: keepsJournal ?? true, path: path,
+        var job = Job(
+            name: name, namespace: namespace, steps: steps, limits: try Job.Limits.read(top["limits"]), path: path,
             text: text, collectionLocation: collectionNode.location)
+        job.activeSchema = try schema?["active"]?.text(of: "\"active\"")
+        job.nextSchema = try schema?["next"]?.text(of: "\"next\"")
+        job.keepsJournal = keepsJournal ?? true
+        return job
     }
 
     /// Whether what is read ran before, maybe under an earlier version of the program, which let in more.
@@ -83,6 +81,16 @@ package enum JobFile {
     private static func checkVersion(_ node: YAMLNode?) throws(JobError) {
         guard let node, node.node.scalar?.string != "\(version)" else { return }
         throw node.error("\"version\" must be \(version): this program knows no other version of the job file's format")
+    }
+
+    /// A job's name.
+    /// - Throws: ``JobError`` with line and column.
+    package static func name(_ node: YAMLNode, _ key: String) throws(JobError) -> String {
+        let name = try node.text(of: "\"\(key)\"")
+        guard name.utf8.allSatisfy(isNameByte), name.utf8.count <= 100 else {
+            throw node.error("a job's name consists of at most 100 letters, digits, '-', '_' and '.'")
+        }
+        return name
     }
 
     private static func isNameByte(_ byte: UInt8) -> Bool {

@@ -1,10 +1,11 @@
-import LocatedYAML
+package import LocatedYAML
 import ServerSchema
 
 /// Reads the entries of a job's `steps`.
-enum JobSteps {
+package enum JobSteps {
     /// - Parameter condition: which documents the job is for.
-    static func step(_ node: YAMLNode, where condition: Expression?) throws(JobError) -> Job.LocatedStep {
+    /// - Throws: ``JobError`` with line and column.
+    package static func step(_ node: YAMLNode, where condition: Expression? = nil) throws(JobError) -> Job.LocatedStep {
         let keys = Step.kinds.map { $0.key }
         let entry = try node.members(of: "a step", allowed: keys + ["where"])
         let kinds = entry.members.filter { $0.key != "where" }

@@ -1,10 +1,10 @@
-import BSON
-import LocatedYAML
+package import BSON
+package import LocatedYAML
 import ServerSchema
 
 extension YAMLNode {
     /// The name of a collection that a job may read or write.
-    func namespace(_ key: String) throws(JobError) -> Namespace {
+    package func namespace(_ key: String) throws(JobError) -> Namespace {
         guard let namespace = Namespace(try text(of: "\"\(key)\"")) else {
             throw error("\"\(key)\" must be DATABASE.COLLECTION")
         }

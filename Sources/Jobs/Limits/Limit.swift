@@ -1,5 +1,5 @@
 import Concurrency
-import LocatedYAML
+package import LocatedYAML
 
 /// A limit that a job file states below `limits`: its name, how it is read, and how it is spelled.
 ///
@@ -60,7 +60,7 @@ extension Job.Limits {
 
     /// Reads what a job file says below `limits`; what it does not name has its default.
     /// - Throws: ``JobError`` with line and column.
-    static func read(_ node: YAMLNode?) throws(JobError) -> Job.Limits {
+    package static func read(_ node: YAMLNode?) throws(JobError) -> Job.Limits {
         var limits = Job.Limits()
         guard let node else { return limits }
         try Limit.read(node, into: &limits)
