@@ -72,6 +72,12 @@ let package = Package(
                 "Concurrency", "BSON",
             ]),
         .target(
+            name: "Partners",
+            dependencies: [
+                "Following", "Backfill", "JobState", "Jobs", "LocatedYAML", "Scanning", "Checking", "SchemaChange",
+                "ServerSchema", "Mongo", "Concurrency", "BSON", .yams,
+            ]),
+        .target(
             name: "Planning",
             dependencies: [
                 "Backfill", "JobState", "Jobs", "LocatedYAML", "Scanning", "Checking", "SchemaChange", "ServerSchema",
@@ -80,7 +86,8 @@ let package = Package(
         .target(
             name: "Reporting",
             dependencies: [
-                "CCrypto", "Watching", "Planning", "Inferring", "Backfill", "JobState", "Jobs", "SchemaChange",
+                "CCrypto", "Partners", "Watching", "Planning", "Inferring", "Backfill", "JobState", "Jobs",
+                "SchemaChange",
                 "Checking",
                 "ServerSchema",
                 "Concurrency",
@@ -89,7 +96,8 @@ let package = Package(
         .executableTarget(
             name: "ShipshapeCLI",
             dependencies: [
-                "CRelease", "Reporting", "Watching", "Planning", "Inferring", "Backfill", "JobState", "Jobs",
+                "CRelease", "Reporting", "Partners", "Watching", "Planning", "Inferring", "Backfill", "JobState",
+                "Jobs",
                 "Scanning",
                 "SchemaChange", "Checking",
                 "LocatedYAML", "ServerSchema", "Mongo", "Concurrency", "BSON", .argumentParser, .subprocess, .system,

@@ -29,7 +29,8 @@ struct Shipshape: AsyncParsableCommand {
             UndoCommand.self, StatusCommand.self,
             PauseCommand.self, ResumeCommand.self, TuneCommand.self, DeployedCommand.self, CleanupCommand.self,
             MigrateCommand.self,
-            UnsyncedCommand.self, WatchCommand.self, InferCommand.self,
+            UnsyncedCommand.self, WatchCommand.self, PartnerCommand.self,
+            InferCommand.self,
         ])
 }
 

@@ -1,0 +1,287 @@
+import BSON
+import Backfill
+import Concurrency
+import Following
+import Foundation
+import JobState
+import Jobs
+import Mongo
+
+/// A mirror at work.
+struct MirrorRun: ~Copyable {
+    /// A side that is followed.
+    struct Side {
+        var feed: ChangeFeed?
+        var place: FeedPlace?
+        /// The time up to which all changes were taken.
+        var time = ClusterTime(rawValue: 0)
+    }
+
+    /// Where both sides were after a taking.
+    private struct Snapshot {
+        var taking: Int
+        var places: [PartnerSide: FeedPlace]
+        var times: [PartnerSide: ClusterTime]
+    }
+
+    let mirror: Mirror
+    var kernel: Kernel
+    var sides: [PartnerSide: Side] = [:]
+    var dirty = DirtyPairs()
+    var own: OwnWrites
+    var unmirrored: Unmirrored
+    var counts = MirrorCounts()
+    var delays = Delays()
+    private let news = Semaphore()
+    private var taking = 0
+    private var snapshots: [Snapshot] = []
+    private var savedAt = ContinuousClock.now
+    private var looksAt: ContinuousClock.Instant?
+
+    private static let savePeriod = Duration.seconds(1)
+
+    init(_ mirror: Mirror, kernel: consuming Kernel) {
+        self.mirror = mirror
+        own = OwnWrites(job: mirror.partner.stateName)
+        unmirrored = Unmirrored(job: mirror.partner.stateName)
+        self.kernel = kernel
+    }
+
+    var partner: Partner { mirror.partner }
+
+    func close() { for side in sides.values { side.feed?.close() } }
+
+    mutating func run() throws -> MirrorOutcome {
+        try start()
+        let goal = try now()
+        var isCaughtUp = false
+        while !kernel.stop.isRaised {
+            if dirty.isEmpty { _ = news.wait(milliseconds: 100) }
+            try take()
+            while !dirty.isEmpty, !kernel.stop.isRaised {
+                if try isThrottled() { return try finish(isCaughtUp) }
+                try carry()
+                try keep()
+            }
+            if !isCaughtUp, dirty.isEmpty, sides.values.allSatisfy({ $0.time >= goal }) {
+                isCaughtUp = true
+                mirror.events(.caughtUp)
+                if mirror.endsWhenCaughtUp { break }
+            }
+            try keep()
+        }
+        return try finish(isCaughtUp)
+    }
+
+    private mutating func finish(_ isCaughtUp: Bool) throws -> MirrorOutcome {
+        close()
+        try save()
+        return MirrorOutcome(counts: counts, isCaughtUp: isCaughtUp)
+    }
+
+    private func now() throws -> ClusterTime {
+        ClusterTime(rawValue: try kernel.retrying { try kernel.client.operationTime() })
+    }
+
+    // MARK: beginning
+
+    private mutating func start() throws {
+        let state = PartnerState(try kernel.retrying { try kernel.store.ranges.document() })
+        try state.check(partner.job)
+        switch state.phase {
+        case .copied: break
+        case nil, .copying:
+            throw BackfillError(
+                .notDone, "the originals of partner \"\(partner.job.name)\" are not copied yet: run partner init first")
+        case .cutOver:
+            throw BackfillError(
+                .notDone, "partner \"\(partner.job.name)\" is cut over: nothing is carried over any more")
+        }
+        let now = try now()
+        let store = kernel.store.client
+        var own = own
+        try kernel.retrying { try own.load(store, partner, now: now) }
+        self.own = own
+        try unmirrored.load(under: kernel)
+        for side in PartnerSide.allCases {
+            guard let place = mirror.looksAtAll ? .at(now) : state.places[side] else {
+                throw BackfillError(
+                    .unsupportedCollection,
+                    "\(partner.job.namespace(side)) has no change stream: a mirror needs a replica set or a sharded cluster"
+                )
+            }
+            follow(side, from: place)
+        }
+        let places = sides.values.compactMap(\.place)
+        let behind = places.map { now.seconds - ($0.time?.seconds ?? now.seconds) }.max() ?? 0
+        mirror.events(.following(behind: max(0, behind)))
+        if mirror.looksAtAll { for side in PartnerSide.allCases { try markAll(of: side, at: nil) } }
+    }
+
+    private mutating func follow(_ side: PartnerSide, from place: FeedPlace) {
+        sides[side]?.feed?.close()
+        sides[side] = Side(
+            feed: ChangeFeed(
+                partner.job.namespace(side), from: place, on: kernel.pool, news: news,
+                patience: mirror.options.retryLimit, pace: .milliseconds(50)), place: place)
+    }
+
+    /// Notes every document of a side: as one of which nobody knows what became of it, or as one whose other half went.
+    private mutating func markAll(of side: PartnerSide, at drop: ChangeTime?) throws {
+        taking += 1
+        let reader = try kernel.pool.client()
+        var cursor = reader.collection(partner.job.namespace(side)).find(
+            [:], options: ["projection": ["_id": 1], "readConcern": ["level": "majority"]])
+        while let document = try cursor.nextDocument() {
+            guard let id = document["_id"], let key = partner.key(of: id, on: side) else { continue }
+            let time = drop ?? ChangeTime(cluster: ClusterTime(rawValue: 0))
+            dirty.add(key, drop == nil ? side : side.other, at: time, taking: taking, isUnknown: drop == nil)
+            try kernel.keepLease()
+        }
+    }
+
+    // MARK: taking
+
+    /// Takes what both sides have to tell.
+    mutating func take() throws {
+        taking += 1
+        for side in PartnerSide.allCases {
+            guard let feed = sides[side]?.feed else { continue }
+            let batch: ChangeFeed.Batch?
+            do throws(ChangeFeed.End) { batch = try feed.take() } catch {
+                try lost(side, error)
+                continue
+            }
+            guard let batch else { continue }
+            counts.changes += batch.changes
+            for (id, time) in zip(batch.ids, batch.times) {
+                guard let key = partner.key(of: id, on: side) else {
+                    try unmirrored.add(Refusal(id: id, reason: .id), side, under: kernel, mirror.events)
+                    continue
+                }
+                dirty.add(key, side, at: time, taking: taking)
+            }
+            sides[side]?.place = batch.place
+            sides[side]?.time = batch.time
+        }
+        snapshots.append(
+            Snapshot(taking: taking, places: sides.compactMapValues(\.place), times: sides.mapValues(\.time)))
+        if snapshots.count > 64 { compactSnapshots() }
+    }
+
+    /// A side that cannot be followed any more.
+    private mutating func lost(_ side: PartnerSide, _ end: ChangeFeed.End) throws {
+        let namespace = partner.job.namespace(side)
+        switch end {
+        case .failed(let error): throw error
+        case .lost(let reason):
+            throw BackfillError(
+                .unsupportedCollection,
+                "the oplog no longer holds the changes of \(namespace) since the last run (\(reason)); look at every pair with "
+                    + "--rescan: what one side lacks is made there, and where both differ the original wins")
+        case .renamed:
+            throw BackfillError(.unknownCollection, "\(namespace) was renamed or replaced: nothing is carried over")
+        case .dropped(let time):
+            guard partner.job.followsDrops else {
+                throw BackfillError(
+                    .unknownCollection,
+                    "\(namespace) was dropped, and \(partner.job.namespace(side.other)) is left as it is; if it shall lose its "
+                        + "documents too, say \"drops: follow\" in a new job")
+            }
+            try markAll(of: side.other, at: ChangeTime(cluster: time))
+            follow(side, from: .at(ClusterTime(rawValue: time.rawValue + 1)))
+        }
+    }
+
+    /// Waits until both sides have told all that had happened at a time.
+    mutating func wait(until time: ClusterTime) throws {
+        while sides.values.contains(where: { $0.time < time }), !kernel.stop.isRaised {
+            _ = news.wait(milliseconds: 50)
+            try take()
+            try kernel.keepLease()
+        }
+    }
+
+    // MARK: keeping
+
+    private mutating func isThrottled() throws -> Bool {
+        guard looksAt.map({ $0.duration(to: .now) > .seconds(1) }) ?? true else { return false }
+        looksAt = .now
+        return try kernel.waitForThrottle() != nil
+    }
+
+    private mutating func keep() throws {
+        if savedAt.duration(to: .now) >= Self.savePeriod { try save() } else { try kernel.keepLease() }
+    }
+
+    private mutating func compactSnapshots() {
+        let oldest = dirty.oldestTaking ?? .max
+        guard let last = snapshots.lastIndex(where: { $0.taking < oldest }) else {
+            // Only the newest is worth keeping besides what may become the place.
+            return
+        }
+        snapshots.removeFirst(last)
+    }
+
+    /// Records how far all changes are carried over.
+    mutating func save() throws {
+        compactSnapshots()
+        savedAt = .now
+        let time = try now()
+        let behind = sides.values.map(\.time).min() ?? time
+        counts.lag = max(0, (time.seconds - behind.seconds) * 1_000)
+        counts.delays = delays.percentiles
+        counts.refused = unmirrored.count
+        mirror.events(.progress(counts))
+        let oldest = dirty.oldestTaking ?? .max
+        guard let snapshot = snapshots.first, snapshot.taking < oldest else { return try kernel.renew() }
+        let described: BSONDocument = [
+            "changes": .integer(counts.changes), "carried": .integer(counts.written),
+            "echoes": .integer(counts.echoes), "conflicts": .integer(counts.conflicts),
+            "unmirrored": .integer(counts.refused), "lag": .integer(counts.lag),
+            "delay": [.integer(counts.delays.half), .integer(counts.delays.most)],
+        ]
+        try kernel.renew(
+            setting: PartnerChange.mirrored(to: snapshot.places, times: snapshot.times, counts: described))
+        if let settled = snapshot.times.values.min() {
+            var own = own
+            try own.settle(to: settled, under: kernel)
+            self.own = own
+        }
+    }
+}
+
+extension FeedPlace {
+    /// The time of the place, as far as it tells.
+    var time: ClusterTime? {
+        switch self {
+        case .at(let time): time
+        case .behind(let token): token.time
+        }
+    }
+}
+
+/// How long changes took to be carried over, of the last ones.
+struct Delays {
+    private var samples: [Int] = []
+    private var next = 0
+
+    private static let most = 20_000
+
+    mutating func add(_ time: ChangeTime, at now: Int64) {
+        guard let wall = time.wall else { return }
+        let delay = Int(max(0, now - wall))
+        if samples.count < Self.most {
+            samples.append(delay)
+        } else {
+            samples[next % Self.most] = delay
+            next += 1
+        }
+    }
+
+    var percentiles: (half: Int, most: Int) {
+        guard !samples.isEmpty else { return (0, 0) }
+        let sorted = samples.sorted()
+        return (sorted[sorted.count / 2], sorted[min(sorted.count - 1, sorted.count * 99 / 100)])
+    }
+}

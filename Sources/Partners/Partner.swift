@@ -1,0 +1,76 @@
+package import BSON
+import Backfill
+package import Checking
+package import Jobs
+import LocatedYAML
+import Mongo
+package import ServerSchema
+
+/// A partner job with its steps as the server runs them and its schemas as the checker reads them.
+package struct Partner: Sendable {
+    /// The job as its file states it.
+    package let job: PartnerJob
+    /// The schema of each side, where the job names one.
+    package let schemas: [PartnerSide: CompiledSchema]
+    /// The app's internal ids, where the schemas name it.
+    let appIDs: [String]
+    private let forward: StepTransformation
+    private let reverse: StepTransformation
+
+    /// Fits the job's steps to its schemas and compiles both.
+    /// - Throws: ``JobError`` when a step and a schema do not fit together.
+    package init(
+        _ job: PartnerJob, source: ServerSchema?, target: ServerSchema?, assuming assumptions: CheckOptions
+    ) throws(JobError) {
+        self.job = job
+        var schemas: [PartnerSide: CompiledSchema] = [:]
+        for (side, schema) in [(PartnerSide.source, source), (.target, target)] {
+            guard let schema else { continue }
+            guard let collection = schema[job.namespace(side)] else {
+                throw JobError(
+                    "the schema of the \(side.rawValue) has no collection \(job.namespace(side))",
+                    at: SourceLocation(file: job.path, line: 1, column: 1))
+            }
+            schemas[side] = CompiledSchema(collection, of: schema, options: assumptions)
+        }
+        self.schemas = schemas
+        appIDs = [source?.appID, target?.appID].compactMap(\.self)
+        forward = StepTransformation(try Self.compile(job, job.forward, from: .source, schema: target))
+        reverse = StepTransformation(try Self.compile(job, job.reverse, from: .target, schema: source))
+    }
+
+    /// The steps of one way, whose constants take the types that the other side's schema declares.
+    private static func compile(
+        _ job: PartnerJob, _ steps: [Job.LocatedStep], from side: PartnerSide, schema: ServerSchema?
+    ) throws(JobError) -> CompiledJob {
+        let one = Job(
+            name: job.name, namespace: job.namespace(side), steps: steps, limits: job.limits, path: job.path,
+            text: job.text, collectionLocation: job.targetLocation)
+        let renamed = schema.flatMap { schema -> ServerSchema? in
+            guard let root = schema[job.namespace(side.other)]?.root else { return nil }
+            var collection = CollectionSchema(namespace: job.namespace(side), root: root)
+            collection.dialect = schema.dialect
+            return ServerSchema(dialect: schema.dialect, collections: [collection])
+        }
+        return try CompiledJob(one, active: nil, next: renamed)
+    }
+
+    /// The steps that lead away from a side.
+    func steps(from side: PartnerSide) -> StepTransformation { side == .source ? forward : reverse }
+
+    /// Whether no server has to be asked for what a document becomes.
+    var needsServer: Bool { !forward.isEmpty || !reverse.isEmpty }
+
+    /// The `_id` that a document of a side has on the other; `nil` of one that can have none there.
+    package func twin(of id: BSONValue, on side: PartnerSide) -> BSONValue? {
+        job.id.map { $0.converted(id, from: side) } ?? id
+    }
+
+    /// What a pair is known by: the `_id` of its original.
+    func key(of id: BSONValue, on side: PartnerSide) -> IDKey? {
+        side == .source ? IDKey(id) : twin(of: id, on: .target).map { IDKey($0) }
+    }
+
+    /// The job's name in the state database.
+    var stateName: String { "partner \(job.name)" }
+}

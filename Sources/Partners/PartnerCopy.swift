@@ -1,0 +1,190 @@
+package import BSON
+import Backfill
+import Checking
+import Concurrency
+import Following
+import JobState
+import Jobs
+package import Mongo
+import Scanning
+
+/// What the creation of a partner did.
+package struct PartnerReport: Sendable {
+    /// The partner.
+    package var target: Namespace
+    /// How many documents this run copied.
+    package var copied = 0
+    /// How many earlier runs did.
+    package var copiedBefore = 0
+    /// The originals that came or changed meanwhile and cannot be in the partner.
+    package var refusals = RefusalList()
+    /// Why the run stopped; `nil` when all are copied.
+    package var stopped: String?
+    /// What the reader should know.
+    package var notes: [String] = []
+    /// How long it took, in seconds.
+    package var seconds = 0.0
+}
+
+extension PartnerRunner {
+    /// Makes the partner and copies every original, or goes on with it.
+    /// - Throws: ``BackfillError`` when another runner holds the partner; ``MongoError``. What was copied stays, and the next
+    ///   run goes on from there.
+    package func run(_ plan: PartnerPlan, on pool: ClientPool) throws -> PartnerReport {
+        let started = ContinuousClock.now
+        let kernel = try Kernel.following(
+            partner.stateName, options, limits: job.limits, on: pool, stop: stop, events: events)
+        var copy = PartnerCopy(self, kernel: kernel, ledger: try ledger(on: pool))
+        do {
+            var report = try copy.run(plan)
+            report.notes += copy.kernel.leave().map { [$0] } ?? []
+            report.seconds = started.duration(to: .now).seconds
+            return report
+        } catch {
+            if !error.leavesDoubt { _ = copy.kernel.leave() }
+            throw error
+        }
+    }
+}
+
+/// The copying of the originals, chunk by chunk in the order of their `_id`s.
+struct PartnerCopy: ~Copyable {
+    private let runner: PartnerRunner
+    private let ledger: UnsyncLedger
+    var kernel: Kernel
+    private var report: PartnerReport
+    private var failing = 0
+
+    init(_ runner: PartnerRunner, kernel: consuming Kernel, ledger: UnsyncLedger) {
+        (self.runner, self.ledger) = (runner, ledger)
+        self.kernel = kernel
+        report = PartnerReport(target: runner.job.target)
+    }
+
+    private var job: PartnerJob { runner.job }
+
+    mutating func run(_ plan: PartnerPlan) throws -> PartnerReport {
+        var state = PartnerState(try kernel.retrying { try kernel.store.ranges.document() })
+        try state.check(job)
+        if state.phase == nil {
+            try begin()
+            state = PartnerState(try kernel.retrying { try kernel.store.ranges.document() })
+        }
+        report.copiedBefore = state.copied
+        guard state.phase == .copying else { return report }
+        try create(plan)
+        try copy(after: state.last)
+        if report.stopped == nil {
+            let end = ClusterTime(rawValue: try kernel.retrying { try kernel.client.operationTime() })
+            try kernel.renew(setting: PartnerChange.allCopied(at: end))
+        }
+        return report
+    }
+
+    /// Notes where both collections are before the first document is copied: whatever changes from here on, the mirror
+    /// carries over.
+    private mutating func begin() throws {
+        let now = try kernel.retrying { try kernel.client.operationTime() }
+        var places: [PartnerSide: FeedPlace] = [:]
+        if now > 0 { for side in PartnerSide.allCases { places[side] = .at(ClusterTime(rawValue: now)) } }
+        try kernel.renew(setting: PartnerChange.beginning(job, places: places))
+    }
+
+    /// Makes the collection and its indexes, which may be there of a run that was killed.
+    private func create(_ plan: PartnerPlan) throws {
+        for command in plan.creation {
+            try kernel.retrying {
+                do throws(MongoError) {
+                    try kernel.client.runWriteCommand(
+                        command.appending("writeConcern", ["w": "majority"]), on: job.target.database)
+                } catch {
+                    guard error.code == .namespaceExists else { throw error }
+                }
+            }
+        }
+    }
+
+    private mutating func copy(after last: BSONValue?) throws {
+        var last = last
+        while true {
+            do {
+                return try pass(&last)
+            } catch let error as MongoError where error.isCursorLost && !kernel.stop.isRaised {
+                // The next pass begins behind the last chunk.
+                kernel.events(.retrying(reason: "\(error)", attempt: 1))
+                try kernel.sleep(.milliseconds(500))
+            }
+        }
+    }
+
+    private mutating func pass(_ last: inout BSONValue?) throws {
+        // A cursor, and what runs while it is open, have a client each.
+        let reader = try kernel.pool.client()
+        var options: BSONDocument = [
+            "hint": ["_id": 1], "readConcern": ["level": "majority"], "comment": "shipshape partner init",
+            "batchSize": 1_000,
+        ]
+        if let last { options = options.appending("min", ["_id": last]) }
+        var chunks = DocumentChunks(reader.collection(job.source).find([:], options: options))
+        while let chunk = try chunks.next() {
+            // The bound is the last document itself.
+            let documents = chunk.filter { document in
+                last.map { last in document["_id"].map { !$0.hasSameBytes(as: last) } ?? true } ?? true
+            }
+            guard let newest = documents.last?["_id"] else { continue }
+            if let stop = try kernel.waitForThrottle() {
+                report.stopped = stop.reason
+                return
+            }
+            let made = try prove(documents)
+            guard try hasRoom(for: made) else { return }
+            try insert(made)
+            last = newest
+            report.copied += made.count
+            try kernel.renew(setting: PartnerChange.copied(report.copiedBefore + report.copied, to: newest))
+            FaultInjection.reached(.afterCheckpoint)
+            kernel.events(.chunk(documents: documents.count, modified: made.count))
+        }
+    }
+
+    private mutating func prove(_ documents: [BSONDocument]) throws -> [BSONDocument] {
+        let outcomes = try kernel.retrying {
+            try Translation(
+                partner: runner.partner, side: .source, collection: kernel.client.collection(job.source)
+            ).provenOutcomes(of: documents)
+        }
+        var made: [BSONDocument] = []
+        for outcome in outcomes {
+            switch outcome {
+            case .document(let document): made.append(document)
+            case .refused(let refusal): report.refusals.add(refusal)
+            }
+        }
+        return made
+    }
+
+    /// Whether the limit of unsynced documents has room for a chunk.
+    private mutating func hasRoom(for documents: [BSONDocument]) throws -> Bool {
+        guard let schema = runner.partner.schemas[.target], !schema.isOfValidator else { return true }
+        let more = try documents.count { try schema.check($0.view) == .certain }
+        guard more > 0 else { return true }
+        let entries = try kernel.retrying { try ledger.entries() }
+        let headroom = Headroom(ledger: entries, pending: failing, ceiling: job.limits.ceiling)
+        guard more <= headroom.documents || failing + more <= runner.options.allowUnsync ?? 0 else {
+            report.stopped = "the limit of unsynced documents: \(headroom)"
+            return false
+        }
+        failing += more
+        return true
+    }
+
+    private mutating func insert(_ documents: [BSONDocument]) throws {
+        let writer = PairWriter(namespace: job.target)
+        let refused = try writer.insert(documents, under: &kernel)
+        for (id, code) in refused {
+            let twin = runner.partner.twin(of: id, on: .target) ?? id
+            report.refusals.add(Refusal(id: twin, reason: .server(code)))
+        }
+        report.copied -= refused.count
+    }
+}

@@ -1,0 +1,128 @@
+import BSON
+import Backfill
+import Jobs
+import Mongo
+
+/// What makes a partner of an original: the options of the collection, and its indexes, under the names that fields have
+/// there.
+struct PartnerCreation {
+    let partner: Partner
+    let info: CollectionInfo
+
+    /// The options that go over as they are.
+    private static let carried = ["collation", "validationLevel", "validationAction"]
+
+    /// What an index is on the partner, or why there is none.
+    struct Index {
+        var spec: BSONDocument
+        var isUnique: Bool { spec["unique"] == true }
+        var name: String { spec["name"]?.text ?? "" }
+    }
+
+    /// The command that makes the collection.
+    func command(validator: BSONDocument?) -> BSONDocument {
+        var builder = BSONBuilder()
+        builder.append("create", .string(partner.job.target.collection))
+        for name in Self.carried where validator != nil || name == "collation" {
+            if let value = info.options[name] { builder.append(name, value) }
+        }
+        if let validator { builder.append("validator", .object(validator)) }
+        return builder.finish()
+    }
+
+    /// The secondary indexes, and a clause for each that does not go over.
+    func indexes(on client: borrowing Client) throws -> (indexes: [Index], notes: [String]) {
+        let reply = try client.runReadCommand(
+            ["listIndexes": .string(partner.job.source.collection), "cursor": ["batchSize": 1_000]],
+            on: partner.job.source.database)
+        var (indexes, notes): ([Index], [String]) = ([], [])
+        for spec in reply["cursor"]?.document?["firstBatch"]?.document?.values.compactMap(\.document) ?? [] {
+            guard let key = spec["key"]?.document, key != ["_id": 1], spec["clustered"] != true else { continue }
+            let name = spec["name"]?.text ?? ""
+            let fields = try key.elements().map { (path: $0.name, order: $0.value) }
+            if let gone = fields.map(\.path).first(where: isGone) {
+                notes.append("the index \(name) is not made on the partner, which has no field \"\(gone)\"")
+                continue
+            }
+            if spec["partialFilterExpression"] != nil, fields.contains(where: { renamed($0.path) != $0.path }) {
+                notes.append("the index \(name) is not made on the partner: its fields have other names there")
+                continue
+            }
+            let renamedKey = BSONDocument(fields.map { (renamed($0.path), $0.order) })
+            var copy = try spec.replacing("key", with: .object(renamedKey))
+            if copy["ns"] != nil { copy = try copy.removing("ns") }
+            indexes.append(Index(spec: copy))
+        }
+        return (indexes, notes)
+    }
+
+    /// The fields that a step forward renames.
+    private var renames: [(from: String, to: String)] {
+        partner.job.forward.compactMap { located in
+            (located.step.kind as? RenameStep).flatMap { step in step.source.map { ("\($0)", "\(step.target)") } }
+        }
+    }
+
+    private func renamed(_ path: String) -> String {
+        for rename in renames {
+            if path == rename.from { return rename.to }
+            if path.hasPrefix(rename.from + ".") { return rename.to + path.dropFirst(rename.from.count) }
+        }
+        return path
+    }
+
+    private func isGone(_ path: String) -> Bool {
+        let top = path.split(separator: ".").first.map(String.init) ?? path
+        if partner.job.own.source.contains(top) { return true }
+        return partner.job.forward.contains { located in
+            !(located.step.kind is RenameStep)
+                && located.step.kind.removed.contains { path == "\($0)" || path.hasPrefix("\($0).") }
+        }
+    }
+
+    /// The keys that two of the partner's documents would share, a clause for each unique index that has one.
+    func clashes(_ indexes: [Index], on client: borrowing Client) throws -> (clashes: [String], notes: [String]) {
+        let unique = indexes.filter(\.isUnique)
+        guard !unique.isEmpty else { return ([], []) }
+        guard let stages = partner.steps(from: .source).stages else {
+            return (
+                [],
+                ["whether the partner's unique indexes hold shows only while it is copied, as a step is the client's"]
+            )
+        }
+        var clashes: [String] = []
+        for index in unique {
+            let fields = try index.spec["key"]?.document?.elements().map(\.name) ?? []
+            let key = BSONValue.array(of: fields.map { ["$ifNull": [.string("$\($0)"), .null]] })
+            var filters: [BSONDocument] = []
+            if let partial = index.spec["partialFilterExpression"]?.document { filters.append(partial) }
+            if index.spec["sparse"] == true {
+                filters.append(["$or": .array(of: fields.map { [$0: ["$exists": true]] })])
+            }
+            let unwinding = fields.filter { !$0.contains(".") }.map { field -> BSONDocument in
+                ["$unwind": ["path": .string("$\(field)"), "preserveNullAndEmptyArrays": true]]
+            }
+            var options: BSONDocument = [
+                "allowDiskUse": true, "readConcern": ["level": "majority"], "comment": "shipshape partner proof",
+            ]
+            if let collation = index.spec["collation"] { options = options.appending("collation", collation) }
+            let pipeline: [BSONDocument] =
+                stages + filters.map { ["$match": .object($0)] } + unwinding + [
+                    ["$group": ["_id": ["k": key, "id": "$_id"]]],
+                    [
+                        "$group": [
+                            "_id": "$_id.k", "n": ["$sum": 1], "one": ["$min": "$_id.id"], "two": ["$max": "$_id.id"],
+                        ]
+                    ],
+                    ["$match": ["n": ["$gt": 1]]], ["$limit": 1],
+                ]
+            let found = try client.collection(partner.job.source).aggregate(pipeline, options: options).documents()
+            guard let clash = found.first, let one = clash["one"], let two = clash["two"] else { continue }
+            let ids = try [one, two].map { try BSONDocument([("_id", $0)]).extendedJSON() }
+            clashes.append(
+                "the unique index \(index.name) of the partner would be broken, as by the originals \(ids[0]) and \(ids[1])"
+            )
+        }
+        return (clashes, [])
+    }
+}

@@ -1,0 +1,136 @@
+package import BSON
+package import Jobs
+import LocatedYAML
+package import ServerSchema
+import Yams
+
+/// Two collections that hold the same data in two shapes, as a job file states them.
+package struct PartnerJob: Sendable {
+    /// The job's name: its identity in the state database.
+    package var name: String
+    /// The collection that is there.
+    package var source: Namespace
+    /// Its partner.
+    package var target: Namespace
+    /// What becomes of each `_id`; `nil` keeps it.
+    package var id: IDConversion?
+    /// The schemas of the two sides, as paths relative to the job file.
+    package var schemas: (source: String?, target: String?)
+    /// The steps that make a partner's document of an original's.
+    package var forward: [Job.LocatedStep]
+    /// The steps back.
+    package var reverse: [Job.LocatedStep]
+    /// The fields of the documents themselves that stand on one side alone: they are never copied, and stay as they are
+    /// where a document is written.
+    package var own: (source: [String], target: [String])
+    /// Whether the other side loses all its documents when a side is dropped; else the mirror stops.
+    package var followsDrops: Bool
+    /// How fast.
+    package var limits: Job.Limits
+    /// The file's path, as the user named it.
+    package var path: String
+    /// The file's text: what a started job is bound to.
+    package var text: String
+    /// Where the file names the partner.
+    package var targetLocation: SourceLocation
+
+    /// The collection of a side.
+    package func namespace(_ side: PartnerSide) -> Namespace { side == .source ? source : target }
+
+    /// The fields that stand on that side alone.
+    package func own(_ side: PartnerSide) -> [String] { side == .source ? own.source : own.target }
+}
+
+/// One of the two collections.
+package enum PartnerSide: String, Sendable, CaseIterable {
+    /// The original.
+    case source
+    /// The partner.
+    case target
+
+    /// The other one.
+    package var other: PartnerSide { self == .source ? .target : .source }
+}
+
+extension PartnerJob {
+    private static let keys = [
+        "version", "partner", "source", "target", "id", "schema", "forward", "reverse", "only", "drops",
+        "limits",
+    ]
+
+    /// Reads the job file at `path`.
+    /// - Throws: ``JobError`` with line and column for whatever is not as the format says.
+    package static func read(at path: String) throws(JobError) -> PartnerJob {
+        try parse(try YAMLFile.text(at: path, limit: JobFile.largestSize), path: path)
+    }
+
+    /// Reads a job file's text; `path` is for messages, and what its schema paths are relative to.
+    package static func parse(_ text: String, path: String) throws(JobError) -> PartnerJob {
+        let top = try YAMLFile.root(of: text, path: path).members(of: "a partner job", allowed: keys)
+        if let version = top["version"], version.node.scalar?.string != "1" {
+            throw version.error("\"version\" must be 1: this program knows no other version of the file's format")
+        }
+        let name = try JobFile.name(try top.required("partner"), "partner")
+        let source = try top.required("source").namespace("source")
+        let targetNode = try top.required("target")
+        let target = try targetNode.namespace("target")
+        guard source != target else {
+            throw targetNode.error("\"target\" must be another collection than \"source\"")
+        }
+        let schema = try top["schema"]?.members(of: "\"schema\"", allowed: ["source", "target"])
+        let own = try top["only"]?.members(of: "\"only\"", allowed: ["source", "target"])
+        return PartnerJob(
+            name: name, source: source, target: target,
+            id: try top["id"].map { (node) throws(JobError) in try IDConversion(node) },
+            schemas: (
+                try schema?["source"]?.text(of: "\"source\""), try schema?["target"]?.text(of: "\"target\"")
+            ), forward: try steps(top["forward"], "forward"), reverse: try steps(top["reverse"], "reverse"),
+            own: (try names(own?["source"]), try names(own?["target"])),
+            followsDrops: try choice(top["drops"], "drops", ["stop": false, "follow": true]) ?? false,
+            limits: try Job.Limits.read(top["limits"]), path: path, text: text, targetLocation: targetNode.location)
+    }
+
+    private static func steps(_ node: YAMLNode?, _ key: String) throws(JobError) -> [Job.LocatedStep] {
+        guard let node, !node.isEmptyList else { return [] }
+        var steps: [Job.LocatedStep] = []
+        for entry in try node.elements(of: "\"\(key)\"") {
+            guard steps.count < JobFile.maximumSteps else {
+                throw entry.error("\"\(key)\" has at most \(JobFile.maximumSteps) steps")
+            }
+            let step = try JobSteps.step(entry)
+            if let other = step.step.kind.namespaces.first {
+                throw entry.error(
+                    "a partner's steps look at one document alone, and this one at \(other) too: what changes there would not "
+                        + "be carried over")
+            }
+            if step.step.kind.marker != nil {
+                throw entry.error("\"once\" marks what is done, and a partner's steps run each time a document changes")
+            }
+            steps.append(step)
+        }
+        return steps
+    }
+
+    private static func names(_ node: YAMLNode?) throws(JobError) -> [String] {
+        guard let node else { return [] }
+        var names: [String] = []
+        for entry in try node.elements(of: "\"only\"") {
+            let name = try entry.text(of: "a field of \"only\"")
+            guard name != "_id", !name.contains("."), !name.hasPrefix("$") else {
+                throw entry.error("a field of \"only\" is a field of the document itself, and not its _id")
+            }
+            names.append(name)
+        }
+        return names
+    }
+
+    private static func choice<Value>(
+        _ node: YAMLNode?, _ key: String, _ values: KeyValuePairs<String, Value>
+    ) throws(JobError) -> Value? {
+        guard let node else { return nil }
+        guard let value = values.first(where: { $0.key == node.node.scalar?.string }) else {
+            throw node.error("\"\(key)\" must be \(values.map(\.key).joined(separator: " or "))")
+        }
+        return value.value
+    }
+}

@@ -1,0 +1,108 @@
+import BSON
+import Backfill
+import Checking
+import Concurrency
+import Jobs
+import Mongo
+
+/// Looks at every original before anything is written: whether it comes back as it is, and whether it would sync.
+struct PartnerProof: Sendable {
+    let partner: Partner
+    /// What the server is to hold the partner's documents to; `nil` where the original has none.
+    let validator: BSONDocument?
+    let stop: StopSignal
+
+    /// What was found.
+    struct Result: Sendable {
+        var documents = 0
+        var refusals = RefusalList()
+        var failing = 0
+        var unfit = 0
+
+        static func + (left: Result, right: Result) -> Result {
+            var sum = left
+            sum.documents += right.documents
+            sum.refusals.add(right.refusals)
+            sum.failing += right.failing
+            sum.unfit += right.unfit
+            return sum
+        }
+    }
+
+    /// Looks, on as many connections as the job's concurrency says.
+    /// - Throws: ``MongoError``; ``StopAsked``.
+    func run(on pool: ClientPool, _ retry: RetryPolicy) throws -> Result {
+        let client = try pool.client()
+        let collection = client.collection(partner.job.source)
+        let parts = try retry.run { try CollectionParts(of: collection, for: partner.job.limits.concurrency) }
+        return try parts.reduce(Result(), on: pool, and: collection) { filter, collection in
+            try retry.run { try look(at: filter, of: collection) }
+        } combining: {
+            $0 + $1
+        }
+    }
+
+    private func look(at filter: BSONDocument, of collection: MongoCollection) throws -> Result {
+        var result = Result()
+        var chunks = DocumentChunks(
+            collection.find(
+                filter, options: ["readConcern": ["level": "majority"], "comment": "shipshape partner proof"]))
+        let translation = Translation(partner: partner, side: .source, collection: collection)
+        while let chunk = try chunks.next() {
+            guard !stop.isRaised else { throw StopAsked() }
+            var made: [BSONDocument] = []
+            for outcome in try translation.provenOutcomes(of: chunk) {
+                switch outcome {
+                case .document(let document): made.append(document)
+                case .refused(let refusal): result.refusals.add(refusal)
+                }
+            }
+            result.documents += chunk.count
+            if let schema = partner.schemas[.target] {
+                result.failing += try made.count { try schema.check($0.view) == .certain }
+            }
+            if let validator { result.unfit += try Self.count(made, notFitting: validator, collection) }
+        }
+        return result
+    }
+
+    private static func count(
+        _ documents: [BSONDocument], notFitting validator: BSONDocument, _ collection: MongoCollection
+    ) throws -> Int {
+        guard !documents.isEmpty else { return 0 }
+        // Marked by the server's own match, as no expression holds a whole validator.
+        let reply = try collection.command([
+            "aggregate": 1,
+            "pipeline": [
+                ["$documents": ["$literal": .array(of: documents.map { .object($0) })]],
+                ["$match": ["$nor": [.object(validator)]]], ["$count": "n"],
+            ], "cursor": [:], "comment": "shipshape partner proof",
+        ])
+        return reply["cursor"]?.document?["firstBatch"]?.document?.values.first?.document?["n"]?.integer ?? 0
+    }
+}
+
+/// Documents of a cursor, so many at a time as fit into a command beside what is made of them.
+struct DocumentChunks: ~Copyable {
+    private var cursor: Cursor
+    private var isOver = false
+    private static let most = 500
+    private static let mostBytes = 4 << 20
+
+    init(_ cursor: consuming Cursor) { self.cursor = cursor }
+
+    /// The next ones; `nil` at the end.
+    mutating func next() throws -> [BSONDocument]? {
+        var documents: [BSONDocument] = []
+        var size = 0
+        while !isOver, documents.count < Self.most, size < Self.mostBytes {
+            guard let view = try cursor.next() else {
+                isOver = true
+                break
+            }
+            size += view.end - view.start
+            documents.append(BSONDocument(copying: view))
+        }
+        return documents.isEmpty ? nil : documents
+    }
+}

@@ -1,0 +1,100 @@
+import BSON
+import Backfill
+import Following
+import JobState
+import Jobs
+import Mongo
+
+/// What the state database knows of a partner.
+struct PartnerState {
+    /// How far a partner is.
+    enum Phase: String {
+        /// The originals are being copied.
+        case copying
+        /// All were copied.
+        case copied
+        /// The clients of the original are gone: nothing is carried over any more.
+        case cutOver = "cut-over"
+    }
+
+    /// `nil` before the first copy.
+    var phase: Phase?
+    /// The `_id` of the last original that was copied.
+    var last: BSONValue?
+    /// How many documents were copied.
+    var copied = 0
+    /// Where the mirror goes on.
+    var places: [PartnerSide: FeedPlace] = [:]
+    /// What the last comparison found; `nil` before the first.
+    var verified: BSONDocument?
+    /// The record itself.
+    let record: BSONDocument
+
+    init(_ record: BSONDocument?) {
+        self.record = record ?? [:]
+        phase = self.record["phase"]?.text.flatMap(Phase.init)
+        last = self.record["last"]?.document?["v"]
+        copied = self.record["copied"]?.integer ?? 0
+        verified = self.record["verified"]?.document
+        for side in PartnerSide.allCases {
+            places[side] = self.record["places"]?.document?[side.rawValue]?.document.flatMap { FeedPlace($0) }
+        }
+    }
+
+    /// What a job's text is known by.
+    static func digest(of job: PartnerJob) -> String { SHA256.text(of: Array(job.text.utf8)) }
+
+    /// Refuses a job whose text is not the one that it was begun with.
+    func check(_ job: PartnerJob) throws(BackfillError) {
+        guard phase != nil, record["text"]?.text != Self.digest(of: job) else { return }
+        throw BackfillError(
+            .bindingChanged,
+            "partner \"\(job.name)\" cannot go on: the job file's text changed since it was begun; give the changed job a new "
+                + "name and a new target")
+    }
+}
+
+/// The changes of a partner's record.
+enum PartnerChange {
+    /// The copying begins.
+    static func beginning(_ job: PartnerJob, places: [PartnerSide: FeedPlace]) -> BSONDocument {
+        [
+            "phase": .string(PartnerState.Phase.copying.rawValue), "text": .string(PartnerState.digest(of: job)),
+            "source": .string("\(job.source)"), "target": .string("\(job.target)"), "begun": "$$NOW",
+            "places": Self.places(places), "copied": 0,
+        ]
+    }
+
+    /// A chunk was copied.
+    static func copied(_ count: Int, to last: BSONValue) -> BSONDocument {
+        ["last": ["$literal": ["v": last]], "copied": .integer(count)]
+    }
+
+    /// All were copied.
+    ///
+    /// The partner is followed from its end on: what is told of it before is the copying itself, of states that the
+    /// original may have left meanwhile. The original is followed from before the first copy.
+    static func allCopied(at time: ClusterTime) -> BSONDocument {
+        let changes: BSONDocument = ["phase": .string(PartnerState.Phase.copied.rawValue), "last": "$$REMOVE"]
+        guard time.rawValue > 0 else { return changes }
+        let place = FeedPlace.at(time).document
+        return changes.appending("places.\(PartnerSide.target.rawValue)", ["$literal": .object(place)])
+    }
+
+    /// The mirror is there.
+    static func mirrored(to places: [PartnerSide: FeedPlace], times: [PartnerSide: ClusterTime], counts: BSONDocument)
+        -> BSONDocument
+    {
+        [
+            "places": Self.places(places),
+            "mirror": ["$mergeObjects": [["$literal": .object(counts)], ["at": "$$NOW"]]],
+            "times": [
+                "$literal": .object(BSONDocument(times.map { ($0.key.rawValue, .timestamp($0.value.rawValue)) }))
+            ],
+        ]
+    }
+
+    private static func places(_ places: [PartnerSide: FeedPlace]) -> BSONValue {
+        ["$literal": .object(BSONDocument(places.map { ($0.key.rawValue, .object($0.value.document)) }))]
+    }
+}

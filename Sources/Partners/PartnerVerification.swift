@@ -1,0 +1,318 @@
+package import BSON
+import Backfill
+package import Concurrency
+import Following
+import JobState
+import Jobs
+package import Mongo
+
+/// A pair whose documents are not each other's.
+package struct PairDifference: Hashable, Sendable {
+    /// What is not as it should be.
+    package enum Kind: Hashable, Sendable {
+        /// The original has no partner.
+        case missingInTarget
+        /// The partner's document has no original.
+        case missingInSource
+        /// Both are there, and these fields of the partner's are not what the original's make them.
+        case differing([String])
+        /// The document of that side cannot be on the other.
+        case refused(PartnerSide, Refusal.Reason)
+
+        /// The side from which it is seen.
+        package var side: PartnerSide {
+            switch self {
+            case .missingInTarget, .differing: .source
+            case .missingInSource: .target
+            case .refused(let side, _): side
+            }
+        }
+    }
+
+    /// The original's `_id`; the partner's where that has no form there.
+    package var id: BSONValue
+    /// What is not as it should be.
+    package var kind: Kind
+}
+
+/// What a comparison of the two sides found.
+package struct PartnerComparison: Sendable {
+    /// The job's name.
+    package var name: String
+    /// The two collections.
+    package var source: Namespace
+    /// The partner.
+    package var target: Namespace
+    /// The originals that were compared.
+    package var originals = 0
+    /// The partner's documents that were compared.
+    package var partners = 0
+    /// The differences, as many as are kept.
+    package var differences: [PairDifference] = []
+    /// All of them.
+    package var count = 0
+    /// The pairs that were looked at again, as they changed meanwhile or differed at first.
+    package var rechecked = 0
+    /// The moment of that last look; `nil` where the server cannot read at one.
+    package var time: ClusterTime?
+    /// How long it took, in seconds.
+    package var seconds = 0.0
+}
+
+/// Compares the two sides of a partner under the transformation; nothing is written.
+///
+/// Every document of both sides is read once. What differs then, or changed meanwhile, is looked at again at one moment,
+/// and again for a while: a mirror at work has some changes under way at any moment.
+package struct PartnerVerification: Sendable {
+    let partner: Partner
+    let retryLimit: Duration
+    /// How long pairs that differ are looked at again.
+    let settling: Duration
+    let stop: StopSignal
+    let progress: @Sendable (Int) -> Void
+
+    /// Joins the parts.
+    /// - Parameter progress: told how many more documents were compared.
+    package init(
+        _ partner: Partner, settling: Duration, retryLimit: Duration = .seconds(60), stop: StopSignal,
+        progress: @Sendable @escaping (Int) -> Void
+    ) {
+        (self.partner, self.settling, self.retryLimit, self.stop) = (partner, settling, retryLimit, stop)
+        self.progress = progress
+    }
+
+    /// The most differences that a comparison keeps, and the most pairs that are looked at again.
+    private static let mostKept = 1_000
+    private static let mostRechecked = 200_000
+
+    private struct Part: Sendable {
+        var documents = 0
+        var open: [Pair] = []
+
+        static func + (left: Part, right: Part) -> Part {
+            Part(documents: left.documents + right.documents, open: left.open + right.open)
+        }
+    }
+
+    /// A pair by the `_id` of one side.
+    private struct Pair: Hashable {
+        var id: IDKey
+        var side: PartnerSide
+    }
+
+    private var retry: RetryPolicy { RetryPolicy(limit: retryLimit, stop: stop, events: { _ in }) }
+
+    /// Compares.
+    /// - Throws: ``MongoError``; ``StopAsked``.
+    package func run(on pool: ClientPool) throws -> PartnerComparison {
+        let started = ContinuousClock.now
+        var comparison = PartnerComparison(
+            name: partner.job.name, source: partner.job.source, target: partner.job.target)
+        let client = try pool.client()
+        let start = try retry.run { try client.operationTime() }
+        let news = Semaphore()
+        let feeds = PartnerSide.allCases.filter { _ in start > 0 }.map { side in
+            (
+                side,
+                ChangeFeed(
+                    partner.job.namespace(side), from: .at(ClusterTime(rawValue: start)), on: pool, news: news,
+                    patience: retryLimit)
+            )
+        }
+        defer { for (_, feed) in feeds { feed.close() } }
+        var open: Set<Pair> = []
+        for side in PartnerSide.allCases {
+            let collection = client.collection(partner.job.namespace(side))
+            let parts = try retry.run { try CollectionParts(of: collection, for: partner.job.limits.concurrency) }
+            let part = try parts.reduce(Part(), on: pool, and: collection) { filter, collection in
+                try retry.run { try look(at: filter, on: side, of: collection) }
+            } combining: {
+                $0 + $1
+            }
+            if side == .source { comparison.originals = part.documents } else { comparison.partners = part.documents }
+            open.formUnion(part.open)
+        }
+        let end = ClusterTime(rawValue: try retry.run { try client.operationTime() })
+        for (side, feed) in feeds {
+            var time = ClusterTime(rawValue: 0)
+            while time < end {
+                guard !stop.isRaised else { throw StopAsked() }
+                guard let batch = try changes(of: feed) else {
+                    _ = news.wait(milliseconds: 100)
+                    continue
+                }
+                open.formUnion(batch.ids.map { Pair(id: IDKey($0), side: side) })
+                time = batch.time
+            }
+        }
+        try settle(Array(open.prefix(Self.mostRechecked)), client, &comparison)
+        comparison.count += max(0, open.count - Self.mostRechecked)
+        comparison.seconds = started.duration(to: .now).seconds
+        return comparison
+    }
+
+    private func changes(of feed: ChangeFeed) throws -> ChangeFeed.Batch? {
+        do throws(ChangeFeed.End) {
+            return try feed.take()
+        } catch {
+            if case .failed(let error) = error { throw error }
+            throw BackfillError(
+                .unknownCollection, "\(feed.namespace) was dropped or renamed while it was compared: verify again")
+        }
+    }
+
+    // MARK: the first look
+
+    private func look(at filter: BSONDocument, on side: PartnerSide, of collection: MongoCollection) throws -> Part {
+        var part = Part()
+        let options: BSONDocument = ["readConcern": ["level": "majority"], "comment": "shipshape partner verify"]
+        var chunks = DocumentChunks(collection.find(filter, options: options))
+        while let chunk = try chunks.next() {
+            guard !stop.isRaised else { throw StopAsked() }
+            let differing = try compare(chunk, on: side, collection, options)
+            part.documents += chunk.count
+            part.open += differing.map { Pair(id: IDKey($0.0), side: side) }
+            progress(chunk.count)
+        }
+        return part
+    }
+
+    /// What is not as it should be of documents of a side, by their `_id`s there.
+    ///
+    /// An original is compared whole; of the partner's documents only whether each has an original, as the others are
+    /// compared with theirs.
+    private func compare(
+        _ documents: [BSONDocument], on side: PartnerSide, _ collection: MongoCollection, _ options: BSONDocument
+    ) throws -> [(BSONValue, PairDifference.Kind)] {
+        var differences: [(BSONValue, PairDifference.Kind)] = []
+        let translation = Translation(partner: partner, side: side, collection: collection)
+        let ids = documents.map { $0["_id"] ?? .undefined }
+        let twins = ids.map { partner.twin(of: $0, on: side) }
+        let other = collection.sibling(partner.job.namespace(side.other))
+        let present = try Self.read(twins.compactMap(\.self), of: other, options, whole: side == .source)
+        guard side == .source else {
+            for (id, twin) in zip(ids, twins) where twin.flatMap({ present[IDKey($0)] }) == nil {
+                differences.append((id, twin == nil ? .refused(.target, .id) : .missingInSource))
+            }
+            return differences
+        }
+        for (id, outcome) in zip(ids, try translation.outcomes(of: documents)) {
+            switch outcome {
+            case .refused(let refusal): differences.append((id, .refused(.source, refusal.reason)))
+            case .document(let made):
+                guard let there = present[IDKey(made["_id"] ?? .undefined)] else {
+                    differences.append((id, .missingInTarget))
+                    continue
+                }
+                let fields = try translation.beside(made, there).differing(from: there)
+                if !fields.isEmpty { differences.append((id, .differing(fields))) }
+            }
+        }
+        return differences
+    }
+
+    private static func read(
+        _ ids: [BSONValue], of collection: MongoCollection, _ options: BSONDocument, whole isWhole: Bool
+    ) throws -> [IDKey: BSONDocument] {
+        guard !ids.isEmpty else { return [:] }
+        let options = isWhole ? options : options.appending("projection", ["_id": 1])
+        let found = try collection.find(["_id": ["$in": .array(of: ids)]], options: options).documents()
+        return Dictionary(found.map { (IDKey($0["_id"] ?? .undefined), $0) }) { first, _ in first }
+    }
+
+    // MARK: the looks after it
+
+    /// Looks at pairs again, until they agree or the time for that is over.
+    private func settle(
+        _ pairs: [Pair], _ client: borrowing Client, _ comparison: inout PartnerComparison
+    ) throws {
+        comparison.rechecked = pairs.count
+        var open = pairs
+        let end = ContinuousClock.now + settling
+        var differences: [PairDifference] = []
+        repeat {
+            guard !stop.isRaised else { throw StopAsked() }
+            let looked = try retry.run { try look(again: open, client) }
+            (differences, comparison.time) = (looked.differences, looked.time)
+            open = looked.open
+            if !open.isEmpty, .now < end { PosixThread.sleep(.milliseconds(500), unless: { stop.isRaised }) }
+        } while !open.isEmpty && .now < end
+        comparison.count += differences.count
+        comparison.differences = Array(differences.prefix(Self.mostKept))
+    }
+
+    private func look(
+        again pairs: [Pair], _ client: borrowing Client
+    ) throws -> (differences: [PairDifference], open: [Pair], time: ClusterTime?) {
+        let session = try client.startSession(isSnapshot: true)
+        // The session's first read fixes the moment of all.
+        let source = client.collection(partner.job.source)
+        var time: ClusterTime?
+        var options: BSONDocument
+        do throws(MongoError) {
+            let reply = try client.runReadCommand(
+                [
+                    "find": .string(partner.job.source.collection), "filter": ["_id": .null], "limit": 1,
+                    "projection": ["_id": 1],
+                ], on: partner.job.source.database, options: try session.options(adding: Self.snapshot))
+            if case .timestamp(let stamp)? = reply["cursor"]?.document?["atClusterTime"] {
+                time = ClusterTime(rawValue: stamp)
+            }
+            options = try session.options(adding: Self.snapshot)
+        } catch {
+            guard !error.isCursorLost else { throw error }
+            options = ["readConcern": ["level": "majority"], "comment": "shipshape partner verify"]
+        }
+        var (differences, open): ([PairDifference], [Pair]) = ([], [])
+        for start in stride(from: 0, to: pairs.count, by: 500) {
+            let part = pairs[start..<min(start + 500, pairs.count)]
+            for side in PartnerSide.allCases {
+                let ids = part.filter { $0.side == side }.map(\.id.value)
+                let documents = try Self.read(
+                    ids, of: source.sibling(partner.job.namespace(side)), options, whole: true)
+                // The changes of the partner's side may be of documents that have an original, too.
+                let found = try compareWhole(Array(documents.values), on: side, source, options)
+                let gone = ids.filter { documents[IDKey($0)] == nil }
+                let left = try compareGone(gone, on: side, source, options)
+                for (id, kind) in found + left {
+                    let known = partner.key(of: id, on: side)?.value ?? id
+                    let difference = PairDifference(id: known, kind: kind)
+                    if !differences.contains(difference) { differences.append(difference) }
+                    open.append(Pair(id: IDKey(id), side: side))
+                }
+            }
+        }
+        return (differences, open, time)
+    }
+
+    /// Compares documents of a side, of the partner's those with an original by way of it.
+    private func compareWhole(
+        _ documents: [BSONDocument], on side: PartnerSide, _ source: MongoCollection, _ options: BSONDocument
+    ) throws -> [(BSONValue, PairDifference.Kind)] {
+        let collection = source.sibling(partner.job.namespace(side))
+        let found = try compare(documents, on: side, collection, options)
+        guard side == .target else { return found }
+        let orphans = Set(found.map { IDKey($0.0) })
+        let others = documents.compactMap { $0["_id"] }.filter { !orphans.contains(IDKey($0)) }
+        let originals = try Self.read(
+            others.compactMap { partner.twin(of: $0, on: .target) }, of: source, options, whole: true)
+        let differing = try compare(Array(originals.values), on: .source, source, options)
+        return found + differing.compactMap { id, kind in partner.twin(of: id, on: .source).map { ($0, kind) } }
+    }
+
+    /// What is left of documents that are gone on a side.
+    private func compareGone(
+        _ ids: [BSONValue], on side: PartnerSide, _ source: MongoCollection, _ options: BSONDocument
+    ) throws -> [(BSONValue, PairDifference.Kind)] {
+        let twins = ids.compactMap { id in partner.twin(of: id, on: side).map { (id, $0) } }
+        let left = try Self.read(
+            twins.map(\.1), of: source.sibling(partner.job.namespace(side.other)), options, whole: false)
+        return twins.filter { left[IDKey($0.1)] != nil }.map {
+            ($0.0, side == .source ? .missingInSource : .missingInTarget)
+        }
+    }
+
+    private static var snapshot: BSONDocument {
+        ["readConcern": ["level": "snapshot"], "comment": "shipshape partner verify"]
+    }
+}

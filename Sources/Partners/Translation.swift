@@ -1,0 +1,118 @@
+package import BSON
+import Backfill
+package import Jobs
+import Mongo
+
+/// Makes the documents of one side of those of the other.
+struct Translation {
+    let partner: Partner
+    /// The side that the documents come from.
+    let side: PartnerSide
+    /// Through which the server is asked for what the steps make.
+    let collection: MongoCollection
+
+    /// What a document is on the other side.
+    enum Outcome {
+        /// The document there, with its `_id` there.
+        case document(BSONDocument)
+        /// It cannot be there, or would not come back as it is.
+        case refused(Refusal)
+    }
+
+    /// The outcome of each of these documents, in their order; nothing is said of the way back.
+    func outcomes(of documents: [BSONDocument]) throws -> [Outcome] {
+        let stripped = try documents.map { try $0.without(partner.job.own(side)) }
+        let made = try partner.steps(from: side).outcomes(of: stripped, by: collection)
+        return try zip(documents, made).map { before, after in
+            guard let id = before["_id"], let twin = partner.twin(of: id, on: side) else {
+                return .refused(.init(id: before["_id"] ?? .undefined, reason: .id))
+            }
+            if let trouble = after.trouble { return .refused(.init(id: id, reason: .step(trouble))) }
+            return .document(try after.document.replacing("_id", with: twin))
+        }
+    }
+
+    /// The same, and each came back as it is.
+    func provenOutcomes(of documents: [BSONDocument]) throws -> [Outcome] {
+        var outcomes = try outcomes(of: documents)
+        let made = outcomes.indices.compactMap { index -> (Int, BSONDocument)? in
+            if case .document(let document) = outcomes[index] { (index, document) } else { nil }
+        }
+        let back = Translation(partner: partner, side: side.other, collection: collection)
+        for ((index, _), outcome) in zip(made, try back.outcomes(of: made.map(\.1))) {
+            let before = try documents[index].without(partner.job.own(side))
+            let id = before["_id"] ?? .undefined
+            switch outcome {
+            case .refused(let refusal): outcomes[index] = .refused(.init(id: id, reason: refusal.reason))
+            case .document(let returned):
+                let fields = try before.differing(from: returned.without(partner.job.own(side)))
+                if !fields.isEmpty { outcomes[index] = .refused(.init(id: id, reason: .lossy(fields))) }
+            }
+        }
+        return outcomes
+    }
+
+    /// What a document that was made for the other side becomes beside the one that is there: its own fields stay.
+    func beside(_ made: BSONDocument, _ present: BSONDocument?) throws -> BSONDocument {
+        let own = partner.job.own(side.other)
+        guard let present, !own.isEmpty else { return made }
+        var builder = BSONBuilder(continuing: try made.without(own))
+        for name in own { if let value = present[name] { builder.append(name, value) } }
+        return builder.finish()
+    }
+}
+
+/// A document that cannot be on the other side.
+package struct Refusal: Hashable, Sendable {
+    /// Its `_id`.
+    package var id: BSONValue
+    /// Why.
+    package var reason: Reason
+
+    /// Why a document cannot be on the other side.
+    package enum Reason: Hashable, Sendable {
+        /// Its `_id` has no form there, or another one than the one that comes back.
+        case id
+        /// A step is about it and cannot do what it says.
+        case step(CompiledStep.Reason)
+        /// These fields would come back otherwise.
+        case lossy([String])
+        /// The server refuses it, with that code.
+        case server(Int)
+    }
+}
+
+extension Refusal.Reason: CustomStringConvertible {
+    /// A clause.
+    package var description: String {
+        switch self {
+        case .id: "its _id has no form on the other side that leads back to it"
+        case .step(let reason): reason.rawValue
+        case .lossy(let fields): "would not come back as it is: \(fields.joined(separator: ", "))"
+        case .server(let code): "the server refuses it (code \(code))"
+        }
+    }
+}
+
+extension BSONDocument {
+    /// The document without some fields of its own.
+    func without(_ names: [String]) throws(BSONError) -> BSONDocument {
+        var document = self
+        for name in names where document[name] != nil { document = try document.removing(name) }
+        return document
+    }
+
+    /// The names of the fields, save the `_id`, that are there and not in the other, or otherwise.
+    func differing(from other: BSONDocument) throws(BSONError) -> [String] {
+        let (left, right) = (try removing("_id"), try other.removing("_id"))
+        if left.hasSameFields(as: right) { return [] }
+        var names: [String] = []
+        for name in try left.elements().map(\.name) + right.elements().map(\.name) where !names.contains(name) {
+            let values = [left[name], right[name]].map { value in value.map { BSONDocument([("", $0)]) } }
+            if let one = values[0], let two = values[1], one.hasSameFields(as: two) { continue }
+            names.append(name)
+        }
+        // A name that stands twice.
+        return names.isEmpty ? ["(root)"] : names
+    }
+}

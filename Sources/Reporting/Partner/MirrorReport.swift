@@ -1,0 +1,68 @@
+package import BSON
+package import Partners
+
+/// What is said of a mirror, for a person and for machines.
+package enum MirrorReport {
+    /// Lines for a person.
+    package static func text(_ outcome: MirrorOutcome, of name: String) -> String {
+        let counts = outcome.counts
+        var lines = [
+            "partner \(name): \(counts.written.documents) carried over, of \(counts.changes.counted("change"))",
+            "  \((counts.carried[.source] ?? 0).grouped) to the partner, \((counts.carried[.target] ?? 0).grouped) to the "
+                + "original; \(counts.echoes.grouped) changes were the mirror's own",
+        ]
+        if counts.delays != (0, 0) {
+            lines.append(
+                "  half of the changes took up to \(counts.delays.half) ms, 99% up to \(counts.delays.most) ms")
+        }
+        if counts.conflicts > 0 {
+            lines.append("  \(counts.conflicts.counted("pair")) had changed on both sides: the later change won")
+        }
+        if counts.refused > 0 {
+            lines.append("  \(counts.refused.documents) cannot be on the other side: partner status lists them")
+        }
+        if !outcome.isCaughtUp { lines.append("  stopped before all was carried over: the next run goes on there") }
+        return lines.joined(separator: "\n")
+    }
+
+    /// One JSON object, whose keys always stand in the same order.
+    package static func json(_ outcome: MirrorOutcome, of name: String) -> String {
+        let counts = outcome.counts
+        return ReportValue.object(
+            PartnerJSON.head("partner mirror") + [
+                ("partner", .string(name)), ("changes", .integer(counts.changes)),
+                ("to_target", .integer(counts.carried[.source] ?? 0)),
+                ("to_source", .integer(counts.carried[.target] ?? 0)), ("echoes", .integer(counts.echoes)),
+                ("echoes_written", .integer(counts.echoesWritten)), ("conflicts", .integer(counts.conflicts)),
+                ("refused", .integer(counts.refused)), ("lag_ms", .integer(counts.lag)),
+                ("delay_p50_ms", .integer(counts.delays.half)), ("delay_p99_ms", .integer(counts.delays.most)),
+                ("caught_up", .bool(outcome.isCaughtUp)),
+            ]
+        ).text() + "\n"
+    }
+
+    /// A pair of which both sides changed, in a line.
+    package static func conflict(_ id: BSONValue, _ winner: PartnerSide, _ ids: IDDisplay) -> String {
+        "both sides of _id \(ids.text(id) ?? "(hidden)") changed: the \(winner == .source ? "original" : "partner")'s change "
+            + "was later, and wins"
+    }
+
+    /// A document that cannot be on the other side, in a line.
+    package static func refusal(_ refusal: Refusal, _ side: PartnerSide, _ ids: IDDisplay) -> String {
+        "_id \(ids.text(refusal.id) ?? "(hidden)") of the \(side == .source ? "original" : "partner") is left alone: "
+            + "\(refusal.reason)"
+    }
+
+    /// What a Prometheus textfile collector reads.
+    package static func metrics(_ counts: MirrorCounts, of name: String) -> String {
+        let values: [(String, String, Int)] = [
+            ("carried_documents", "counter", counts.written), ("changes", "counter", counts.changes),
+            ("conflicts", "counter", counts.conflicts), ("refused_documents", "gauge", counts.refused),
+            ("lag_milliseconds", "gauge", counts.lag), ("delay_p50_milliseconds", "gauge", counts.delays.half),
+            ("delay_p99_milliseconds", "gauge", counts.delays.most),
+        ]
+        return values.map { metric, kind, value in
+            "# TYPE shipshape_mirror_\(metric) \(kind)\nshipshape_mirror_\(metric){partner=\"\(name)\"} \(value)\n"
+        }.joined()
+    }
+}

@@ -1,0 +1,220 @@
+internal import ArgumentParser
+internal import Backfill
+internal import Checking
+internal import Concurrency
+internal import Foundation
+internal import JobState
+internal import Partners
+internal import Reporting
+internal import Scanning
+internal import ServerSchema
+internal import SystemPackage
+
+/// `shipshape partner …`.
+struct PartnerCommand: AsyncParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "partner",
+        abstract: "Serves a breaking change by a second collection, kept equal to the first.",
+        discussion: """
+            A partner collection holds the same data in the shape of the next schema, so that old and new clients work side \
+            by side. A job file says how each document of one becomes one of the other, and back.
+            """,
+        subcommands: [PartnerInitCommand.self, PartnerMirrorCommand.self, PartnerVerifyCommand.self])
+}
+
+/// What every command about a partner takes.
+struct PartnerArguments: ParsableArguments {
+    @Argument(help: "The partner job file.")
+    var job: String
+
+    @OptionGroup(title: "The App") var app: AppFlags
+    @OptionGroup(title: "State") var state: StateFlags
+    @OptionGroup(title: "Connection") var connection: ConnectionFlags
+
+    /// Reads the job and the schemas that it names.
+    func read() throws -> Partner {
+        let job = try PartnerJob.read(at: job)
+        func schema(_ path: String?, _ side: PartnerSide) throws -> ServerSchema? {
+            guard let path else { return nil }
+            let place = FilePath(job.path).removingLastComponent().pushing(FilePath(path)).string
+            let isFolder = (try? FilePath(place).stat().type) == .directory
+            return try ServerSchema.read(at: place, named: path, namespace: isFolder ? nil : job.namespace(side))
+        }
+        return try Partner(
+            job, source: schema(job.schemas.source, .source), target: schema(job.schemas.target, .target),
+            assuming: app.assumptions)
+    }
+
+    /// The files that it reads.
+    var files: [String?] { [job] + connection.files }
+}
+
+/// How long a lease lasts, and how long is waited for one.
+struct LeaseFlags: ParsableArguments {
+    @Option(
+        help: ArgumentHelp("How long the partner stays this runner's after each sign of life.", valueName: "duration"))
+    var leaseTtl = DurationArgument(.seconds(30))
+
+    @Option(
+        help: ArgumentHelp("How long to wait for a partner that another, living runner holds.", valueName: "duration"))
+    var leaseWait = DurationArgument(.seconds(0))
+
+    func validate() throws {
+        guard (.seconds(1)...(.seconds(3_600))).contains(leaseTtl.duration) else {
+            throw ValidationError(
+                "--lease-ttl must be from 1s to 1h: a runner that dies holds the partner for that long")
+        }
+    }
+
+    /// The options that the flags make.
+    func options(_ state: StateFlags) -> RunOptions {
+        var options = RunOptions()
+        options.stateDatabase = state.stateDatabase
+        options.lease = LeaseTerms(duration: leaseTtl.duration)
+        options.leaseWait = leaseWait.duration
+        return options
+    }
+}
+
+/// `shipshape partner init JOB`.
+struct PartnerInitCommand: AsyncParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "init",
+        abstract: "Makes the partner: copies every document in its new shape, with indexes, collation and validator.",
+        discussion: """
+            Before anything is written, every document is carried over and back: what would not come back as it is, and what \
+            would break a unique index, is listed, and nothing is written then (exit code 1). The copying runs in chunks, \
+            each checkpointed, and goes on where it was stopped or killed. What changes meanwhile the mirror carries over.
+            """)
+
+    @OptionGroup var arguments: PartnerArguments
+
+    @Flag(name: .shortAndLong, help: "Run without asking.")
+    var yes = false
+
+    @Flag(help: "Only look: show what would be done and what stands against it, and write nothing.")
+    var dryRun = false
+
+    @Option(help: ArgumentHelp("Accept so many documents that do not sync in the partner.", valueName: "count"))
+    var allowUnsync: Int?
+
+    @Option(help: ArgumentHelp("Stop between two chunks after this time, with exit code 75.", valueName: "duration"))
+    var maxRuntime: DurationArgument?
+
+    @OptionGroup(title: "The Run") var lease: LeaseFlags
+    @OptionGroup(title: "Ledger") var ledger: LedgerFlags
+    @OptionGroup(title: "Privacy") var privacy: PrivacyFlags
+    @OptionGroup(title: "Output") var output: OutputFlags
+
+    func run() async throws {
+        try output.prepare(reading: arguments.files)
+        let partner = try arguments.read()
+        let pool = try arguments.connection.pool(readsFromPrimary: true)
+        var options = lease.options(arguments.state)
+        options.maxRuntime = maxRuntime?.duration
+        options.allowUnsync = allowUnsync
+        options.ledger = ledger.location
+        options.apps = ledger.apps(of: [])
+        let interruption = Interruption()
+        let signals = interruption.listen()
+        defer { signals.cancel() }
+        let quiet = output.quiet
+        let planner = PartnerRunner(partner, options: options, stop: interruption.stop, events: { _ in })
+        let plan = try await onOwnedThread(name: "plan") { () throws in try planner.plan(on: pool) }
+        if plan.isRefused || dryRun {
+            try show(plan, nil)
+            guard plan.isRefused else { return }
+            if !quiet { Console.error("shipshape: nothing was written: change the steps, or the documents") }
+            throw ExitStatus.findings
+        }
+        try planner.checkHarm(of: plan)
+        if !plan.isDone { try confirm(plan) }
+        interruption.beginWork()
+        let progress = ProgressLine(
+            partner.job.name, total: max(0, plan.documents - (plan.copiedBefore ?? 0)), isShown: output.showsProgress)
+        defer { progress.finish() }
+        let runner = PartnerRunner(partner, options: options, stop: interruption.stop) { event in
+            event.show(on: progress, quiet: quiet)
+        }
+        let report = try await onOwnedThread(name: "partner") { () throws in try runner.run(plan, on: pool) }
+        progress.finish()
+        try show(plan, report)
+        if report.stopped != nil { throw ExitStatus.stopped }
+        if report.refusals.count > 0 { throw ExitStatus.findings }
+    }
+
+    private func confirm(_ plan: PartnerPlan) throws {
+        if !(yes && output.quiet) { Console.error(PartnerText.render(plan, ids: privacy.display)) }
+        guard !yes else { return }
+        try Console.confirm(
+            "Make \(plan.target)?", orElse: "nothing was written", offTerminal: "partner init needs --yes")
+    }
+
+    private func show(_ plan: PartnerPlan, _ report: PartnerReport?) throws {
+        let ids = privacy.display
+        try output.show { form, _ in
+            switch form {
+            case .text: report.map { PartnerText.render($0, ids: ids) } ?? PartnerText.render(plan, ids: ids)
+            case .json: PartnerJSON.render(plan, report, ids: ids)
+            }
+        }
+    }
+}
+
+/// `shipshape partner verify JOB`.
+struct PartnerVerifyCommand: AsyncParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "verify",
+        abstract: "Compares both sides, document by document, and lists every difference with its direction.",
+        discussion: """
+            Reads every document of both sides. What differs, or changed meanwhile, is looked at again at one moment, which \
+            the report states, for as long as --settle says: a mirror at work has some changes under way at any moment. \
+            Ends with 1 on differences. The result is kept in the state database, where status and cutover read it.
+            """)
+
+    @OptionGroup var arguments: PartnerArguments
+
+    @Option(help: ArgumentHelp("How long pairs that differ are looked at again.", valueName: "duration"))
+    var settle = DurationArgument(.seconds(5))
+
+    @OptionGroup(title: "Privacy") var privacy: PrivacyFlags
+    @OptionGroup(title: "Output") var output: OutputFlags
+
+    func run() async throws {
+        try output.prepare(reading: arguments.files)
+        let partner = try arguments.read()
+        let pool = try arguments.connection.pool()
+        let stop = StopSignal()
+        let signals = TerminationSignals { stop.raise() }
+        defer { signals.cancel() }
+        let progress = ProgressLine("verify", total: nil, isShown: output.showsProgress)
+        defer { progress.finish() }
+        let verification = PartnerVerification(partner, settling: settle.duration, stop: stop) { progress.add($0) }
+        let comparison: PartnerComparison
+        do {
+            comparison = try await onOwnedThread(name: "verify") { () throws in try verification.run(on: pool) }
+        } catch is StopAsked {
+            progress.finish()
+            Console.error("shipshape: stopped by a signal; nothing was written, so the next run starts over")
+            throw ExitStatus.stopped
+        }
+        progress.finish()
+        try await keep(comparison, partner)
+        let ids = privacy.display
+        try output.show { form, _ in
+            switch form {
+            case .text: PartnerText.render(comparison, ids: ids)
+            case .json: PartnerJSON.render(comparison, ids: ids)
+            }
+        }
+        if comparison.count > 0 { throw ExitStatus.findings }
+    }
+
+    /// Who may only read still learns what differs.
+    private func keep(_ comparison: PartnerComparison, _ partner: Partner) async throws {
+        let pool = try arguments.connection.pool(readsFromPrimary: true)
+        let registry = PartnerRegistry(arguments.state.stateDatabase, on: pool)
+        let note = try await onOwnedThread(name: "verify") { () throws in try registry.keep(comparison, of: partner) }
+        if let note, !output.quiet { Console.error("shipshape: \(note)") }
+    }
+}

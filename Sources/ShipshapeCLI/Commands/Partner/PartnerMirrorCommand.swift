@@ -1,0 +1,111 @@
+internal import ArgumentParser
+internal import Backfill
+internal import Concurrency
+internal import Partners
+internal import Reporting
+internal import Synchronization
+
+/// `shipshape partner mirror JOB`.
+struct PartnerMirrorCommand: AsyncParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "mirror",
+        abstract: "Keeps both sides equal while clients of both write.",
+        discussion: """
+            Follows the change streams of both sides from before the first document was copied, and carries each change \
+            over. Where both documents of a pair changed before one could be carried over, the later change wins, and the \
+            pair is named. A document that cannot be on the other side, or would not come back as it is, is named and left \
+            alone. It goes on where it was stopped or killed.
+
+            Runs until SIGINT or SIGTERM, and ends with 0 then; with --once when all that had happened when it began is \
+            carried over.
+            """)
+
+    @OptionGroup var arguments: PartnerArguments
+
+    @Flag(name: [.customLong("once"), .customLong("until-caught-up")], help: "End once all is carried over.")
+    var once = false
+
+    @Flag(
+        help: ArgumentHelp(
+            "Look at every pair first, as if nothing was known of it: where the oplog no longer tells what changed.",
+            discussion:
+                "What one side lacks is made there, and where both differ the original wins: nothing is deleted."))
+    var rescan = false
+
+    @Option(help: ArgumentHelp("Keep a Prometheus textfile with the counts and the lag.", valueName: "file"))
+    var metrics: String?
+
+    @OptionGroup(title: "The Run") var lease: LeaseFlags
+    @OptionGroup(title: "Privacy") var privacy: PrivacyFlags
+    @OptionGroup(title: "Output") var output: OutputFlags
+
+    func run() async throws {
+        try output.prepare(reading: arguments.files, writing: [metrics])
+        let partner = try arguments.read()
+        let pool = try arguments.connection.pool(readsFromPrimary: true)
+        let interruption = Interruption()
+        let signals = interruption.listen()
+        defer { signals.cancel() }
+        let showing = MirrorShowing(
+            name: partner.job.name, metrics: metrics, isQuiet: output.quiet, ids: privacy.display)
+        let mirror = Mirror(
+            partner, options: lease.options(arguments.state), endsWhenCaughtUp: once, looksAtAll: rescan,
+            stop: interruption.stop
+        ) { showing.show($0) }
+        interruption.beginWork()
+        let outcome = try await onOwnedThread(name: "mirror") { () throws in try mirror.run(on: pool) }
+        try output.show { form, _ in
+            switch form {
+            case .text: MirrorReport.text(outcome, of: partner.job.name)
+            case .json: MirrorReport.json(outcome, of: partner.job.name)
+            }
+        }
+        if once, !outcome.isCaughtUp { throw ExitStatus.stopped }
+    }
+}
+
+/// Tells the operator what a mirror says.
+final class MirrorShowing: Sendable {
+    private let name: String
+    private let metrics: String?
+    private let isQuiet: Bool
+    private let ids: IDDisplay
+    private let hasFailed = Mutex(false)
+
+    init(name: String, metrics: String?, isQuiet: Bool, ids: IDDisplay) {
+        (self.name, self.metrics, self.isQuiet, self.ids) = (name, metrics, isQuiet, ids)
+    }
+
+    func show(_ event: MirrorEvent) {
+        switch event {
+        case .progress(let counts): write(counts)
+        case .conflict(let id, let winner): say(MirrorReport.conflict(id, winner, ids))
+        case .refused(let side, let refusal): say(MirrorReport.refusal(refusal, side, ids))
+        case _ where isQuiet: break
+        case .run(.waitingForLease(holder: let holder, seconds: let seconds)):
+            say("waiting up to \(Int(seconds.rounded(.up))) s for the lease of \(holder)")
+        case .run(.retrying(reason: let reason, attempt: let attempt)): say("trying again (\(attempt)): \(reason)")
+        case .run(.waiting(let holds)): say("waiting: \(holds.map(\.description).joined(separator: "; "))")
+        case .run(.goingOn(let seconds)): say("going on after \(Int(seconds.rounded())) s")
+        case .run: break
+        case .following(let behind): say("follows both sides, from \(behind) s ago")
+        case .caughtUp: say("caught up")
+        }
+    }
+
+    private func say(_ line: String) { Console.error("mirror: \(line)") }
+
+    private func write(_ counts: MirrorCounts) {
+        guard let metrics else { return }
+        do {
+            try AtomicFile.write(MirrorReport.metrics(counts, of: name).utf8, to: metrics)
+        } catch {
+            // A disk that is full for a while does not end the mirror; said once.
+            let isNew = hasFailed.withLock { failed in
+                defer { failed = true }
+                return !failed
+            }
+            if isNew { Console.error("shipshape: cannot write the metrics \(metrics): \(error)") }
+        }
+    }
+}

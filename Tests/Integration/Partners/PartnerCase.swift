@@ -1,0 +1,110 @@
+import BSON
+import Foundation
+import SystemPackage
+import TestSupport
+import Testing
+
+/// What one test of `shipshape partner` has for itself: a database of tasks, a state database, and a folder.
+struct PartnerCase: Sendable {
+    let mongod: Mongod
+    let database: TestDatabase
+    let state: TestDatabase
+    let folder: CommandLineFolder
+
+    /// The connection string for the program, whose commands a test can tell apart.
+    var uri: String { mongod.uri(appName: appName) }
+    var appName: String { "\(database.name)_partner" }
+
+    /// The documented example: the type of the `_id` changes, a field its name, another its type.
+    static let documented = """
+        id: {from: objectId, to: string}
+        forward:
+          - rename: {from: title, to: name}
+          - convert: {field: priority, to: string}
+          - convert: {field: parent, to: string}
+        reverse:
+          - rename: {from: name, to: title}
+          - convert: {field: priority, to: int}
+          - convert: {field: parent, to: objectId}
+        only: {source: [legacy], target: [note]}
+        """
+
+    /// Writes the job file.
+    @discardableResult
+    func job(_ body: String = documented) throws -> String {
+        try folder.write(
+            """
+            partner: tasks
+            source: \(database.name).Task
+            target: \(database.name).TaskV2
+            \(body)
+
+            """, to: "tasks.yml")
+    }
+
+    /// Runs a command about the job that was written last.
+    func run(
+        _ command: String, _ flags: String..., uri: String? = nil, fault: String? = nil,
+        meanwhile: (LiveProgram) async throws -> Void = { _ in }
+    ) async throws -> ProgramRun {
+        let isLeased = ["init", "mirror"].contains(command) && !flags.contains("--lease-ttl")
+        let arguments =
+            ["partner", command, folder.path.appending("tasks.yml").string, "--uri", uri ?? self.uri]
+            + ["--state-database", state.name] + (isLeased ? ["--lease-ttl", "60s"] : [])
+            + (command == "init" && !flags.contains("--dry-run") ? ["--yes"] : [])
+        return try await Program.run(arguments + flags, fault: fault, meanwhile: meanwhile)
+    }
+
+    /// The `_id` of a task.
+    static func id(_ number: Int) -> ObjectID { ObjectID(high: 0x6400_0000_0000_0000 + UInt64(number), low: 7) }
+
+    /// A task, each a little different.
+    static func task(_ number: Int) -> BSONDocument {
+        var builder = BSONBuilder()
+        builder.append("_id", .objectID(id(number)))
+        builder.append("title", .string("task \(number)"))
+        if number % 3 != 0 { builder.append("priority", .int(Int32(number % 5))) }
+        if number % 4 == 0 { builder.append("parent", .objectID(id(number / 4))) }
+        if number % 6 == 0 { builder.append("legacy", .string("old \(number)")) }
+        builder.append("tags", ["a", .integer(number)])
+        return builder.finish()
+    }
+
+    /// Loads tasks.
+    func load(_ count: Int) async throws { try await database.fill("Task", count: count, Self.task) }
+
+    /// The partners by their `_id`s.
+    func partners() async throws -> [BSONDocument] { try await database.documents("TaskV2") }
+
+    /// Ends the lease of a runner that is dead.
+    func endLease() async throws {
+        try await state.run([
+            "update": "streams",
+            "updates": [["q": [:], "u": ["$set": ["lease.end": .date(milliseconds: 0)]], "multi": true]],
+        ])
+    }
+
+    /// What a comparison finds.
+    func differences(_ flags: String...) async throws -> BSONDocument {
+        let run = try await Program.run(
+            [
+                "partner", "verify", folder.path.appending("tasks.yml").string, "--uri", uri, "--state-database",
+                state.name, "-o", "json",
+            ] + flags)
+        try #require([0, 1].contains(run.exitCode), "\(run.errors)")
+        return try #require(try BSONValue(extendedJSON: run.output).document)
+    }
+}
+
+extension Mongod {
+    /// Runs a test of `shipshape partner`, and removes afterwards what it made.
+    func withPartner(_ body: (PartnerCase) async throws -> Void) async throws {
+        let folder = try CommandLineFolder()
+        defer { folder.remove() }
+        try await withDatabase { database in
+            try await withDatabase { state in
+                try await body(PartnerCase(mongod: self, database: database, state: state, folder: folder))
+            }
+        }
+    }
+}

@@ -1,0 +1,210 @@
+import BSON
+import Foundation
+import TestSupport
+import Testing
+
+/// The creation of a partner: what it makes, what it refuses, and that a kill loses nothing.
+@Suite struct PartnerInitTests {
+    @Test func everyDocumentIsThereInItsNewShape() async throws {
+        try await Mongod.shared.withPartner { test in
+            try test.job()
+            try await test.load(1_300)
+            let run = try await test.run("init")
+            #expect(run.exitCode == 0, "\(run.errors)")
+            #expect(run.output.hasPrefix("1,300 documents copied to \(test.database.name).TaskV2"), "\(run.output)")
+            let partners = try await test.partners()
+            #expect(partners.count == 1_300)
+            let twelfth = try #require(partners.first { $0["_id"] == .string("\(PartnerCase.id(16))") })
+            #expect(twelfth["name"] == "task 16")
+            #expect(twelfth["priority"] == "1")
+            #expect(twelfth["parent"] == .string("\(PartnerCase.id(4))"))
+            let sixth = try #require(partners.first { $0["_id"] == .string("\(PartnerCase.id(6))") })
+            #expect(sixth["priority"] == nil && sixth["parent"] == nil && sixth["legacy"] == nil)
+            #expect(try await test.run("verify").exitCode == 0)
+        }
+    }
+
+    @Test func indexesCollationAndValidatorGoOver() async throws {
+        try await Mongod.shared.withPartner { test in
+            try test.job("forward: [rename: {from: title, to: name}]\nreverse: [rename: {from: name, to: title}]")
+            try await test.database.run([
+                "create": "Task", "collation": ["locale": "de", "strength": 2],
+                "validator": ["$jsonSchema": ["required": ["tags"]]], "validationAction": "warn",
+            ])
+            try await test.database.run([
+                "createIndexes": "Task",
+                "indexes": [
+                    ["key": ["title": 1, "priority": -1], "name": "byTitle", "unique": true],
+                    ["key": ["tags": 1], "name": "byTags", "sparse": true],
+                ],
+            ])
+            try await test.load(50)
+            #expect(try await test.run("init").exitCode == 0)
+            let indexes = try await test.database.run(["listIndexes": "TaskV2"])
+            let specs = indexes["cursor"]?.document?["firstBatch"]?.document?.values.compactMap(\.document) ?? []
+            #expect(Set(specs.compactMap { $0["name"]?.text }) == ["_id_", "byTitle", "byTags"])
+            let byTitle = try #require(specs.first { $0["name"] == "byTitle" })
+            #expect(byTitle["key"] == ["name": 1, "priority": -1] && byTitle["unique"] == true)
+            let reply = try await test.database.run(["listCollections": 1, "filter": ["name": "TaskV2"]])
+            let options = reply["cursor"]?.document?["firstBatch"]?.document?.values.first?.document?["options"]?
+                .document
+            #expect(options?["collation"]?.document?["locale"] == "de")
+            #expect(options?["validator"] == ["$jsonSchema": ["required": ["tags"]]])
+            #expect(options?["validationAction"] == "warn")
+        }
+    }
+
+    @Test func whatWouldNotComeBackIsListedAndNothingIsWritten() async throws {
+        try await Mongod.shared.withPartner { test in
+            try test.job()
+            try await test.load(20)
+            try await test.database.fill(
+                "Task",
+                [
+                    ["_id": .objectID(PartnerCase.id(101)), "title": "a", "priority": "07"],
+                    ["_id": .objectID(PartnerCase.id(102)), "title": "b", "priority": 2.0],
+                    ["_id": .objectID(PartnerCase.id(103)), "title": "c", "name": "d"],
+                    ["_id": "text", "title": "e"],
+                ])
+            let run = try await test.run("init")
+            #expect(run.exitCode == 1)
+            #expect(run.output.contains("4 documents cannot be carried over without loss"), "\(run.output)")
+            #expect(run.output.contains("would not come back as it is: priority"), "\(run.output)")
+            #expect(run.output.contains("its _id has no form on the other side"), "\(run.output)")
+            #expect(run.output.contains("target holds another value"), "\(run.output)")
+            #expect(try await test.partners().isEmpty)
+            #expect(try await test.state.documents("streams").isEmpty)
+        }
+    }
+
+    @Test func aUniqueIndexThatWouldBreakIsFoundBeforehand() async throws {
+        try await Mongod.shared.withPartner { test in
+            // Forward both become "1"; the fields of one side alone let it come back.
+            try test.job(
+                """
+                forward: [expression: {field: code, value: {$toLower: "$code"}, when: {$ne: ["$code", null]}}]
+                reverse: []
+                """)
+            try await test.database.run([
+                "createIndexes": "Task", "indexes": [["key": ["code": 1], "name": "byCode", "unique": true]],
+            ])
+            try await test.database.fill("Task", [["_id": 1, "code": "A"], ["_id": 2, "code": "a"]])
+            let run = try await test.run("init")
+            #expect(run.exitCode == 1)
+            #expect(run.output.contains("the unique index byCode of the partner would be broken"), "\(run.output)")
+            #expect(try await test.partners().isEmpty)
+        }
+    }
+
+    @Test func aKilledCopyGoesOnWhereItWas() async throws {
+        try await Mongod.shared.withPartner { test in
+            try test.job()
+            try await test.load(3_000)
+            for visit in [1, 3] {
+                let run = try await test.run("init", fault: "after-checkpoint:\(visit)")
+                #expect(run.wasKilled, "\(run.errors)")
+                try await test.endLease()
+            }
+            let written = try await test.run("init", fault: "after-write:2:kill")
+            #expect(written.wasKilled, "\(written.errors)")
+            try await test.endLease()
+            #expect(try await test.partners().count < 3_000)
+            let run = try await test.run("init")
+            #expect(run.exitCode == 0, "\(run.errors)")
+            #expect(run.output.contains("of earlier runs"), "\(run.output)")
+            #expect(try await test.partners().count == 3_000)
+            #expect(try await test.run("verify").exitCode == 0)
+            let again = try await test.run("init")
+            #expect(again.exitCode == 0 && again.output.hasPrefix("0 documents copied"), "\(again.output)")
+        }
+    }
+
+    @Test func aTargetThatIsThereAndAChangedJobAreRefused() async throws {
+        try await Mongod.shared.withPartner { test in
+            try test.job()
+            try await test.load(10)
+            try await test.database.fill("TaskV2", [["_id": "mine"]])
+            let there = try await test.run("init")
+            #expect(there.exitCode == 65)
+            #expect(there.errors.contains("is there already, and holds documents"), "\(there.errors)")
+            try await test.database.run(["drop": "TaskV2"])
+            #expect(try await test.run("init").exitCode == 0)
+            try test.job(PartnerCase.documented + "\ndrops: follow")
+            let changed = try await test.run("init")
+            #expect(changed.exitCode == 65)
+            #expect(changed.errors.contains("the job file's text changed"), "\(changed.errors)")
+        }
+    }
+
+    @Test func documentsThatWouldNotSyncNeedRoomBelowTheLimit() async throws {
+        try await Mongod.shared.withPartner { test in
+            try test.folder.write(
+                """
+                { "title": "TaskV2", "bsonType": "object", "required": ["_id", "priority"], "properties": {
+                  "_id": { "bsonType": "string" }, "name": { "bsonType": "string" },
+                  "priority": { "bsonType": "string" }, "parent": { "bsonType": "string" },
+                  "tags": { "bsonType": "array", "items": { "bsonType": "mixed" } } } }
+                """, to: "v2.json")
+            try test.job(PartnerCase.documented + "\nschema: {target: v2.json}\nlimits: {unsynced: 30, reserve: 0}")
+            try await test.load(90)
+            let refused = try await test.run("init")
+            #expect(refused.exitCode == 1)
+            #expect(refused.errors.contains("30 documents of"), "\(refused.errors)")
+            #expect(try await test.partners().isEmpty)
+            #expect(try await test.run("init", "--allow-unsync", "30").exitCode == 0)
+            #expect(try await test.partners().count == 90)
+        }
+    }
+
+    @Test(arguments: [
+        ("forwards: []", "a partner job has no key \"forwards\" (did you mean \"forward\"?)"),
+        ("id: {from: objectId, to: int}", "\"id\" goes from objectId, int or uuid to string, or back"),
+        ("forward: [embed: {field: a, from: app.B}]", "a partner's steps look at one document alone"),
+        ("only: {source: [a.b]}", "a field of the document itself"),
+        ("drops: never", "\"drops\" must be stop or follow"),
+    ])
+    func aWrongJobIsNamedWithItsPlace(_ line: String, _ message: String) async throws {
+        try await Mongod.shared.withPartner { test in
+            try test.job(line)
+            let run = try await test.run("init")
+            #expect(run.exitCode == 65)
+            #expect(run.errors.contains("tasks.yml:4:"), "\(run.errors)")
+            #expect(run.errors.contains(message), "\(run.errors)")
+        }
+    }
+}
+
+/// The comparison of both sides.
+@Suite struct PartnerVerifyTests {
+    @Test func everyDifferenceIsListedWithItsDirection() async throws {
+        try await Mongod.shared.withPartner { test in
+            try test.job()
+            try await test.load(400)
+            #expect(try await test.run("init").exitCode == 0)
+            try await test.database.delete("TaskV2", ["_id": .string("\(PartnerCase.id(1))")])
+            try await test.database.delete("Task", ["_id": .objectID(PartnerCase.id(2))])
+            try await test.database.update(
+                "TaskV2", ["_id": .string("\(PartnerCase.id(4))")], ["$set": ["name": "new"]])
+            // What stands on one side alone is no difference.
+            try await test.database.update("TaskV2", ["_id": .string("\(PartnerCase.id(5))")], ["$set": ["note": "n"]])
+            try await test.database.update("Task", ["_id": .objectID(PartnerCase.id(6))], ["$set": ["legacy": "l"]])
+            try await test.database.update("Task", ["_id": .objectID(PartnerCase.id(7))], ["$set": ["priority": 2.5]])
+            let found = try await test.differences("--settle", "0s")
+            #expect(found["difference_count"] == 4)
+            let kinds = Dictionary(
+                uniqueKeysWithValues: found["differences"]?.document?.values.compactMap(\.document).map {
+                    ($0["_id"] ?? .null, $0["kind"]?.text ?? "")
+                } ?? [])
+            #expect(
+                kinds == [
+                    .objectID(PartnerCase.id(1)): "missing-in-target",
+                    .objectID(PartnerCase.id(2)): "missing-in-source",
+                    .objectID(PartnerCase.id(4)): "differing", .objectID(PartnerCase.id(7)): "differing",
+                ], "\(kinds)")
+            #expect(found["cluster_time"]?.text != nil)
+            let text = try await test.run("verify", "--settle", "0s")
+            #expect(text.exitCode == 1)
+            #expect(text.output.contains("differs in name"), "\(text.output)")
+        }
+    }
+}
