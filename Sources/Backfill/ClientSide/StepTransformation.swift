@@ -35,7 +35,7 @@ package struct StepTransformation: Sendable {
     /// - Throws: ``MongoError``; what is damaged in a document.
     package func outcomes(of documents: [BSONDocument], by collection: MongoCollection) throws -> [Outcome] {
         guard let program else { return documents.map { Outcome(document: $0) } }
-        let context = ClientContext(job: name, collection: collection)
+        let context = ClientContext(job: name, collection: collection, links: [:])
         return try program.finish(documents.map(program.unread), in: context).map { document in
             let troubles = document.findings.compactMap { finding -> CompiledStep.Reason? in
                 if case .leftAlone(let reason) = finding, reason.isTrouble { reason } else { nil }
