@@ -12,6 +12,8 @@ struct PropertyDocuments: Sendable {
     let ids: IDs
     /// Whether a name stands twice in some of them; an aggregation does not give such a document back truly.
     var repeatsNames = true
+    /// How many different numbers there are as `_id`s.
+    var spread = 600
 
     /// A new document; two may have the same `_id`.
     mutating func document() -> BSONDocument { fields(behind: [("_id", id())]) }
@@ -32,7 +34,7 @@ struct PropertyDocuments: Sendable {
     mutating func id() -> BSONValue {
         switch ids {
         case .mixed: random.percent(5) ? random.pick(Self.oddIDs) : KillDocuments.id(random.below(600))
-        case .numbers: .integer(random.below(600) - 100)
+        case .numbers: .integer(random.below(spread) - 100)
         case .names: .string(random.pick(["name", "NAME", "Name", "ñame"]) + " \(random.below(200))")
         }
     }

@@ -17,6 +17,10 @@ enum PropertySettings {
     /// `SHIPSHAPE_FIRST_SEED` looks for what no run has found yet.
     static let first = repeated ?? number("SHIPSHAPE_FIRST_SEED") ?? 3_080_617_000
 
+    /// `SHIPSHAPE_SPREAD`: so many documents in each of the jobs whose every event is judged; the fewer, the more often the
+    /// writers meet the job.
+    static let spread = number("SHIPSHAPE_SPREAD").map(Int.init)
+
     /// So many at once: most of the time a case waits for the lease of a runner that was killed.
     static let atOnce = TestScale.pick(3, full: 6, torture: 6)
 

@@ -35,11 +35,14 @@ struct UndoEventsCase {
     private let targets: Set<String>
     private let start: BSONValue
     private var trail: [String] = []
+    /// What the last undo said.
+    private var told = ""
 
     init(seed: UInt64, in test: BackfillCase, documents count: Int) async throws {
         var random = Randomness(seed: seed)
         documents = PropertyDocuments(random: Randomness(seed: random.next()), ids: .numbers)
         documents.repeatsNames = false
+        documents.spread = PropertySettings.spread ?? random.pick([600, 600, 60])
         let job = ModelJob.random(using: &random)
         var steps = job.steps
         if random.percent(40) {
@@ -107,6 +110,7 @@ struct UndoEventsCase {
         guard let code = undo.exitCode, code < 2 else {
             throw violation("the undo ended with \(undo.status): \(undo.errors)")
         }
+        told = undo.output + undo.errors
         try await writers.mark("end")
         return try await judge()
     }
@@ -149,7 +153,7 @@ struct UndoEventsCase {
         let start = start
         let namespace = test.database.namespace(Self.collection)
         let targets = targets
-        var result = try await test.database.pool.run { client in
+        var judge = try await test.database.pool.run { client in
             let stage: BSONValue = [
                 "fullDocument": "whenAvailable", "fullDocumentBeforeChange": "whenAvailable",
                 "startAtOperationTime": start,
@@ -160,11 +164,15 @@ struct UndoEventsCase {
             return judge
         }
         let named = try await test.state.documents("leftalone").compactMap { $0["_id"]?.document?["id"] }
-        result.end(
+        judge.end(
             naming: Set(named.map { BSONDocument([("", $0)]) }),
             try await test.database.documents(Self.collection))
-        result.result.violations = result.result.violations.map { violation($0).description }
-        return result.result
+        var result = judge.result
+        for found in judge.found.prefix(3) {
+            let history = try await UndoEventsHistory(of: found.id, in: test, since: start, told: told).text()
+            result.violations.append("\(violation(found.text).description)\n\(history)")
+        }
+        return result
     }
 }
 
@@ -194,7 +202,7 @@ actor UndoEventsWriters {
         documents.random = Randomness(seed: random.next())
         for _ in 0..<times {
             try await Task.sleep(for: .milliseconds(random.below(6)))
-            let id = BSONValue.integer(random.below(600) - 100)
+            let id = BSONValue.integer(random.below(some.spread) - 100)
             let mark = await next()
             let command: BSONDocument
             switch random.below(10) {
@@ -223,9 +231,11 @@ actor UndoEventsWriters {
 struct UndoEventsJudge: Sendable {
     let targets: Set<String>
     var result = UndoEventsCase.Result()
+    /// What does not hold, and of which document.
+    private(set) var found: [(text: String, id: BSONValue)] = []
     /// By document and field, what the job found there each time, as long as no user has written the field since; `nil` for
     /// a field that was not there.
-    private var found: [BSONDocument: [String: [BSONDocument?]]] = [:]
+    private var open: [BSONDocument: [String: [BSONDocument?]]] = [:]
     /// The same with what the job left, also once users have written the field, as long as the document stands.
     private var made: [BSONDocument: [String: (left: BSONDocument?, found: [BSONDocument?])]] = [:]
     /// Each document as its last event left it.
@@ -249,7 +259,7 @@ struct UndoEventsJudge: Sendable {
         last[document] = kind == "delete" ? nil : after
         guard kind == "update" || kind == "replace", let before, let after else {
             guard kind == "insert" || kind == "delete" else { throw UndoEventsError.noImages }
-            (found[document], made[document]) = (nil, nil)
+            (open[document], made[document]) = (nil, nil)
             return false
         }
         let isUser =
@@ -260,11 +270,11 @@ struct UndoEventsJudge: Sendable {
             let (was, willBe) = (Self.field(name, of: before), Self.field(name, of: after))
             guard was != willBe else { continue }
             if isUser {
-                found[document]?[name] = nil
+                open[document]?[name] = nil
             } else if !targets.contains(name) {
                 tell("the program changed \(name), which is not the job's", before, after)
             } else if isUndoing {
-                let stack = found[document]?[name] ?? []
+                let stack = open[document]?[name] ?? []
                 guard let index = stack.lastIndex(of: willBe) else {
                     if let made = made[document]?[name], made.left == was, made.found.contains(willBe) {
                         result.chances += 1
@@ -273,9 +283,9 @@ struct UndoEventsJudge: Sendable {
                     tell("undo changed \(name), which the job had not left so", before, after)
                     continue
                 }
-                found[document]?[name] = index == 0 ? nil : Array(stack[..<index])
+                open[document]?[name] = index == 0 ? nil : Array(stack[..<index])
             } else {
-                found[document, default: [:]][name, default: []].append(was)
+                open[document, default: [:]][name, default: []].append(was)
                 made[document, default: [:]][name, default: (nil, [])].found.append(was)
                 made[document]?[name]?.left = willBe
             }
@@ -292,16 +302,19 @@ struct UndoEventsJudge: Sendable {
             let seen = last[BSONDocument([("", document["_id"] ?? .null)])]
             if let seen, seen != document { tell("the events do not lead to the document", seen, document) }
         }
-        for (document, fields) in found where !named.contains(document) {
+        for (document, fields) in open where !named.contains(document) {
             for (name, stack) in fields where !stack.isEmpty {
-                result.violations.append(
-                    "undo left \(name) of \(document.json) as the job made it, and names it nowhere")
+                found.append(
+                    (
+                        "undo left \(name) of \(document.json) as the job made it, and names it nowhere",
+                        document[""] ?? .null
+                    ))
             }
         }
     }
 
     private mutating func tell(_ what: String, _ before: BSONDocument, _ after: BSONDocument) {
-        result.violations.append("\(what): \(before.json) became \(after.json)")
+        found.append(("\(what): \(before.json) became \(after.json)", after["_id"] ?? .null))
     }
 
     private static func field(_ name: String, of document: BSONDocument) -> BSONDocument? {

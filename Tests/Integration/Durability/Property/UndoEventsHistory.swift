@@ -1,0 +1,77 @@
+import BSON
+import Conformance
+import Mongo
+import TestSupport
+
+/// All that is known of a document of which something does not hold: its events, its entries of the journal with what tells
+/// that they were written, and what the undo said of it.
+struct UndoEventsHistory {
+    private let id: BSONValue
+    private let test: BackfillCase
+    private let start: BSONValue
+    private let told: String
+
+    init(of id: BSONValue, in test: BackfillCase, since start: BSONValue, told: String) {
+        (self.id, self.test, self.start, self.told) = (id, test, start, told)
+    }
+
+    func text() async throws -> String {
+        let said = told.split(separator: "\n").map { "  said: \($0)" }
+        return (try await events() + journal() + named() + said).joined(separator: "\n")
+    }
+
+    private func events() async throws -> [String] {
+        let (id, start, namespace) = (id, start, test.database.namespace(UndoEventsCase.collection))
+        return try await test.database.pool.run { client in
+            let stage: BSONValue = ["fullDocument": "whenAvailable", "startAtOperationTime": start]
+            var cursor = client.collection(namespace).aggregate([["$changeStream": stage]])
+            var lines: [String] = []
+            while let event = try cursor.nextDocument() {
+                guard let key = event["documentKey"]?.document?["_id"], key != "end" else { break }
+                let isMark = key == "undo"
+                guard key == id || isMark else { continue }
+                let time = [("at", event["clusterTime"]), ("wall", event["wallTime"])].compactMap { name, value in
+                    value.map { "\(name) \(BSONDocument([("", $0)]).json)" }
+                }
+                let what = isMark ? "THE UNDO" : event["fullDocument"]?.document?.json ?? ""
+                lines.append("  event \(event["operationType"]?.text ?? "?") \(time.joined(separator: " ")): \(what)")
+            }
+            return lines
+        }
+    }
+
+    /// The entries, each with what its attempt is known to have written.
+    private func journal() async throws -> [String] {
+        let all = try await test.state.documents("journal")
+        var lines: [String] = []
+        for part in all {
+            guard let key = part["_id"]?.document else { continue }
+            let groups = (part["groups"]?.document?.values ?? []).compactMap(\.document)
+            guard let group = groups.first(where: { $0["i"]?.document?.values.contains(id) == true }) else { continue }
+            let sequence = key["seq"]
+            let known = all.first { other in
+                let other = other["_id"]?.document
+                return other?["seq"] == sequence && other?["range"] == "acknowledged"
+            }
+            func says(_ list: String) -> Bool { known?[list]?.document?.values.contains(id) == true }
+            let written =
+                known == nil ? "unacknowledged" : says("missed") ? "missed" : says("unsure") ? "unsure" : "written"
+            let lists = ["missed", "unsure"].map { "\(known?[$0]?.document?.values.count ?? 0) \($0)" }
+            let fields = ["b", "n", "p", "e"].compactMap { name in group[name].map { (name, $0) } }
+            let head = ["pass", "phase", "chunk", "count", "evidence"].compactMap { name in
+                part[name].map { (name, $0) }
+            }
+            lines.append(
+                "  journal \(key.json) \(BSONDocument(head).json): \(written) (\(lists.joined(separator: ", "))); "
+                    + "its group, the \(group["i"]?.document?.values.firstIndex(of: id) ?? -1)th: \(BSONDocument(fields).json)"
+            )
+        }
+        return lines
+    }
+
+    private func named() async throws -> [String] {
+        try await test.state.documents("leftalone").filter { $0["_id"]?.document?["id"] == id }.map {
+            "  left alone: \($0.json)"
+        }
+    }
+}
