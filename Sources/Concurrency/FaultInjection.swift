@@ -8,7 +8,8 @@ package enum FaultInjection {
     /// A place where a test can make the process die or fall asleep, to prove that it loses and breaks nothing there.
     ///
     /// Debug builds read `SHIPSHAPE_FAULT=NAME:N` and signal the process at the N-th time that the place is reached; the
-    /// name `any` counts all places together, and a third part, `:stop` or `:kill`, says which signal.
+    /// name `any` counts all places together, and a third part, `:stop` or `:kill`, says which signal. Several are told
+    /// apart by commas.
     package enum Point: String, CaseIterable, Sendable {
         /// The chunk's lease was looked at and its command is not sent yet: the process is stopped until a `SIGCONT`,
         /// unless the test says `kill`.
@@ -49,16 +50,21 @@ package enum FaultInjection {
         var name: String
         var count: Int
         var signal: Int32?
+        var visits = 0
     }
 
-    private static let armed: Armed? = {
-        guard let value = unsafe getenv("SHIPSHAPE_FAULT") else { return nil }
-        let parts = unsafe String(cString: value).split(separator: ":").map(String.init)
-        guard (2...3).contains(parts.count), let count = Int(parts[1]) else { return nil }
-        return Armed(
-            name: parts[0], count: count, signal: parts.count == 3 ? (parts[2] == "stop" ? SIGSTOP : SIGKILL) : nil)
-    }()
-    private static let visits = Mutex(0)
+    private static let isArmed = unsafe getenv("SHIPSHAPE_FAULT") != nil
+    private static let armed = Mutex<[Armed]>(
+        {
+            guard let value = unsafe getenv("SHIPSHAPE_FAULT") else { return [] }
+            return unsafe String(cString: value).split(separator: ",").compactMap { one in
+                let parts = one.split(separator: ":").map(String.init)
+                guard (2...3).contains(parts.count), let count = Int(parts[1]) else { return nil }
+                return Armed(
+                    name: parts[0], count: count,
+                    signal: parts.count == 3 ? (parts[2] == "stop" ? SIGSTOP : SIGKILL) : nil)
+            }
+        }())
     private static let planted = unsafe getenv("SHIPSHAPE_PLANT").flatMap {
         Bug(rawValue: unsafe String(cString: $0))
     }
@@ -67,17 +73,21 @@ package enum FaultInjection {
     /// Dies or stops at this place when a test asked for it; the first time is visit 1.
     package static func reached(_ point: Point) {
         #if DEBUG
-        guard let armed, [point.rawValue, "any"].contains(armed.name) else { return }
-        let visit = visits.withLock { visits in
-            visits += 1
-            return visits
+        guard isArmed else { return }
+        let due = armed.withLock { armed -> Armed? in
+            var due: Armed?
+            for index in armed.indices where [point.rawValue, "any"].contains(armed[index].name) {
+                armed[index].visits += 1
+                if armed[index].visits == armed[index].count { due = armed[index] }
+            }
+            return due
         }
-        guard visit == armed.count else { return }
+        guard let due else { return }
         // Which of `any` it was: unbuffered, as the process may be gone with the next instruction.
         let line = "fault: \(point.rawValue)\n"
         _ = unsafe write(STDERR_FILENO, line, line.utf8.count)
         // To this thread: a signal to the process may reach another first, and this one would go on.
-        raise(armed.signal ?? (point == .beforeWrite ? SIGSTOP : SIGKILL))
+        raise(due.signal ?? (point == .beforeWrite ? SIGSTOP : SIGKILL))
         #endif
     }
 

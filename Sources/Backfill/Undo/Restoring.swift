@@ -9,6 +9,8 @@ struct Restoring {
     let group: JournalGroup
     /// The index of the group, which tells documents that are restored alike.
     let groupIndex: Int
+    /// What tells it from another document of the same `_id`, should it have to be read again.
+    var evidence: ArraySlice<UInt8>?
     /// The document as it was read: whole, or of it the fields that matter.
     let current: BSONDocument
     /// Whether it has to be all as it was read: judged to do no harm only as it is.

@@ -93,7 +93,8 @@ extension UndoLoop {
         }
         let isReplaced = try entry.evidence.map { try part.evidence.isReplaced(document, since: $0) } ?? false
         guard includesUncertain || (isKnown && !isReplaced) else { return .left(.uncertain) }
-        let restoring = Restoring(id: entry.id, group: group, groupIndex: entry.group, current: document)
+        let restoring = Restoring(
+            id: entry.id, group: group, groupIndex: entry.group, evidence: entry.evidence, current: document)
         return .due(restoring, isUncertain: !isKnown || isReplaced)
     }
 
@@ -169,7 +170,7 @@ extension UndoLoop {
             isGrouped = false
             let refused = Set(outcome.refused.map(\.id))
             due.removeAll { refused.contains($0.id) }
-            let entries = due.map { JournalPart.Entry(id: $0.id, group: $0.groupIndex) }
+            let entries = due.map { JournalPart.Entry(id: $0.id, group: $0.groupIndex, evidence: $0.evidence) }
             let judged = Dictionary(due.map { ($0.id, $0) }) { $1 }
             due = []
             var fresh: [Restoring] = []

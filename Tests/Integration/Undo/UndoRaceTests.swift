@@ -1,0 +1,47 @@
+import BSON
+import Glibc
+import TestSupport
+import Testing
+
+/// Users write between the moments at which a job, or its undo, reads and writes.
+@Suite struct UndoRaceTests {
+    private static func document(_ id: Int) -> BSONDocument {
+        [
+            "_id": .integer(id), "a": "x", "b": "y", "nick": .string("n\(id)"), "age": .string("\(id)"),
+            "born": .integer(id),
+        ]
+    }
+
+    private func withPeople(_ step: String, _ body: (BackfillCase) async throws -> Void) async throws {
+        try await Mongod.shared.withBackfill { test in
+            try await test.database.fill("people", count: 10, Self.document)
+            try test.job(steps: [step])
+            try await body(test)
+        }
+    }
+
+    /// The undo has looked at the document and not written it yet.
+    @Test(arguments: [true, false]) func aDocumentThatIsReplacedUnderTheUndoStaysAsItIs(deletes: Bool) async throws {
+        let other: BSONDocument = ["_id": 3, "a": "another", "b": "another", "age": "77", "born": 2001]
+        try await withPeople("unset: {field: nick}") { test in
+            #expect(try await test.backfill().exitCode == 0)
+            let flags = ["--output", "json", "--lease-ttl", "60s"]
+            let undone = try await test.undo(flags: flags, fault: "before-write:1:stop") { program in
+                try await waitUntil("the undo sleeps") { try program.isStopped }
+                defer { program.send(SIGCONT) }
+                if deletes {
+                    try await test.database.run(["delete": "people", "deletes": [["q": ["_id": 3], "limit": 1]]])
+                    try await test.database.fill("people", [other])
+                } else {
+                    try await test.database.run([
+                        "update": "people", "updates": [["q": ["_id": 3], "u": .object(other)]],
+                    ])
+                }
+            }
+            #expect(undone.exitCode == 1, "\(undone.errors)")
+            #expect(try test.report(undone).left("uncertain") == [3])
+            #expect(try await test.database.documents("people", ["_id": 3]) == [other])
+            #expect(try await test.database.count("people", ["nick": ["$exists": true]]) == 9)
+        }
+    }
+}
