@@ -98,11 +98,13 @@ extension UndoLoop {
         return .due(restoring, isUncertain: !isKnown || isReplaced)
     }
 
-    /// Whether newer entries have given back each field that is not what it was before this one.
+    /// Whether newer entries have given back each field that is not what it was before this one, and what they gave back is
+    /// surely not this one's.
     private func isRestored(_ now: BSONDocument, of id: BSONValue, in group: JournalGroup) throws -> Bool {
         guard !restored.isEmpty else { return false }
         let (now, before) = (now.view, group.before.view)
-        for name in group.names where !restored.contains(Self.hash(id, name)) {
+        for name in group.names {
+            guard !restored.contains(Self.hash(id, name)) || rewritten?.contains(name) ?? true else { continue }
             if ChunkJournal.differs(try before.find(name), of: before, try now.find(name), of: now) { return false }
         }
         return true

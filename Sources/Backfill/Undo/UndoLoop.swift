@@ -8,6 +8,8 @@ import Mongo
 struct UndoLoop: ~Copyable {
     let runner: UndoRunner
     let subject: UndoSubject
+    /// See ``UndoSubject/rewritten``.
+    let rewritten: Set<String>?
     /// Without a lease in a dry run, which writes nothing.
     var kernel: Kernel
     /// `nil` when what the documents become is not judged.

@@ -193,7 +193,8 @@ extension UndoRunner {
             retry: retry, events: events, pool: pool, client: client, store: store, throttler: throttler,
             deadline: deadline, holding: holding)
         return UndoLoop(
-            runner: self, subject: subject, kernel: kernel, budget: budget, earlier: subject.undoing?.restored ?? 0,
+            runner: self, subject: subject, rewritten: subject.rewritten, kernel: kernel, budget: budget,
+            earlier: subject.undoing?.restored ?? 0,
             retried: isOver && !passing.isEmpty ? passing : nil,
             leftBefore: Set(left.map(\.id)).subtracting(isOver ? passing : []),
             earlierRemoved: subject.undoing?.removed ?? 0, batch: min(UndoLoop.batch, byBytes),

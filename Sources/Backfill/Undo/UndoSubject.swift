@@ -31,6 +31,21 @@ struct UndoSubject {
     /// Whether the job may have made documents in other collections.
     var mayHaveChildren: Bool { job?.steps.contains { $0.step.kind is ExtractStep } ?? true }
 
+    /// The fields that a step writes from others, and may write again over what it wrote; `nil` where nobody can tell.
+    ///
+    /// What the job wrote there need not be what it had journaled, as others may have changed what it is made of just before
+    /// the write: a value that a later attempt found there may be the job's own. What other steps wrote does not need them
+    /// again, and what a later attempt found is a user's.
+    var rewritten: Set<String>? {
+        job.map { job in
+            let steps = job.steps.map(\.step.kind).filter { kind in
+                !kind.sources.isEmpty || !kind.removed.isEmpty || kind.isFreeForm
+                    || (kind is UnwrapStep && kind.tellsWhatWas)
+            }
+            return Set(steps.flatMap { step in step.targets.filter { !step.removed.contains($0) } }.map(\.topLevel))
+        }
+    }
+
     /// Looks the job up.
     /// - Throws: ``BackfillError`` when there is no such job, or no undo for it.
     static func find(_ store: borrowing StateStore, assuming: CheckOptions) throws -> UndoSubject? {

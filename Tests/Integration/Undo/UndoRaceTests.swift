@@ -44,4 +44,24 @@ import Testing
             #expect(try await test.database.count("people", ["nick": ["$exists": true]]) == 9)
         }
     }
+
+    /// The job writes what it did not journal, as its source changes just before, and is run again over that.
+    @Test func whatTheJobWroteOtherwiseThanItJournaledIsNamed() async throws {
+        try await withPeople("copy: {from: age, to: nick, whenPresent: replace}") { test in
+            let run = try await test.backfill("job", "--lease-ttl", "60s", fault: "after-journal:1:stop") { program in
+                try await waitUntil("the runner sleeps") { try program.isStopped }
+                defer { program.send(SIGCONT) }
+                try await test.database.set("people", 3, ["age": "second"])
+            }
+            #expect(run.exitCode == 0, "\(run.errors)")
+            #expect(try await test.database.count("people", ["nick": "second"]) == 1)
+            try await test.database.set("people", 3, ["age": "third"])
+            #expect(try await test.backfill().exitCode == 0)
+            let undone = try await test.undo(flags: ["--output", "json"])
+            #expect(undone.exitCode == 1, "\(undone.errors)")
+            #expect(try test.report(undone).left("changed") == [3])
+            #expect(try await test.database.documents("people", ["_id": 3]).first?["nick"] == "second")
+            #expect(try await test.database.count("people", ["$expr": ["$eq": ["$nick", "$age"]]]) == 0)
+        }
+    }
 }
