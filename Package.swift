@@ -179,7 +179,7 @@ let package = Package(
                 "Mongo",
                 "Concurrency",
                 "BSON", "TestSupport", "DemoData", "DumpWriter", "Conformance", "ConformanceOracle", .subprocess,
-                .system,
+                .system, .yams,
             ]),
     ],
     swiftLanguageModes: [.v6]

@@ -1,0 +1,74 @@
+import BSON
+import Foundation
+import SystemPackage
+import TestSupport
+import Testing
+
+/// The nightly check of `jobs/` does what it says at its top, installed as it says there.
+@Suite struct NightlyTests {
+    private typealias Install = @Sendable (TestDatabase, Mongod) throws -> InstalledNightly
+
+    /// Two nights and a third: what is found is told once as new, and then as known.
+    private func nights(of install: Install) async throws {
+        let mongod = try await Mongod.shared
+        try await mongod.withDatabase { database in
+            try await database.fill("person", count: 20) { ["_id": .int(Int32($0)), "name": "Ada"] }
+            let nightly = try install(database, mongod)
+            defer { nightly.root.remove() }
+
+            let clean = try await nightly.run()
+            #expect(clean.exitCode == 0, "\(clean.errors)")
+            #expect(clean.output == "" && clean.errors == "", "cron would send a mail")
+
+            try await database.fill("person", [["_id": .int(100), "name": .null]])
+            let found = try await nightly.run()
+            #expect(found.exitCode == 1, "\(found.errors)")
+            let parts = found.output.components(separatedBy: "\nSince the check before this (< then, > now):\n")
+            try #require(parts.count == 2, "\(found.output)")
+            #expect(parts[0].contains("1 document would stop syncing."))
+            #expect(parts[1].contains("> ") && parts[1].contains("required-null"))
+
+            let again = try await nightly.run()
+            #expect(again.exitCode == 1)
+            #expect(again.output.contains("\nNothing changed since the check before this.\n"), "\(again.output)")
+
+            // Two nights are kept, and the newest are.
+            for ending in [".json", ".txt"] { #expect(try nightly.reports(ending).count == 2) }
+            #expect(try nightly.reports(".log") == [])
+            let newest = try #require(try nightly.reports(".json").last)
+            let report = try #require(nightly.root.text(of: "var/lib/shipshape/nightly/\(newest)"))
+            #expect(report.contains("\"schema_version\""))
+        }
+    }
+
+    @Test func byCronItTellsWhatIsNewSinceTheNightBefore() async throws {
+        try await nights { try .byCron(for: $0, on: $1) }
+    }
+
+    @Test func bySystemdItTellsWhatIsNewSinceTheNightBefore() async throws {
+        try await nights { try .bySystemd(for: $0, on: $1) }
+    }
+
+    @Test func aDeploymentThatIsAwayIsToldWithItsExitCode() async throws {
+        let mongod = try await Mongod.shared
+        try await mongod.withDatabase { database in
+            let nightly = try InstalledNightly.bySystemd(for: database, on: mongod)
+            defer { nightly.root.remove() }
+            let settings = try #require(nightly.root.text(of: "etc/shipshape/nightly.conf"))
+            try nightly.root.write(
+                settings.replacing(mongod.uri, with: "mongodb://127.0.0.1:1/?serverSelectionTimeoutMS=500"),
+                to: "etc/shipshape/nightly.conf")
+            let run = try await nightly.run()
+            #expect(run.exitCode == 69)
+            #expect(run.errors.contains("127.0.0.1:1"), "\(run.errors)")
+            #expect(try nightly.reports(".log").count == 1)
+        }
+    }
+
+    @Test func withoutSettingsItSaysWhereTheyBelong() async throws {
+        let run = try await Program.shell(
+            #"exec env -i /bin/sh "$1" "$2""#, [Repository.path("jobs/nightly").string, "/nowhere/nightly.conf"])
+        #expect(run.exitCode == 78)
+        #expect(run.errors == "nightly: /nowhere/nightly.conf cannot be read: copy jobs/nightly.conf there\n")
+    }
+}

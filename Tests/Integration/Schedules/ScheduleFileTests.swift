@@ -1,0 +1,49 @@
+import Foundation
+import SystemPackage
+import TestSupport
+import Testing
+import Yams
+
+/// The files of `jobs/` that a scheduler reads.
+@Suite struct ScheduleFileTests {
+    /// The services as they are installed, beside programs of the names that they start.
+    @Test(.enabled(if: FileManager.default.isExecutableFile(atPath: "/usr/bin/systemd-analyze")))
+    func systemdFindsNoFaultInTheUnits() async throws {
+        let folder = try CommandLineFolder()
+        defer { folder.remove() }
+        let script = #"""
+            set -e
+            cd "$2"
+            cp "$1"/shipshape-nightly.* .
+            cp "$1/shipshape-backfill@.service" shipshape-backfill@person.service
+            # What they start need not be installed here.
+            sed -i 's,^ExecStart=[^ ]*,ExecStart=/bin/true,' *.service
+            systemd-analyze verify --man=no ./shipshape-nightly.service ./shipshape-nightly.timer \
+                ./shipshape-backfill@person.service
+            """#
+        let run = try await Program.shell(script, [Repository.path("jobs/systemd").string, folder.path.string])
+        #expect(run.exitCode == 0)
+        #expect(run.errors == "")
+    }
+
+    @Test(arguments: ["nightly-cronjob.yaml", "backfill-job.yaml"])
+    func kubernetesRunsThePodAsNobodyWithASecretForTheDeployment(_ name: String) throws {
+        let text = try String(contentsOfFile: Repository.path("jobs/kubernetes/\(name)").string, encoding: .utf8)
+        let root = try #require(try Yams.compose(yaml: text))
+        #expect(root["apiVersion"]?.string == "batch/v1")
+        let job = root["spec"]?["jobTemplate"]?["spec"] ?? root["spec"]
+        // Only with "Never" may exit codes decide what is tried again.
+        let pod = try #require(job?["template"]?["spec"])
+        #expect(pod["restartPolicy"]?.string == "Never")
+        #expect(job?["podFailurePolicy"]?["rules"]?.sequence?.isEmpty == false)
+        #expect(pod["securityContext"]?["runAsNonRoot"]?.bool == true)
+        let container = try #require(pod["containers"]?.array().first)
+        for variable in try #require(container["env"]?.array())
+        where variable["name"]?.string?.hasPrefix("SHIPSHAPE_") == true {
+            #expect(variable["valueFrom"]?["secretKeyRef"] != nil)
+        }
+        let volumes = try #require(pod["volumes"]?.array()).compactMap { $0["name"]?.string }
+        let mounts = try #require(container["volumeMounts"]?.array()).compactMap { $0["name"]?.string }
+        #expect(Set(mounts) == Set(volumes), "a volume is not mounted, or not there")
+    }
+}
