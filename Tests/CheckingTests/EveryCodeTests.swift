@@ -41,4 +41,64 @@ import Testing
             #expect(isNamed || tests.contains(".\(symbol)"), "no test produces \(code)")
         }
     }
+
+    /// The page that tells an operator what a code means.
+    @Test func everyCodeHasAnEntryInTheReference() throws {
+        let page = try String(contentsOf: Self.root.appending(path: "docs/reference/rules.md"), encoding: .utf8)
+        let sections = page.components(separatedBy: "\n## ")
+        func entries(of title: String) throws -> Set<String> {
+            let section = try #require(sections.first { $0.hasPrefix(title) })
+            return Set(section.matches(of: /(?m)^\| `([a-z-]+)/).map { String($0.1) })
+        }
+        func expect(_ codes: [String], in titles: String...) throws {
+            let known = try titles.reduce(into: Set<String>()) { $0.formUnion(try entries(of: $1)) }
+            #expect(Set(codes).subtracting(known) == [], "no entry below \(titles)")
+            #expect(known.subtracting(codes).subtracting(["constraint-"]) == [], "nothing prints it")
+        }
+        let documents = Self.codes(in: "Sources/Checking", files: "RuleCode").map(\.code)
+        try expect(documents, in: "Documents", "MongoDB's own validators")
+        try expect(Self.codes(in: "Sources/ServerSchema/Lint", files: "LintFinding").map(\.code), in: "Schemas")
+        try expect(Self.codes(in: "Sources/SchemaChange", files: "SchemaChange+Code").map(\.code), in: "Changes")
+        let remarks = Self.texts(in: "Sources/Inferring") { $0 == "Suspicion.swift" }.joined()
+            .matches(of: /case \w+ = "(?<code>[a-z-]+)"/).map { String($0.code) }
+        try expect(remarks, in: "Remarks")
+    }
+
+    /// What the sources cite as `semantics.md`.
+    @Test func everySectionThatASourceFileCitesExists() throws {
+        let page = try String(contentsOf: Self.root.appending(path: "docs/reference/semantics.md"), encoding: .utf8)
+        let headings = Set(page.matches(of: /(?m)^##+ (\d+(?:\.\d+)?)/).map { String($0.1) })
+        var cited = 0
+        for text in Self.texts(in: "Sources") {
+            for match in text.matches(of: /`semantics\.md`,? sections? (\d+(?:\.\d+)?)(?: and (\d+(?:\.\d+)?))?/) {
+                for section in [String(match.1), match.2.map(String.init)].compactMap(\.self) {
+                    cited += 1
+                    #expect(headings.contains(section.trimmingCharacters(in: ["."])))
+                }
+            }
+        }
+        #expect(cited > 25)
+        let rules = try String(contentsOf: Self.root.appending(path: "docs/reference/rules.md"), encoding: .utf8)
+        for line in rules.split(separator: "\n") where line.hasPrefix("| `") {
+            let sources = line.split(separator: "|").last?.split(whereSeparator: { ", ".contains($0) }) ?? []
+            #expect(
+                !sources.isEmpty && sources.filter { $0 != "note" }.allSatisfy { headings.contains(String($0)) },
+                "\(line)")
+        }
+    }
+
+    /// The page of promises names the tests that hold them.
+    @Test func everyTestThatThePageOfPromisesNamesExists() throws {
+        let page = try String(contentsOf: Self.root.appending(path: "docs/safety.md"), encoding: .utf8)
+        let tests = Set(Self.texts(in: "Tests").joined().matches(of: /func (\w+)\(/).map { String($0.1) })
+        var named = 0
+        for line in page.split(separator: "\n") where line.hasPrefix("| ") && !line.hasPrefix("| promise") {
+            let cell = try #require(line.split(separator: "|").last)
+            let names = cell.matches(of: /`(\w+)`/).map { String($0.1) }
+            #expect(line.hasPrefix("| ---") || !names.isEmpty, "no test: \(line)")
+            #expect(Set(names).subtracting(tests) == [])
+            named += names.count
+        }
+        #expect(named > 60)
+    }
 }

@@ -1,0 +1,63 @@
+import Foundation
+import SystemPackage
+import TestSupport
+import Testing
+
+/// The pages of `docs/` say what the program says.
+@Suite struct CommandReferenceTests {
+    @Test func thePageOfCommandsIsWhatHelpSays() async throws {
+        let script = Repository.path("scripts/reference").string
+        let page = try await Program.shell(#""$1" --print "$0""#, [script])
+        #expect(page.exitCode == 0, "\(page.errors)")
+        let stands = try String(contentsOfFile: Repository.path("docs/reference/commands.md").string, encoding: .utf8)
+        #expect(page.output == stands, "run scripts/reference")
+    }
+
+    /// A flag that was renamed is renamed in the documentation and in the files of schedulers, too.
+    @Test func everyCommandThatIsShownIsOneOfTheProgramWithFlagsThatItHas() async throws {
+        let reference = try String(
+            contentsOfFile: Repository.path("docs/reference/commands.md").string, encoding: .utf8)
+        var flags: [String: Set<String>] = [:]
+        for section in reference.components(separatedBy: "\n## shipshape ").dropFirst() {
+            let command = String(section.prefix { $0.isLetter })
+            flags[command] = Set(
+                section.matches(of: /(?m)^ +(-\w, )?(--[a-z-]+)(, (--[a-z-]+))?/).flatMap { match in
+                    [match.1.map { String($0.prefix(2)) }, String(match.2), match.4.map(String.init)].compactMap(\.self)
+                })
+        }
+        try #require(flags.count > 10)
+        var shown = 0
+        for file in try ShownCommand.files() {
+            for command in try ShownCommand.all(in: file) {
+                shown += 1
+                if command.name == "help" { continue }
+                let known = try #require(flags[command.name], "\(file): shipshape \(command.name)")
+                for flag in command.flags { #expect(known.contains(flag), "\(file): \(command.name) \(flag)") }
+            }
+        }
+        #expect(shown > 60)
+    }
+
+    /// A link to a file or a heading that is not there.
+    @Test func everyLinkBetweenThePagesLeadsSomewhere() throws {
+        for file in try ShownCommand.files() where file.hasSuffix(".md") {
+            let text = try String(contentsOfFile: Repository.path(file).string, encoding: .utf8)
+            for match in text.matches(of: /\]\((?!https?:)([^)#\s]*)(#[^)\s]+)?\)/) {
+                let own = FilePath(file)
+                let target =
+                    match.1.isEmpty ? own : own.removingLastComponent().appending(String(match.1)).lexicallyNormalized()
+                let path = Repository.path(target.string).string
+                #expect(FileManager.default.fileExists(atPath: path), "\(file): \(match.1)")
+                guard let anchor = match.2, let page = try? String(contentsOfFile: path, encoding: .utf8) else {
+                    continue
+                }
+                let headings = page.matches(of: /(?m)^#+ (.+)$/).map { heading in
+                    "#"
+                        + heading.1.lowercased().filter { $0.isLetter || $0.isNumber || " -_".contains($0) }
+                        .replacing(" ", with: "-")
+                }
+                #expect(headings.contains(String(anchor)), "\(file): \(match.1)\(anchor)")
+            }
+        }
+    }
+}

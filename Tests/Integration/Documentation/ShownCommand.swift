@@ -1,0 +1,52 @@
+import Foundation
+import SystemPackage
+
+/// A command that a page or a scheduler's file shows.
+struct ShownCommand {
+    /// The subcommand.
+    let name: String
+    /// Its flags, without their values.
+    let flags: [String]
+
+    /// The pages and files that show commands, by their paths in the repository.
+    static func files() throws -> [String] {
+        let folders = ["docs", "jobs"].flatMap { folder in
+            let all = FileManager.default.enumerator(atPath: Repository.path(folder).string)?.allObjects ?? []
+            return all.compactMap { $0 as? String }.map { "\(folder)/\($0)" }
+        }
+        let files = folders.filter { path in
+            let kind = try? Repository.path(path).stat().type
+            return kind == .regular && path != "docs/reference/commands.md"
+        }
+        return ["README.md", "CONTRIBUTING.md", "CHANGELOG.md"] + files.sorted()
+    }
+
+    /// The commands of a file: lines that begin with the program's name, behind a prompt, an `ExecStart=` or in a pipe, and the
+    /// arguments of a container.
+    static func all(in file: String) throws -> [ShownCommand] {
+        let text = try String(contentsOfFile: Repository.path(file).string, encoding: .utf8)
+            .replacing("\\\n", with: " ")
+        let lines = text.matches(of: /(?m)(?:^|[ `=\/])shipshape ([a-z]+)((?: +[^ \n`|#;]+)*)/)
+            .map { (name: $0.1, arguments: $0.2, line: $0.0) }
+            .filter { isCode($0.line, in: text) }
+            .map { ShownCommand(name: $0.name, arguments: $0.arguments) }
+        let containers = text.matches(of: /args: \["([a-z]+)"(.*)\]/)
+            .map { ShownCommand(name: $0.1, arguments: Substring($0.2.filter { !"\",".contains($0) })) }
+        return lines + containers
+    }
+
+    /// Whether the match begins a line of code; prose says "shipshape takes", too.
+    private static func isCode(_ match: Substring, in text: String) -> Bool {
+        let line = text[text.lineRange(for: match.startIndex..<match.endIndex)]
+        return line.hasPrefix("shipshape ") || line.hasPrefix("$ shipshape ") || line.hasPrefix("ExecStart=")
+            || line.contains("`shipshape ") || line.hasPrefix("          shipshape ")
+            || line.contains("run: shipshape ") || line.hasPrefix("shipshape check \"$schema\"")
+    }
+
+    private init(name: Substring, arguments: Substring) {
+        self.name = String(name)
+        let words = arguments.split(separator: " ")
+        flags = words.filter { $0.wholeMatch(of: /--[a-z-]+.*|-[a-z]/) != nil }
+            .map { String($0.prefix { $0.isLetter || $0 == "-" }) }
+    }
+}
