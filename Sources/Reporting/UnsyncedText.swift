@@ -108,9 +108,8 @@ public struct UnsyncedText: Sendable {
         guard !explanation.groups.isEmpty else { return [] }
         let found = CheckReport.Collection(
             namespace: namespace, counts: DocumentCounts(), groups: explanation.groups)
-        return [
-            "\(namespace): why they fail".printable,
-            CheckReportGroups(collection: found, ids: ids, width: width, showsFilters: false).text,
-        ]
+        let table = CheckReportGroups(collection: found, ids: ids, width: width, showsFilters: false).text
+        // Lines of their own: a line break within one would be shown as an escape.
+        return ["\(namespace): why they fail".printable] + table.split(separator: "\n").map(String.init)
     }
 }

@@ -45,6 +45,10 @@ import Testing
             #expect(groups.map { $0["rule"] } == ["required-missing", "type-mismatch", "numeric-width-mismatch"])
             // The document that fails and that the ledger does not record is not the ledger's business.
             #expect(groups[0]["documents"] == 1)
+
+            let text = try await test.unsynced(try test.schema() + ["--ledger", "DB.ledger", "--app", "mine"])
+            #expect(text.output.contains(": why they fail\n  # documents level"), "\(text.output)")
+            #expect(!text.output.contains(#"\n"#))
         }
     }
 
