@@ -1,0 +1,21 @@
+# The program in an image, by the steps of scripts/package.
+#
+# Not built by the tests, nor where this was written: there was no Docker daemon. What it does is what scripts/package
+# does, and that was run.
+#
+#   docker build -t registry.example.net/shipshape:0.1.0 .
+#   docker run --rm -e SHIPSHAPE_URI -v "$PWD/schemas:/schemas:ro" registry.example.net/shipshape:0.1.0 check /schemas
+
+FROM swift:6.3-bookworm AS build
+RUN apt-get update && apt-get install -y --no-install-recommends \
+        binutils dpkg-dev git libbson-dev libmongoc-dev libpcre2-dev libssl-dev pkg-config zlib1g-dev
+COPY . /src
+RUN cd /src && scripts/package --out /package
+
+FROM debian:12-slim
+COPY --from=build /package/*.deb /tmp/shipshape.deb
+RUN apt-get update && apt-get install -y --no-install-recommends ca-certificates /tmp/shipshape.deb \
+    && rm -rf /tmp/shipshape.deb /var/lib/apt/lists/*
+USER 65532:65532
+ENTRYPOINT ["shipshape"]
+CMD ["--help"]
