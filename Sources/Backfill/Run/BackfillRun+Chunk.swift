@@ -243,6 +243,7 @@ extension BackfillRun {
         let concurrency = phase.isServerSide && phase.isHarmless ? limits.concurrency : 1
         let commands = try ready.parts(concurrency, least: Self.leastSideBySide).map { try writer.commands($0) }
         account.begin(harming: harmful)
+        journal.sends(commands.flatMap { $0.flatMap(\.self) })
         for index in 0..<(commands.map(\.count).max() ?? 0) {
             let step = commands.compactMap { $0.indices.contains(index) ? $0[index] : nil }
             let (isFinal, pool) = (durability.waitsEachTime, kernel.pool)
@@ -292,6 +293,7 @@ extension BackfillRun {
             try kernel.keepLease()
             let (lease, retry) = (kernel.lease, kernel.retry)
             FaultInjection.reached(.beforeWrite)
+            if phase != nil { try journal.noteStart(in: job.job.namespace, kernel) }
             var isLost = false
             do {
                 let timeLimit = try retry.run { () throws -> MongoError? in

@@ -118,8 +118,9 @@ struct BackfillRun: ~Copyable {
     private mutating func begin() throws {
         _ = kernel.throttler?.holds()
         takeOver()
-        let isReplicaSet = try kernel.retrying { try kernel.client.hello().topology == .replicaSet }
-        durability = WriteDurability(isReplicaSet: isReplicaSet)
+        let hello = try kernel.retrying { try kernel.client.hello() }
+        durability = WriteDurability(isReplicaSet: hello.topology == .replicaSet)
+        journal = RunJournal(readsMoments: hello.topology != .standalone && hello.maxWireVersion >= 13)
         // Without those that were repaired since, and those that were only locked.
         let earlier = try settleFailures().filter { $0.code != 0 }.map(\.id)
         skipped = SkippedDocuments(most: runner.options.maxErrors, earlier: Set(earlier))

@@ -15,6 +15,19 @@ struct JournaledAttempt {
     private var isExact = true
     /// Documents that look changed after a write whose reply was lost.
     private(set) var doubtful: Set<BSONValue> = []
+    /// What is sent to change them.
+    var updates: [ChunkWriter.Update] = []
+    /// What can be told of them as they were just before the first of it was sent; `nil` before that.
+    var start: Start?
+
+    /// How it can be told which documents were as the writes want them, before the first was sent.
+    enum Start {
+        /// By a look at what there was at this time.
+        case time(UInt64)
+        /// These were.
+        case ready(Set<BSONValue>)
+        case unknown
+    }
 
     init(_ sequence: Int64, _ documents: [DueDocument]) { (self.sequence, self.documents) = (sequence, documents) }
 
@@ -39,21 +52,19 @@ struct JournaledAttempt {
     /// Whether all that was journaled was changed.
     var isWhole: Bool { isExact && doubtful.isEmpty && counted == documents.count }
 
-    /// What was written, where these documents look changed now.
+    /// What was written, where these documents look changed now, and these of the others may have been.
     ///
-    /// As many as were counted are those that were counted, and the others were missed; else nobody knows which are the
-    /// job's, nor whether one that looks otherwise was the job's until a user came.
-    func written(seeing changed: Set<BSONValue>) -> JournalStore.Written {
+    /// A number of changed documents says which ones they were only if no other can have been changed: by chance a user makes
+    /// one document look changed just before the write, and another one look unchanged just after it.
+    func written(seeing changed: Set<BSONValue>, others: Set<BSONValue>?) -> JournalStore.Written {
         var written = JournalStore.Written()
         let candidates = documents.map(\.id).filter { !doubtful.contains($0) }
-        let sure = candidates.filter(changed.contains)
-        let others = candidates.filter { !changed.contains($0) }
-        guard sure.count == counted else {
+        guard others?.isEmpty == true, candidates.count(where: changed.contains) == counted else {
             written.unsure = documents.map(\.id)
             return written
         }
-        written.unsure = Array(doubtful) + (isExact ? [] : others)
-        written.missed = isExact ? others : []
+        written.unsure = Array(doubtful)
+        written.missed = candidates.filter { !changed.contains($0) }
         return written
     }
 }

@@ -12,10 +12,15 @@ struct RunJournal {
     private(set) var evidence: DocumentEvidence?
     /// Documents that were made in other collections for such as were changed before they were linked.
     private(set) var unlinked = 0
+    /// Whether the server reads documents as they were at a time that was.
+    private let readsMoments: Bool
     /// The number of the newest attempt; `nil` before this run's first.
     private var sequence: Int64?
     /// The attempts of the chunk at hand of which it is recorded what they have written.
     private var acknowledged: [Int64] = []
+
+    /// - Parameter readsMoments: whether the server reads documents as they were at a time that was.
+    init(readsMoments: Bool = false) { self.readsMoments = readsMoments }
 
     /// Begins a chunk.
     mutating func begin() { (attempt, acknowledged) = (nil, []) }
@@ -96,6 +101,94 @@ struct RunJournal {
         durability.confirmed()
     }
 
+    // MARK: Which documents the first write found as it wants them
+
+    /// What is sent to change the attempt's documents.
+    mutating func sends(_ updates: [ChunkWriter.Update]) { attempt?.updates = updates }
+
+    /// Keeps in mind by what it can be told later which documents of the attempt at hand its first write found as it wants
+    /// them.
+    mutating func noteStart(in namespace: Namespace, _ kernel: borrowing Kernel) throws {
+        guard let documents = attempt?.documents, let updates = attempt?.updates, attempt?.start == nil else { return }
+        attempt?.start = .unknown
+        if readsMoments {
+            let time = try kernel.retrying { try kernel.client.operationTime() }
+            attempt?.start = time > 0 ? .time(time) : .unknown
+        } else if updates.count <= Self.mostAsked,
+            let ready = try Self.find(documents.map(\.id), readyFor: updates, at: nil, in: namespace, kernel)
+        {
+            attempt?.start = .ready(ready)
+        }
+    }
+
+    /// The most updates of which is asked whether documents were ready for them: those of the client are of one document each.
+    private static let mostAsked = 200
+
+    /// Which of the documents were as the attempt's writes want them, just before the first; `nil` where nobody knows.
+    private static func ready(
+        of ids: [BSONValue], in attempt: JournaledAttempt, of namespace: Namespace, _ kernel: borrowing Kernel
+    ) throws -> Set<BSONValue>? {
+        guard !ids.isEmpty else { return [] }
+        switch attempt.start {
+        case .unknown?: return nil
+        case .ready(let ready)?: return ready.intersection(ids)
+        case .time(let time)?: return try find(ids, readyFor: attempt.updates, at: time, in: namespace, kernel)
+        case nil: return []
+        }
+    }
+
+    /// Which of the documents are as their updates want them, now or at a time that was; `nil` where the server cannot tell.
+    private static func find(
+        _ ids: [BSONValue], readyFor updates: [ChunkWriter.Update], at time: UInt64?, in namespace: Namespace,
+        _ kernel: borrowing Kernel
+    ) throws -> Set<BSONValue>? {
+        let asked = Set(ids)
+        let wanted = updates.compactMap { update in
+            let ids = update.ids.filter(asked.contains)
+            return ids.isEmpty ? nil : (update, ids)
+        }
+        guard wanted.count <= mostAsked else { return nil }
+        var ready: Set<BSONValue> = []
+        do {
+            for (update, ids) in wanted {
+                for slice in ids.commandSlices(count: 1_000) {
+                    guard
+                        let found = try kernel.retrying({
+                            try find(slice, readyFor: update, at: time, in: namespace, kernel)
+                        })
+                    else {
+                        return nil
+                    }
+                    ready.formUnion(found)
+                }
+            }
+        } catch let error as MongoError where !error.isTransient {
+            // Such as a time that is too long ago.
+            return nil
+        }
+        return ready
+    }
+
+    private static func find(
+        _ ids: [BSONValue], readyFor update: ChunkWriter.Update, at time: UInt64?, in namespace: Namespace,
+        _ kernel: borrowing Kernel
+    ) throws(MongoError) -> [BSONValue]? {
+        let filter: BSONDocument = ["_id": ["$in": .array(of: ids)], "$expr": update.condition.bson]
+        var command: BSONDocument = [
+            "find": .string(namespace.collection), "filter": .object(filter), "projection": ["_id": 1],
+            "hint": ["_id": 1], "batchSize": .integer(ids.count + 1), "comment": "shipshape journal",
+        ]
+        if update.isBinary { command = command.appending("collation", ["locale": "simple"]) }
+        if let time {
+            // A majority may be long in reaching it: the chunk's checkpoint says that better.
+            command = command.appending("readConcern", ["level": "snapshot", "atClusterTime": .timestamp(time)])
+                .appending("maxTimeMS", .long(kernel.lease.terms.writeLimit.milliseconds))
+        }
+        let reply = try kernel.client.runCommand(command, on: namespace.database)
+        guard let cursor = reply["cursor"]?.document, cursor["id"]?.integer == 0 else { return nil }
+        return cursor["firstBatch"]?.document?.values.compactMap { $0.document?["_id"] }
+    }
+
     // MARK: Behind the write
 
     /// A write of the attempt was acknowledged.
@@ -122,9 +215,14 @@ struct RunJournal {
     ) throws {
         guard let attempt else { return }
         var written = JournalStore.Written()
-        if !attempt.isWhole {
+        if attempt.start == nil {
+            // Nothing of it was sent.
+            written.missed = attempt.documents.map(\.id)
+        } else if !attempt.isWhole {
+            let changed = try Self.changed(attempt.documents, by: phase, in: collection, kernel)
+            let others = attempt.documents.map(\.id).filter { !changed.contains($0) && !attempt.doubtful.contains($0) }
             written = attempt.written(
-                seeing: try Self.changed(attempt.documents, by: phase, in: collection, kernel))
+                seeing: changed, others: try Self.ready(of: others, in: attempt, of: collection.namespace, kernel))
         }
         self.attempt = nil
         if !written.missed.isEmpty {

@@ -64,4 +64,31 @@ import Testing
             #expect(try await test.database.count("people", ["$expr": ["$eq": ["$nick", "$age"]]]) == 0)
         }
     }
+
+    /// A user does by hand what the job was about to do, and another one undoes by hand what the job has done: as many
+    /// documents look changed as were.
+    @Test func sumsThatAgreeByChanceAreNotReliedOn() async throws {
+        try await withPeople("unset: {field: nick}") { test in
+            let fault = "before-write:1:stop,after-write:1:stop"
+            let run = try await test.backfill("job", "--lease-ttl", "60s", fault: fault) { program in
+                try await waitUntil("the runner sleeps before the write") { try program.isStopped }
+                defer { program.send(SIGCONT) }
+                try await test.database.run([
+                    "update": "people", "updates": [["q": ["_id": 3], "u": ["$unset": ["nick": ""]]]],
+                ])
+                program.send(SIGCONT)
+                try await waitUntil("the others are written") {
+                    try await test.database.count("people", ["nick": ["$exists": true]]) == 0
+                }
+                try await waitUntil("the runner sleeps behind the write") { try program.isStopped }
+                try await test.database.set("people", 5, ["nick": "mine"])
+            }
+            #expect(run.exitCode == 0, "\(run.errors)")
+            let undone = try await test.undo(flags: ["--output", "json"])
+            #expect(undone.exitCode == 1, "\(undone.errors)")
+            #expect(try test.report(undone).left("uncertain").contains(3))
+            #expect(try await test.database.count("people", ["_id": 3, "nick": ["$exists": true]]) == 0)
+            #expect(try await test.database.documents("people", ["_id": 5]).first?["nick"] == "mine")
+        }
+    }
 }
