@@ -41,6 +41,7 @@ enum Main {
         Driver.hideCounters()
         Console.secureStreams()
         do {
+            try CommandLineWords.check(Array(CommandLine.arguments.dropFirst()))
             var command = try Shipshape.parseAsRoot()
             if var command = command as? any AsyncParsableCommand {
                 try await command.run()

@@ -51,6 +51,9 @@ struct JobRefusal: CustomTestStringConvertible, Sendable {
         JobRefusal(
             "version: 2\njob: a",
             "1:10: \"version\" must be 1: this program knows no other version of the job file's format"),
+        JobRefusal(
+            "version: \"1\"\njob: a",
+            "1:10: \"version\" must be 1: this program knows no other version of the job file's format"),
         JobRefusal("job:\ncollection: b.c", "1:5: \"job\" must be a text"),
         JobRefusal(
             "job: a b\ncollection: b.c", "1:6: a job's name consists of at most 100 letters, digits, '-', '_' and '.'"),

@@ -79,7 +79,10 @@ package enum JobFile {
     package static let version = 1
 
     private static func checkVersion(_ node: YAMLNode?) throws(JobError) {
-        guard let node, node.node.scalar?.string != "\(version)" else { return }
+        guard let node else { return }
+        let scalar = node.node.scalar
+        // A text in quotation marks is no number.
+        if scalar?.string == "\(version)", scalar?.style == .plain { return }
         throw node.error("\"version\" must be \(version): this program knows no other version of the job file's format")
     }
 

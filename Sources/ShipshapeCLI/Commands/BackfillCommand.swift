@@ -5,6 +5,7 @@ internal import Concurrency
 internal import Jobs
 internal import Mongo
 internal import Reporting
+internal import SystemPackage
 
 /// `shipshape backfill JOB`.
 struct BackfillCommand: AsyncParsableCommand {
@@ -62,6 +63,10 @@ struct BackfillCommand: AsyncParsableCommand {
 
     func run() async throws {
         try output.prepare(reading: [job, ids] + connection.files, writing: [failures])
+        if (try? FilePath(job).stat().type) == .directory {
+            throw UsageError(
+                "\(job) is a folder, and one job is expected: shipshape migrate \(job) runs those of a folder")
+        }
         let file = try JobFile.read(at: job)
         let schemas = [file.activeSchema, file.nextSchema].map { $0.map(file.resolved) }
         try output.prepare(reading: schemas, writing: [failures])

@@ -18,6 +18,7 @@ extension CheckRun {
         do {
             return try await onOwnedThread(name: "ledger") { [location, apps] () throws in
                 guard let reader = try LedgerReader.open(location, of: apps, on: try pool.client()) else {
+                    if let error = LedgerFlags.missing(location) { throw error }
                     return CheckedLedger()
                 }
                 let index = try reader.index()

@@ -44,6 +44,7 @@ struct ConnectionFlags: ParsableArguments {
     private static let modes = ReadPreference.Mode.allCases.map(\.rawValue).joined(separator: ", ")
 
     func validate() throws {
+        if connectTimeout.duration <= .zero { throw ValidationError("--connect-timeout must be more than nothing") }
         if let readPreference, ReadPreference.Mode(rawValue: readPreference) == nil {
             throw ValidationError("--read-preference: \"\(readPreference)\" is none of \(Self.modes)")
         }
@@ -72,6 +73,7 @@ struct ConnectionFlags: ParsableArguments {
             options.tls = encryption
         }
         options.keyPassword = environment["SHIPSHAPE_TLS_KEY_PASSWORD"]
+        DriverWarnings.show()
         let pool = try Self.open(options)
         for option in pool.weaknesses {
             Console.error("shipshape: warning: the connection string says \(option): nobody knows whose server this is")

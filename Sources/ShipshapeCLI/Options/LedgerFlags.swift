@@ -21,12 +21,24 @@ struct LedgerFlags: ParsableArguments {
             valueName: "id"))
     var appId: String?
 
+    func validate() throws {
+        if case .none? = ledger, appId != nil {
+            throw ValidationError("--app-id does not go with --ledger none: without a ledger no app has entries")
+        }
+    }
+
     /// The ledger's place.
     var location: LedgerLocation { ledger ?? .standard }
 
     /// The apps whose entries count.
     func apps(of schemas: [ServerSchema?]) -> LedgerApps {
         LedgerApps(stated: appId, schemas: schemas.map { $0?.appID })
+    }
+
+    /// What is wrong with a ledger that was named and is not there: a slip of the fingers is no empty ledger.
+    static func missing(_ location: LedgerLocation) -> UsageError? {
+        guard case .named(let ledger) = location else { return nil }
+        return UsageError("--ledger \(ledger): there is no such collection (none says that there is no ledger)")
     }
 
     private static func location(parsing text: String) throws -> LedgerLocation {

@@ -47,6 +47,9 @@ struct RunFlags: ParsableArguments {
     var unsetLocks = false
 
     func validate() throws {
+        if let maxRuntime, maxRuntime.duration <= .zero {
+            throw ValidationError("--max-runtime must be more than nothing: the run would end before its first chunk")
+        }
         if maxErrors < 0 { throw ValidationError("--max-errors must not be negative") }
         guard (.seconds(1)...(.seconds(3_600))).contains(leaseTtl.duration) else {
             throw ValidationError("--lease-ttl must be from 1s to 1h: a runner that dies holds the job for that long")

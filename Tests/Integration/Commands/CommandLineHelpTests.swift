@@ -1,3 +1,5 @@
+import Foundation
+import SystemPackage
 import Testing
 
 /// What the program says of itself, and of a wrong use.
@@ -84,7 +86,8 @@ import Testing
     }
 
     @Test func theVersionIsANumber() async throws {
-        #expect(try await help("--version").wholeMatch(of: /\d+\.\d+\.\d+\n/) != nil)
+        // What scripts/package builds tells the commit behind it.
+        #expect(try await help("--version").wholeMatch(of: /\d+\.\d+\.\d+( \([0-9a-z-]+\))?\n/) != nil)
     }
 
     @Test(arguments: [
@@ -93,7 +96,13 @@ import Testing
         (["lint"], "Missing expected argument '<schema>'"),
         (["lint", "schema.json", "--collection", "person"], "\"person\" is not DATABASE.COLLECTION"),
         (["backfill"], "Missing expected argument '<job>'"),
-        (["chekc"], "Unexpected argument 'chekc'"),
+        (["chekc"], #"there is no command "chekc" (did you mean "check"?)"#),
+        (["help", "nosuch"], #"there is no command "nosuch""#),
+        (["check", "schema.json", "--limit", "10", "--limit=20"], "--limit is given twice"),
+        (["check", "schema.json", "--ledger", "none", "--app-id", "mine"], "--app-id does not go with --ledger none"),
+        (["check", "schema.json", "--connect-timeout", "0s"], "--connect-timeout must be more than nothing"),
+        (["backfill", "job.yml", "--max-runtime", "0s"], "--max-runtime must be more than nothing"),
+        (["status", "--watch", "--interval", "0s"], "--interval must be more than nothing"),
         (["check", "schema.json", "--nope"], "Unknown option '--nope'"),
         (["check", "schema.json", "--limit", "many"], "The value 'many' is invalid for '--limit <count>'"),
         (["check", "schema.json", "--limit", "0"], "--limit must be at least 1"),
@@ -112,6 +121,27 @@ import Testing
         #expect(run.output == "")
         #expect(run.errors.hasPrefix("Error: "))
         #expect(run.errors.contains(message), "\(run.errors)")
+    }
+
+    /// The parser would take the last one; the words of the help are what says that a flag may be repeated.
+    @Test func aFlagThatMayBeRepeatedIsCalledSo() async throws {
+        for command in ["check", "diff", "plan", "infer"] {
+            let text = try await help(command, "--help")
+            for flag in ["--report", "--rename", "--default", "--map"] {
+                guard let place = text.range(of: "  \(flag) <") else { continue }
+                let words = text[place.upperBound...].prefix(400).split(whereSeparator: \.isWhitespace)
+                #expect(words.joined(separator: " ").contains("(repeatable)"), "\(command) \(flag)")
+            }
+        }
+        #expect(try await help("infer", "--help").contains("(repeatable)"))
+    }
+
+    @Test func aFolderInThePlaceOfAJobLeadsToMigrate() async throws {
+        let folder = try CommandLineFolder()
+        defer { folder.remove() }
+        let run = try await Program.run(["backfill", folder.path.string, "--uri", "mongodb://127.0.0.1:1/"])
+        #expect(run.exitCode == 64)
+        #expect(run.errors.contains("shipshape migrate \(folder.path.string) runs those of a folder"), "\(run.errors)")
     }
 
     @Test func withoutADeploymentItSaysHowToNameOne() async throws {

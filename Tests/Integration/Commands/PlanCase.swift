@@ -104,7 +104,8 @@ struct PlanCase: Sendable {
     /// Runs `shipshape plan` over both versions.
     func plan(_ flags: String..., to folder: FilePath? = nil) async throws -> ProgramRun {
         try await Program.run(
-            ["plan", old, new, "--out", (folder ?? jobs).string, "--fail-on", "unplanned"] + stated + flags)
+            ["plan", old, new, "--out", (folder ?? jobs).string]
+                + (flags.contains("--fail-on") ? [] : ["--fail-on", "unplanned"]) + stated + flags)
     }
 
     /// Runs the jobs of a folder, in the order of their names.

@@ -98,11 +98,12 @@ import Testing
 
     @Test func withoutALedgerItSaysSo() async throws {
         try await withApp { check in
-            for name in ["none", "DB.nothing"] {
-                let run = try await check(["--ledger", name])
-                #expect(run.exitCode == 1)
-                #expect(run.output.contains("no ledger, 3 certain, 1 possible: projected 3, at worst 4"))
-            }
+            let run = try await check(["--ledger", "none"])
+            #expect(run.exitCode == 1)
+            #expect(run.output.contains("no ledger, 3 certain, 1 possible: projected 3, at worst 4"))
+            let misspelt = try await check(["--ledger", "DB.nothing"])
+            #expect(misspelt.exitCode == 64)
+            #expect(misspelt.errors.contains(".nothing: there is no such collection"), "\(misspelt.errors)")
         }
     }
 }

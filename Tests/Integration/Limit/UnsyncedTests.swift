@@ -126,11 +126,16 @@ import Testing
         }
     }
 
-    @Test func noLedgerIsNoFinding() async throws {
+    @Test func aLedgerThatIsNamedAndNotThereIsRefused() async throws {
         try await with { test in
-            let run = try await test.unsynced(["--ledger", "DB.nothing"])
-            #expect(run.exitCode == 0)
-            #expect(run.output.hasPrefix("No ledger. There is no collection of unsynced documents in"))
+            // One that is named has to be there; of those that are looked for by themselves there may be none.
+            let named = try await test.unsynced(["--ledger", "DB.nothing"])
+            #expect(named.exitCode == 64)
+            #expect(named.output == "")
+            #expect(
+                named.errors
+                    == "shipshape: --ledger \(test.database.name).nothing: there is no such collection (none says that "
+                    + "there is no ledger)\n")
         }
     }
 

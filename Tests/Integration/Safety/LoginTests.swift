@@ -107,6 +107,20 @@ import Testing
         #expect(run.errors.hasPrefix("shipshape: warning: the connection string says \(option): "), "\(run.errors)")
     }
 
+    @Test func whatTheDriverPassesOverIsTold() async throws {
+        let folder = try CommandLineFolder()
+        defer { folder.remove() }
+        let schema = try folder.write(CommandLineFolder.person, to: "person.json")
+        let run = try await Program.run([
+            "check", schema, "--collection", "app.person", "--compressors", "lzma",
+            "--uri", "mongodb://127.0.0.1:1/?nosuch=1&serverSelectionTimeoutMS=100",
+        ])
+        #expect(run.exitCode == 69)
+        // What looks like an option may be the end of a password that was not escaped.
+        #expect(run.errors.contains(#"warning: Unsupported URI option "…": it is passed over"#), "\(run.errors)")
+        #expect(run.errors.contains("warning: Unsupported compressor: 'lzma': it is passed over"), "\(run.errors)")
+    }
+
     @Test func filesThatCanNeverWorkAreBadConfiguration() async throws {
         let folder = try CommandLineFolder()
         defer { folder.remove() }

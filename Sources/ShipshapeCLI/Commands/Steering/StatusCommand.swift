@@ -39,6 +39,7 @@ struct StatusCommand: AsyncParsableCommand {
     @OptionGroup(title: "Output") var output: OutputFlags
 
     func validate() throws {
+        if interval.duration <= .zero { throw ValidationError("--interval must be more than nothing") }
         if watch, !output.report.isEmpty { throw ValidationError("--report does not go with --watch") }
     }
 

@@ -108,7 +108,7 @@ import Testing
         try await withTasks { test in
             try await test.database.fill("Task", count: 200) { ["_id": .integer($0 + 10), "a": "7", "b": "8"] }
             let stopped = try await test.backfill(
-                "convert", on: "Task", steps: Self.steps, active: "v2", "--max-runtime", "0s")
+                "convert", on: "Task", steps: Self.steps, active: "v2", "--max-runtime", "1ms")
             #expect(stopped.exitCode == 75, "\(stopped.errors)")
             let run = try await test.check()
             #expect(

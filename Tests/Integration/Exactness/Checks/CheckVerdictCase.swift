@@ -60,9 +60,9 @@ struct CheckVerdictCase {
     /// Checks v2 beside v1.
     func check(_ more: String..., active: Bool = true) async throws -> ProgramRun {
         try await Program.run(
-            ["check", "v2"] + (active ? ["--active", "v1"] : []) + [
-                "--uri", mongod.uri, "--ledger", "none", "--state-database", state.name, "--threads", "1",
-            ] + more, in: folder.path)
+            ["check", "v2"] + (active ? ["--active", "v1"] : [])
+                + ["--uri", mongod.uri, "--state-database", state.name, "--threads", "1"]
+                + (more.contains("--ledger") ? [] : ["--ledger", "none"]) + more, in: folder.path)
     }
 
     /// The verdict of the same, for machines.
