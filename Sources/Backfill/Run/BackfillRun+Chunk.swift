@@ -235,8 +235,8 @@ extension BackfillRun {
         var ready = documents
         if !phase.isServerSide {
             let creation = try create(for: documents)
-            if let ended = creation.ended { return ended }
             ready = creation.ready
+            if let ended = creation.ended { return ended }
         }
         let harmful = ready.filter { $0.judgement == .harmful }.map(\.id)
         // What the budget judges is written in order, and so is what the client computes.
