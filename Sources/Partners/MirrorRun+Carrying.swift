@@ -79,8 +79,8 @@ extension MirrorRun {
 
     /// Takes the changes away that the mirror made itself.
     private mutating func discount(_ pair: inout CarriedPair) {
-        for side in PartnerSide.allCases where pair.dirty.times[side] != nil {
-            guard own.holds(pair.documents[side], side, pair.key) else { continue }
+        for (side, time) in pair.dirty.times {
+            guard own.holds(pair.documents[side], side, pair.key, changed: time.cluster) else { continue }
             pair.dirty.times[side] = nil
             pair.isEcho = true
             counts.echoes += 1
@@ -131,7 +131,7 @@ extension MirrorRun {
     private mutating func decide(_ pair: inout CarriedPair) {
         // What came meanwhile is of this pair, too.
         for (side, time) in dirty.pairs[pair.key]?.times ?? [:]
-        where !own.holds(pair.documents[side], side, pair.key) { pair.dirty.times[side] = time }
+        where !own.holds(pair.documents[side], side, pair.key, changed: time.cluster) { pair.dirty.times[side] = time }
         let (source, target) = (pair.dirty.times[.source], pair.dirty.times[.target])
         if pair.dirty.isUnknown {
             pair.origin = pair.documents[.source] == nil ? .target : .source

@@ -16,7 +16,11 @@ struct OwnWrites {
     private static let collection = "echoes"
 
     private let job: String
-    private var digests: [Key: String] = [:]
+    /// What each document may be as the mirror left it: what it wrote there last, and behind that, last in the list, what it
+    /// is about to write, or was when it died.
+    private var digests: [Key: [String]] = [:]
+    /// Until when runs before this one may have written.
+    private var earlier = ClusterTime(rawValue: 0)
     /// The writes of each record, and until when a change stream may tell of them; `nil` while they are under way.
     private var records: [(number: Int, keys: [Key], end: ClusterTime?)] = []
     private var next = 1
@@ -31,19 +35,25 @@ struct OwnWrites {
     /// Reads what the run before left.
     mutating func load(_ client: StoreClient, _ partner: Partner, now: ClusterTime) throws {
         var cursor = client.all(Self.collection, ["_id.job": .string(job)])
+        earlier = now
+        var found: [(number: Int, writes: [(Key, String)])] = []
         while let record = try cursor.nextDocument() {
             guard let number = record["_id"]?.document?["n"]?.integer else { continue }
-            var keys: [Key] = []
+            var writes: [(Key, String)] = []
             for write in record["writes"]?.document?.values.compactMap(\.document) ?? [] {
-                guard let side = write["s"]?.text.flatMap(PartnerSide.init), let id = write["k"] else { continue }
-                let key = Key(side: side, pair: IDKey(id))
-                digests[key] = write["d"]?.text
-                keys.append(key)
+                guard let side = write["s"]?.text.flatMap(PartnerSide.init), let id = write["k"],
+                    let digest = write["d"]?.text
+                else { continue }
+                writes.append((Key(side: side, pair: IDKey(id)), digest))
             }
-            records.append((number, keys, now))
+            found.append((number, writes))
+        }
+        // Which of them a run that died had come to write is not known.
+        for (number, writes) in found.sorted(by: { $0.number < $1.number }) {
+            for (key, digest) in writes { digests[key, default: []].append(digest) }
+            records.append((number, writes.map(\.0), now))
             next = max(next, number + 1)
         }
-        records.sort { $0.number < $1.number }
     }
 
     /// Keeps what is about to be written.
@@ -59,22 +69,31 @@ struct OwnWrites {
             try kernel.store.client.put(
                 Self.collection, id: ["job": .string(job), "n": .integer(number)], ["writes": .array(of: list)])
         }
-        for (key, digest) in made { digests[key] = digest }
+        for (key, digest) in made { digests[key, default: []].append(digest) }
         records.append((next, made.map(\.0), nil))
         next += 1
     }
 
     /// The writes that were begun last are done, or refused.
     mutating func end(at time: ClusterTime) {
-        for index in records.indices where records[index].end == nil { records[index].end = time }
+        for index in records.indices where records[index].end == nil {
+            records[index].end = time
+            for key in records[index].keys { digests[key] = digests[key].map { Array($0.suffix(1)) } }
+        }
     }
 
-    /// A write that did not happen.
-    mutating func forget(_ side: PartnerSide, _ key: IDKey) { digests[Key(side: side, pair: key)] = nil }
+    /// A write that did not happen: what was written before it still counts.
+    mutating func forget(_ side: PartnerSide, _ key: IDKey) {
+        _ = digests[Key(side: side, pair: key)]?.popLast()
+    }
 
-    /// Whether a document is as the mirror wrote it last.
-    func holds(_ document: BSONDocument?, _ side: PartnerSide, _ key: IDKey) -> Bool {
-        digests[Key(side: side, pair: key)].map { $0 == Self.digest(document) } ?? false
+    /// Whether a document, which changed last at `time`, is as the mirror wrote it.
+    ///
+    /// Of what runs before this one noted, any may be what they wrote last: a run may die before a write that it has noted.
+    func holds(_ document: BSONDocument?, _ side: PartnerSide, _ key: IDKey, changed time: ClusterTime) -> Bool {
+        guard let digests = digests[Key(side: side, pair: key)], let last = digests.last else { return false }
+        let digest = Self.digest(document)
+        return digest == last || time <= earlier && digests.contains(digest)
     }
 
     /// Forgets what no change stream tells of any more, once its places are recorded.

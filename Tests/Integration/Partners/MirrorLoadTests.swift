@@ -72,7 +72,7 @@ import Testing
             let model = Model()
             try await withThrowingTaskGroup(of: Void.self) { group in
                 for side in 0...1 { group.addTask { try await Self.write(side, to: test, model) } }
-                for round in 0..<TestScale.pick(6, full: 12, torture: 120) {
+                for round in 0..<TestScale.pick(6, full: 8, torture: 120) {
                     let points = ["before-write", "after-write", "after-state-write", "before-state-write"]
                     let fault = round % 3 == 2 ? nil : "\(points[round % 4]):\(Int.random(in: 3...25)):kill"
                     let before = model.writes

@@ -55,6 +55,29 @@ import Testing
         }
     }
 
+    /// It noted what it was about to write, and died before: what it had written before that is its own all the same, though it
+    /// is younger than the client's change that it had yet to carry over.
+    @Test func aMirrorThatDiesBeforeAWriteKnowsTheOneBefore() async throws {
+        try await withMirror { test in
+            try await test.database.update("Task", source(2), ["$set": ["title": "first"]])
+            let run = try await test.run("mirror", fault: "before-write:1:stop,before-write:2:kill") { program in
+                try await waitUntil("the mirror is about to write") { try program.isStopped }
+                try await test.database.update("Task", source(2), ["$set": ["title": "second"]])
+                program.send(SIGCONT)
+                try await waitUntil("the mirror is dead") { program.hasEnded }
+            }
+            #expect(run.wasKilled, "\(run.errors)")
+            let there = try await test.database.documents("TaskV2", target(2))
+            #expect(there.first?["name"] == "first")
+            try await test.endLease()
+            let next = try await test.run("mirror", "--once", "-o", "json")
+            #expect(next.exitCode == 0, "\(next.errors)")
+            #expect(try await test.database.documents("Task", source(2)).first?["title"] == "second")
+            #expect(try await test.database.documents("TaskV2", target(2)).first?["name"] == "second")
+            #expect(try await test.differences()["difference_count"] == 0)
+        }
+    }
+
     @Test func fieldsOfOneSideStayThere() async throws {
         try await withMirror { test in
             try await test.database.update("TaskV2", target(6), ["$set": ["note": "kept"]])

@@ -14,9 +14,9 @@ struct WatchCase: Sendable {
     /// The arguments of a watch over the people.
     func arguments(_ flags: [String] = [], schema: String = CommandLineFolder.person) throws -> [String] {
         let file = try folder.write(schema, to: "person.json")
-        return [
-            "watch", file, "--collection", "\(database.name).person", "--uri", uri, "--state-database", state.name,
-        ] + (flags.contains("--lease-ttl") ? [] : ["--lease-ttl", "60s"]) + flags
+        let named = flags.contains("--state-database") ? [] : ["--state-database", state.name]
+        return ["watch", file, "--collection", "\(database.name).person", "--uri", uri] + named
+            + (flags.contains("--lease-ttl") ? [] : ["--lease-ttl", "60s"]) + flags
     }
 
     /// The connection string for the program, whose commands a test can tell apart.
