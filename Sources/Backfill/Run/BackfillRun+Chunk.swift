@@ -232,12 +232,8 @@ extension BackfillRun {
         let writer = ChunkWriter(
             job: job.job, phase: phase, isJournaled: runner.keepsJournal, collectionUUID: checkedUUID,
             isCareful: isCareful)
-        var ready = documents
-        if !phase.isServerSide {
-            let creation = try create(for: documents)
-            ready = creation.ready
-            if let ended = creation.ended { return ended }
-        }
+        let (ready, ended) = phase.isServerSide ? (documents, nil) : try create(for: documents)
+        if let ended { return ended }
         let harmful = ready.filter { $0.judgement == .harmful }.map(\.id)
         // What the budget judges is written in order, and so is what the client computes.
         let concurrency = phase.isServerSide && phase.isHarmless ? limits.concurrency : 1
