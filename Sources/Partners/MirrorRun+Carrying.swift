@@ -46,6 +46,8 @@ extension MirrorRun {
             try translate(&open)
             try write(open.filter { $0.origin != nil })
         }
+        for (side, time) in pairs.flatMap({ Array($0.dirty.times) })
+        where time.cluster > clients[side] ?? ClusterTime(rawValue: 0) { clients[side] = time.cluster }
         let now = Int64(Date().timeIntervalSince1970 * 1_000)
         for pair in pairs where !pair.isEcho { for time in pair.dirty.times.values { delays.add(time, at: now) } }
     }

@@ -32,6 +32,8 @@ struct MirrorRun: ~Copyable {
     var unmirrored: Unmirrored
     var counts = MirrorCounts()
     var delays = Delays()
+    /// When clients changed a side last.
+    var clients: [PartnerSide: ClusterTime] = [:]
     private let news = Semaphore()
     private var taking = 0
     private var snapshots: [Snapshot] = []
@@ -242,7 +244,8 @@ struct MirrorRun: ~Copyable {
             "delay": [.integer(counts.delays.half), .integer(counts.delays.most)],
         ]
         try kernel.renew(
-            setting: PartnerChange.mirrored(to: snapshot.places, times: snapshot.times, counts: described))
+            setting: PartnerChange.mirrored(
+                to: snapshot.places, times: snapshot.times, clients: clients, counts: described))
         if let settled = snapshot.times.values.min() {
             var own = own
             try own.settle(to: settled, under: kernel)

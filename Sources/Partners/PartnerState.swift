@@ -82,16 +82,21 @@ enum PartnerChange {
     }
 
     /// The mirror is there.
-    static func mirrored(to places: [PartnerSide: FeedPlace], times: [PartnerSide: ClusterTime], counts: BSONDocument)
-        -> BSONDocument
-    {
-        [
+    static func mirrored(
+        to places: [PartnerSide: FeedPlace], times: [PartnerSide: ClusterTime], clients: [PartnerSide: ClusterTime],
+        counts: BSONDocument
+    ) -> BSONDocument {
+        let stamps = BSONDocument(times.map { ($0.key.rawValue, .timestamp($0.value.rawValue)) })
+        let changes: BSONDocument = [
             "places": Self.places(places),
             "mirror": ["$mergeObjects": [["$literal": .object(counts)], ["at": "$$NOW"]]],
-            "times": [
-                "$literal": .object(BSONDocument(times.map { ($0.key.rawValue, .timestamp($0.value.rawValue)) }))
-            ],
+            "times": ["$literal": .object(stamps)],
         ]
+        return clients.reduce(changes) { changes, seen in
+            changes.appending(
+                "clients.\(seen.key.rawValue)",
+                ["$literal": .date(milliseconds: Int64(seen.value.seconds) * 1_000)])
+        }
     }
 
     private static func places(_ places: [PartnerSide: FeedPlace]) -> BSONValue {

@@ -21,11 +21,18 @@ package struct StepTransformation: Sendable {
     package init(_ job: CompiledJob) {
         program = job.steps.isEmpty ? nil : StepProgram(job.steps, rounds: 1)
         stages = job.isServerSide ? job.steps.map(\.stage) : nil
+        markedStages = job.isServerSide ? job.steps.flatMap { [$0.troubleMark, $0.stage] } : nil
         name = job.job.name
     }
 
     /// The stages that do the same to a collection's documents; `nil` where the client computes a step.
     package let stages: [BSONDocument]?
+
+    /// The same stages, which note in the field ``mark`` whether a step that is about a document leaves it alone.
+    package let markedStages: [BSONDocument]?
+
+    /// The field of ``markedStages``: true, false, or not there.
+    package static let mark = "__shipshape"
 
     /// Whether there is no step, so that nothing is asked of the server.
     package var isEmpty: Bool { program == nil }
@@ -42,5 +49,18 @@ package struct StepTransformation: Sendable {
             }
             return Outcome(document: document.after, trouble: troubles.first)
         }
+    }
+}
+
+extension CompiledStep {
+    /// The stage that notes whether the step leaves a document alone that it is about.
+    fileprivate var troubleMark: BSONDocument {
+        let codes = reasons.indices.filter { reasons[$0].reason.isTrouble }.map { BSONValue.integer($0 + 2) }
+        let isTrouble: BSONValue = ["$in": [finding.bson, ["$literal": .array(of: codes)]]]
+        return [
+            "$set": [
+                "__shipshape": ["$or": [["$ifNull": [.string("$\(StepTransformation.mark)"), false]], isTrouble]]
+            ]
+        ]
     }
 }

@@ -107,3 +107,42 @@ import Testing
         }
     }
 }
+
+/// How fast a mirror is: numbers to look at, and a promise only that it comes to rest with both sides equal.
+@Suite(.enabled(if: TestScale.current == .torture)) struct MirrorSpeedTests {
+    @Test func theMirrorKeepsUpWithTwoThousandChangesASecond() async throws {
+        try await Mongod.shared.withPartner { test in
+            try test.job()
+            try await test.load(20_000)
+            try #require(try await test.run("init").exitCode == 0)
+            let run = try await test.run("mirror", "-o", "json") { program in
+                let start = ContinuousClock.now
+                var sent = 0
+                while start.duration(to: .now) < .seconds(60) {
+                    // 100 changes to each side, twenty times in two seconds.
+                    for side in 0...1 {
+                        let updates = (0..<100).map { _ -> BSONValue in
+                            let number = Int.random(in: 0..<10_000) * 2 + side
+                            let id: BSONValue =
+                                side == 0 ? .objectID(PartnerCase.id(number)) : .string("\(PartnerCase.id(number))")
+                            let text = BSONValue.string("\(UInt64.random(in: 0 ... .max))")
+                            return ["q": ["_id": id], "u": ["$set": [side == 0 ? "title" : "name": text]]]
+                        }
+                        try await test.database.run([
+                            "update": side == 0 ? "Task" : "TaskV2", "updates": .array(of: updates),
+                        ])
+                        sent += 100
+                    }
+                    let due = start + .milliseconds(sent / 2)
+                    if due > .now { try await Task.sleep(until: due, clock: .continuous) }
+                }
+                print("mirror: \(sent) changes sent in \(start.duration(to: .now))")
+                program.send(SIGTERM)
+            }
+            print("mirror: \(run.output)")
+            let rest = try await test.run("mirror", "--once", "-o", "json")
+            print("mirror: left behind: \(rest.output)")
+            #expect(try await test.differences()["difference_count"] == 0)
+        }
+    }
+}

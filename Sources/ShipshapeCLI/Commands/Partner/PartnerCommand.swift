@@ -19,7 +19,11 @@ struct PartnerCommand: AsyncParsableCommand {
             A partner collection holds the same data in the shape of the next schema, so that old and new clients work side \
             by side. A job file says how each document of one becomes one of the other, and back.
             """,
-        subcommands: [PartnerInitCommand.self, PartnerMirrorCommand.self, PartnerVerifyCommand.self])
+        subcommands: [
+            PartnerPlanCommand.self, PartnerInitCommand.self, PartnerMirrorCommand.self, PartnerVerifyCommand.self,
+            PartnerStatusCommand.self, PartnerCutoverCommand.self, PartnerDropCommand.self,
+            PartnerTriggersCommand.self,
+        ])
 }
 
 /// What every command about a partner takes.
@@ -32,8 +36,11 @@ struct PartnerArguments: ParsableArguments {
     @OptionGroup(title: "Connection") var connection: ConnectionFlags
 
     /// Reads the job and the schemas that it names.
-    func read() throws -> Partner {
-        let job = try PartnerJob.read(at: job)
+    func read() throws -> Partner { try Self.read(job, assuming: app.assumptions) }
+
+    /// Reads a job and the schemas that it names.
+    static func read(_ path: String, assuming assumptions: CheckOptions) throws -> Partner {
+        let job = try PartnerJob.read(at: path)
         func schema(_ path: String?, _ side: PartnerSide) throws -> ServerSchema? {
             guard let path else { return nil }
             let place = FilePath(job.path).removingLastComponent().pushing(FilePath(path)).string
@@ -42,7 +49,7 @@ struct PartnerArguments: ParsableArguments {
         }
         return try Partner(
             job, source: schema(job.schemas.source, .source), target: schema(job.schemas.target, .target),
-            assuming: app.assumptions)
+            assuming: assumptions)
     }
 
     /// The files that it reads.

@@ -1,0 +1,198 @@
+import BSON
+import Backfill
+import JobState
+
+/// The App Services triggers and functions that keep both sides equal where the service still runs them: two of each.
+///
+/// A function does what the mirror does with one change: it reads the document as it is, has the server's own pipeline
+/// convert it, compares, and writes only what is not there.
+package struct PartnerTriggers: Sendable {
+    /// A file, with its path below the app's folder.
+    package struct File: Sendable {
+        /// The path.
+        package var path: String
+        /// The text.
+        package var text: String
+    }
+
+    private let partner: Partner
+    private let service: String
+
+    /// - Parameter service: the name of the app's data source.
+    package init(_ partner: Partner, service: String) { (self.partner, self.service) = (partner, service) }
+
+    /// Every file.
+    /// - Throws: ``BackfillError`` where a step, or an `_id`, is none that a function can convert.
+    package func files() throws -> [File] {
+        guard let forward = partner.steps(from: .source).markedStages,
+            let reverse = partner.steps(from: .target).markedStages
+        else {
+            throw BackfillError(
+                .schemaMismatch,
+                "a step is computed by the client, and no App Services function can do it: use partner mirror")
+        }
+        if partner.job.id?.kind == .uuid {
+            throw BackfillError(
+                .schemaMismatch, "no App Services function converts the text of a uuid: use partner mirror")
+        }
+        var files: [File] = []
+        for side in PartnerSide.allCases {
+            let name = name(from: side)
+            files.append(File(path: "triggers/\(name).json", text: trigger(name, side)))
+            let (there, back) = side == .source ? (forward, reverse) : (reverse, forward)
+            files.append(File(path: "functions/\(name).js", text: try function(side, there, back)))
+        }
+        files.append(File(path: "functions/config.json", text: config))
+        return files
+    }
+
+    private func name(from side: PartnerSide) -> String {
+        let base = partner.job.name.map { $0.isLetter || $0.isNumber || $0 == "-" || $0 == "_" ? $0 : "_" }
+        return "\(String(base).prefix(48))_from_\(side.rawValue)"
+    }
+
+    private func trigger(_ name: String, _ side: PartnerSide) -> String {
+        let namespace = partner.job.namespace(side)
+        return """
+            {
+                "name": \(Self.json(name)),
+                "type": "DATABASE",
+                "disabled": false,
+                "config": {
+                    "service_name": \(Self.json(service)),
+                    "database": \(Self.json(namespace.database)),
+                    "collection": \(Self.json(namespace.collection)),
+                    "operation_types": ["INSERT", "UPDATE", "REPLACE", "DELETE"],
+                    "full_document": false,
+                    "full_document_before_change": false,
+                    "tolerate_resume_errors": false,
+                    "skip_catchup_events": false,
+                    "unordered": false,
+                    "match": {},
+                    "project": {}
+                },
+                "event_processors": {
+                    "FUNCTION": { "config": { "function_name": \(Self.json(name)) } }
+                }
+            }
+
+            """
+    }
+
+    private var config: String {
+        let entries = PartnerSide.allCases.map { side in
+            "    { \"name\": \(Self.json(name(from: side))), \"private\": true, \"run_as_system\": true }"
+        }
+        return "[\n\(entries.joined(separator: ",\n"))\n]\n"
+    }
+
+    private func function(_ side: PartnerSide, _ there: [BSONDocument], _ back: [BSONDocument]) throws -> String {
+        let (from, to) = (partner.job.namespace(side), partner.job.namespace(side.other))
+        return """
+            // Carries a change of \(from) over to \(to). Written by shipshape partner triggers: change the job, not this file.
+            const there = \(try Self.stages(there));
+            const back = \(try Self.stages(back));
+            // The fields that stand on one side alone.
+            const ownHere = \(Self.json(partner.job.own(side)));
+            const ownThere = \(Self.json(partner.job.own(side.other)));
+
+            \(conversions(side))
+
+            // A value as text, whatever the order of the fields of its objects.
+            function ordered(value) {
+              if (Array.isArray(value)) return value.map(ordered);
+              if (value === null || typeof value !== "object") return value;
+              return Object.keys(value).sort().reduce((made, key) => ({ ...made, [key]: ordered(value[key]) }), {});
+            }
+            function text(document, left) {
+              const plain = JSON.parse(EJSON.stringify(document, { relaxed: false }));
+              for (const name of left) delete plain[name];
+              return JSON.stringify(ordered(plain));
+            }
+
+            exports = async function (event) {
+              if (!event.documentKey) return;
+              const service = context.services.get(\(Self.json(service)));
+              const here = service.db(\(Self.json(from.database))).collection(\(Self.json(from.collection)));
+              const other = service.db(\(Self.json(to.database))).collection(\(Self.json(to.collection)));
+              const id = event.documentKey._id;
+              const twin = twinOf(id);
+              if (twin === undefined) {
+                console.error("\(from): an _id that has no form in \(to)");
+                return;
+              }
+              const only = { $match: { _id: id } };
+              const without = ownHere.length > 0 ? [{ $unset: ownHere }] : [];
+              // The latest state wins, not the event's.
+              const [now] = await here.aggregate([only]).toArray();
+              const present = await other.findOne({ _id: twin });
+              if (!now) {
+                if (present) await other.deleteOne({ _id: twin });
+                return;
+              }
+              const run = (stages) => here.aggregate([only, ...without, ...EJSON.parse(JSON.stringify(stages))]).toArray();
+              const [made] = await run(there);
+              const [returned] = await run([...there, ...back]);
+              if (!made || !returned) return;
+              const isTroubled = made.__shipshape === true || returned.__shipshape === true;
+              delete made.__shipshape;
+              delete returned.__shipshape;
+              if (isTroubled || text(returned, ownHere) !== text(now, ownHere)) {
+                console.error("\(from): a document that would not come back as it is, and is left alone");
+                return;
+              }
+              made._id = twin;
+              if (present) {
+                for (const name of ownThere) {
+                  delete made[name];
+                  if (name in present) made[name] = present[name];
+                }
+                // Nothing is written that is there already: so the two triggers come to rest.
+                if (text(made, []) === text(present, [])) return;
+                await other.replaceOne({ _id: twin }, made);
+              } else {
+                await other.insertOne(made);
+              }
+            };
+            if (typeof module !== "undefined") module.exports = exports;
+
+            """
+    }
+
+    /// The function that gives the `_id` on the other side.
+    private func conversions(_ side: PartnerSide) -> String {
+        guard let id = partner.job.id else { return "const twinOf = (id) => id;" }
+        let plain = "const plain = JSON.parse(EJSON.stringify({ id }, { relaxed: false })).id;"
+        switch (id.kind, side == id.texts) {
+        case (.objectId, false): return "function twinOf(id) {\n  \(plain)\n  return plain && plain.$oid;\n}"
+        case (.objectId, true):
+            return """
+                function twinOf(id) {
+                  if (typeof id !== "string" || !/^[0-9a-f]{24}$/.test(id)) return undefined;
+                  return EJSON.parse(JSON.stringify({ id: { $oid: id } })).id;
+                }
+                """
+        case (.int, false):
+            return "function twinOf(id) {\n  \(plain)\n  return plain && (plain.$numberInt || plain.$numberLong);\n}"
+        case (.int, true):
+            return """
+                function twinOf(id) {
+                  if (typeof id !== "string" || !/^(0|-?[1-9][0-9]{0,9})$/.test(id)) return undefined;
+                  return EJSON.parse(JSON.stringify({ id: { $numberInt: id } })).id;
+                }
+                """
+        case (.uuid, _): return "const twinOf = () => undefined;"
+        }
+    }
+
+    private static func stages(_ stages: [BSONDocument]) throws -> String {
+        let texts = try stages.map { try $0.extendedJSON() }
+        return texts.isEmpty ? "[]" : "[\n  \(texts.joined(separator: ",\n  "))\n]"
+    }
+
+    private static func json(_ text: String) -> String {
+        (try? BSONValue.string(text).extendedJSON()) ?? "\"\""
+    }
+
+    private static func json(_ names: [String]) -> String { "[\(names.map(json).joined(separator: ", "))]" }
+}

@@ -1,0 +1,58 @@
+import BSON
+import Concurrency
+package import Partners
+
+/// How a partner is, for a person and for machines.
+package enum PartnerStatusReport {
+    /// Lines for a person.
+    package static func text(_ status: PartnerStatus, ids: IDDisplay = .shown) -> String {
+        var lines = ["partner \(status.name): \(status.source) → \(status.target)"]
+        guard let phase = status.phase else { return lines[0] + "\n  not begun: run partner init" }
+        lines.append("  \(phase), \(status.copied.documents) copied" + (status.isHeld ? ", at work now" : ""))
+        if let behind = status.behind {
+            let counts = status.mirror
+            let carried = counts?["carried"]?.integer ?? 0
+            let conflicts = counts?["conflicts"]?.integer ?? 0
+            lines.append(
+                "  the mirror is \(behind) s behind; in its last run it carried \(carried.documents) over, with "
+                    + "\(conflicts.counted("conflict"))")
+        } else if phase == "copied" {
+            lines.append("  no mirror has run")
+        }
+        for (side, name) in [(PartnerSide.source, "original"), (.target, "partner")] {
+            guard let time = status.lastWrites[side] else { continue }
+            lines.append("  clients wrote the \(name) last at \(ServerTime(milliseconds: time))")
+        }
+        if status.unmirrored > 0 {
+            lines.append("  \(status.unmirrored.documents) not on the other side:")
+            for sample in status.samples {
+                lines.append("    \(sample.side) _id \(ids.text(sample.id) ?? "(hidden)"): \(sample.reason)")
+            }
+        }
+        if let differences = status.differences, let time = status.verified {
+            lines.append("  compared at \(ServerTime(milliseconds: time)): \(differences.counted("difference"))")
+        } else {
+            lines.append("  not compared: run partner verify")
+        }
+        return lines.joined(separator: "\n")
+    }
+
+    /// One JSON object, whose keys always stand in the same order.
+    package static func json(_ status: PartnerStatus, ids: IDDisplay = .shown) -> String {
+        func time(_ milliseconds: Int64?) -> ReportValue {
+            milliseconds.map { .string("\(ServerTime(milliseconds: $0))") } ?? .null
+        }
+        func number(_ value: Int?) -> ReportValue { value.map { .integer($0) } ?? .null }
+        return ReportValue.object(
+            PartnerJSON.head("partner status") + [
+                ("partner", .string(status.name)), ("source", .string("\(status.source)")),
+                ("target", .string("\(status.target)")), ("phase", status.phase.map { .string($0) } ?? .null),
+                ("copied", .integer(status.copied)), ("at_work", .bool(status.isHeld)),
+                ("behind_seconds", number(status.behind)), ("unmirrored", .integer(status.unmirrored)),
+                ("differences", number(status.differences)), ("verified", time(status.verified)),
+                ("source_written", time(status.lastWrites[.source])),
+                ("target_written", time(status.lastWrites[.target])),
+            ]
+        ).text() + "\n"
+    }
+}

@@ -1,0 +1,20 @@
+internal import Foundation
+internal import SystemPackage
+
+/// Files that are written for people to review and to keep.
+enum PartnerFiles {
+    /// Writes a file below a folder, which is made where there is none; one that stands there stays.
+    static func write(_ text: String, to path: String, in folder: String) throws {
+        let place = FilePath(folder).pushing(FilePath(path))
+        guard !FileManager.default.fileExists(atPath: place.string) else {
+            throw OutputError(description: "\(place) is there already: nothing was written over it")
+        }
+        do {
+            try FileManager.default.createDirectory(
+                atPath: place.removingLastComponent().string, withIntermediateDirectories: true)
+            try AtomicFile.write(text.utf8, to: place.string)
+        } catch {
+            throw OutputError(description: "cannot write \(place): \(error)")
+        }
+    }
+}

@@ -1,0 +1,90 @@
+internal import ArgumentParser
+internal import BSON
+internal import Partners
+internal import ServerSchema
+internal import SystemPackage
+
+/// `shipshape partner plan OLD NEW`.
+struct PartnerPlanCommand: AsyncParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "plan",
+        abstract: "Writes the partner job that serves the change of a collection between two schemas.",
+        discussion: """
+            OLD is the schema that is live, NEW the next one. NEW speaks of the collection under its old name, or under \
+            --target. Without --out the job goes to standard output. What the schemas do not decide stands as a comment in \
+            the file, and ends the command with 1. Nothing is run, and no document is looked at.
+            """)
+
+    @Argument(help: "The schema that is live: a file, a folder, or live.")
+    var old: SchemaArgument
+
+    @Argument(help: "The next schema.")
+    var new: SchemaArgument
+
+    @Option(help: ArgumentHelp("The collection that gets a partner.", valueName: "db.collection"))
+    var collection: String
+
+    @Option(
+        help: ArgumentHelp("The partner; default: the collection's name with V2 behind it.", valueName: "db.collection")
+    )
+    var target: String?
+
+    @Option(help: ArgumentHelp("The job's name; default: the partner's.", valueName: "name"))
+    var name: String?
+
+    @Option(help: ArgumentHelp("A field's new name (repeatable).", valueName: "old=new"))
+    var rename: [String] = []
+
+    @Option(help: ArgumentHelp("The job file; one that stands there stays.", valueName: "file"))
+    var out: String?
+
+    @OptionGroup(title: "Connection") var connection: ConnectionFlags
+
+    func validate() throws {
+        for (flag, name) in [("--collection", collection), ("--target", target ?? "a.b")] where Namespace(name) == nil {
+            throw ValidationError("\(flag): \"\(name)\" is not DATABASE.COLLECTION")
+        }
+        for text in rename where text.split(separator: "=").count != 2 {
+            throw ValidationError("--rename \(text): write OLD=NEW, such as title=name")
+        }
+    }
+
+    func run() async throws {
+        guard let source = Namespace(collection) else { return }
+        let partner =
+            target.flatMap { Namespace($0) }
+            ?? Namespace(database: source.database, collection: source.collection + "V2")
+        let before = try await old.readWhole(fileIsOf: source, connection: connection)
+        var after = try await new.readWhole(fileIsOf: source, connection: connection)
+        if after[source] == nil, after[partner] == nil {
+            after = try await new.readWhole(fileIsOf: partner, connection: connection)
+        }
+        guard let first = before[source] else { throw UsageError("\(old.name) has no collection \(source)") }
+        guard let next = after[partner] ?? after[source] else {
+            throw UsageError("\(new.name) has neither \(partner) nor \(source)")
+        }
+        let folder = FilePath(out ?? "").removingLastComponent()
+        let place = folder.isEmpty ? FilePath(".") : folder
+        let parts = PartnerDraft.Parts(
+            name: name ?? partner.collection, source: source, target: partner,
+            schemas: (
+                old.path(from: place), next.namespace == partner || isFile(new) ? new.path(from: place) : nil
+            ),
+            renames: Dictionary(
+                rename.map { text in
+                    let names = text.split(separator: "=").map(String.init)
+                    return (names[0], names[1])
+                }
+            ) { first, _ in first })
+        let draft = PartnerDraft(parts, from: first.root, to: next.root)
+        if let out {
+            try PartnerFiles.write(draft.text, to: FilePath(out).lastComponent?.string ?? out, in: place.string)
+        } else {
+            try Console.show(draft.text)
+        }
+        for clause in draft.open { Console.error("to decide: \(clause)") }
+        if !draft.open.isEmpty { throw ExitStatus.findings }
+    }
+
+    private func isFile(_ argument: SchemaArgument) -> Bool { (try? FilePath(argument.name).stat().type) == .regular }
+}

@@ -1,0 +1,176 @@
+import BSON
+import Foundation
+import Subprocess
+import SystemPackage
+import TestSupport
+import Testing
+
+/// Runs App Services functions under Node, against a stub of the service whose collections are those of a database.
+///
+/// The stub asks by files, one for each call, and the test answers from the server; its values are extended JSON.
+struct NodeFunctions {
+    let database: TestDatabase
+    let folder: CommandLineFolder
+
+    /// Whether there is a Node to run them.
+    static var isThere: Bool { FileManager.default.isExecutableFile(atPath: "/usr/bin/node") }
+
+    private static let harness = """
+        const fs = require("fs"), path = require("path");
+        const [folder, file, event] = process.argv.slice(2);
+        let count = 0;
+        async function ask(request) {
+          const number = ++count;
+          const place = path.join(folder, "ask-" + number);
+          fs.writeFileSync(place + ".part", JSON.stringify(request));
+          fs.renameSync(place + ".part", place);
+          const answer = path.join(folder, "answer-" + number);
+          while (!fs.existsSync(answer)) await new Promise((done) => setTimeout(done, 2));
+          return JSON.parse(fs.readFileSync(answer, "utf8")).v;
+        }
+        const collection = (name) => {
+          const call = (op) => (...args) => ask({ name, op, args });
+          const aggregate = (pipeline) => ({ toArray: () => ask({ name, op: "aggregate", args: [pipeline] }) });
+          return { aggregate, findOne: call("findOne"), deleteOne: call("deleteOne"), replaceOne: call("replaceOne"),
+                   insertOne: call("insertOne") };
+        };
+        global.context = { services: { get: () => ({ db: () => ({ collection }) }) } };
+        global.EJSON = { stringify: (value) => JSON.stringify(value), parse: (text) => JSON.parse(text) };
+        require(file)(JSON.parse(event)).then(() => process.exit(0), (error) => {
+          console.error(error); process.exit(1);
+        });
+        """
+
+    /// Runs the function of a file for the change of a document.
+    /// - Returns: how many times it wrote, and what it said.
+    func run(_ file: String, id: BSONValue) async throws -> (writes: Int, said: String) {
+        let calls = folder.path.appending("calls-\(UInt32.random(in: 0 ... .max))")
+        try FileManager.default.createDirectory(atPath: calls.string, withIntermediateDirectories: true)
+        let harness = try folder.write(Self.harness, to: "harness.js")
+        let event = try BSONDocument([("documentKey", BSONValue.object(["_id": id]))]).extendedJSON()
+        var writes = 0
+        let result = try await Subprocess.run(
+            .path("/usr/bin/node"), arguments: [harness, calls.string, file, event], input: .none,
+            output: .string(limit: 1 << 20), error: .string(limit: 1 << 20)
+        ) { execution in
+            let program = LiveProgram(process: execution.processIdentifier.value)
+            var number = 1
+            while !program.hasEnded {
+                let ask = calls.appending("ask-\(number)").string
+                guard let text = try? String(contentsOfFile: ask, encoding: .utf8) else {
+                    try await Task.sleep(for: .milliseconds(2))
+                    continue
+                }
+                let request = try #require(try BSONValue(extendedJSON: text).document)
+                if !["aggregate", "findOne"].contains(request["op"]?.text) { writes += 1 }
+                let answer = try BSONDocument([("v", try await answer(request))]).extendedJSON()
+                let place = calls.appending("answer-\(number)").string
+                try Data(answer.utf8).write(to: URL(fileURLWithPath: place), options: .atomic)
+                number += 1
+            }
+        }
+        let said = result.standardError
+        #expect(result.terminationStatus.isSuccess, "\(said)")
+        return (writes, said)
+    }
+
+    private func answer(_ request: BSONDocument) async throws -> BSONValue {
+        let name = request["name"] ?? .null
+        let arguments = request["args"]?.document?.values ?? []
+        let first = arguments.first ?? .null
+        func batch(_ reply: BSONDocument) -> BSONDocument { reply["cursor"]?.document?["firstBatch"]?.document ?? [:] }
+        switch request["op"]?.text {
+        case "aggregate":
+            return .array(batch(try await database.run(["aggregate": name, "pipeline": first, "cursor": [:]])))
+        case "findOne":
+            return batch(try await database.run(["find": name, "filter": first, "limit": 1])).values.first ?? .null
+        case "deleteOne":
+            try await database.run(["delete": name, "deletes": [["q": first, "limit": 1]]])
+        case "replaceOne":
+            try await database.run(["update": name, "updates": [["q": first, "u": arguments[1]]]])
+        case "insertOne": try await database.run(["insert": name, "documents": [first]])
+        default: Issue.record("the functions ask for what the service does not have: \(request)")
+        }
+        return .null
+    }
+}
+
+/// The generated functions give what the mirror gives.
+@Suite struct PartnerTriggersTests {
+    /// A change by a client.
+    private struct Change {
+        var side: String
+        var number: Int
+        var update: BSONValue?
+    }
+
+    private static let changes: [Change] = [
+        Change(side: "source", number: 1, update: ["$set": ["title": "one"]]),
+        Change(side: "source", number: 2, update: ["$unset": ["priority": 1]]),
+        Change(side: "target", number: 4, update: ["$set": ["name": "four", "priority": "3", "note": "n"]]),
+        Change(side: "source", number: 4, update: ["$set": ["title": "vier"]]),
+        Change(side: "target", number: 5, update: nil), Change(side: "source", number: 7, update: nil),
+        Change(side: "source", number: 30, update: ["$set": ["title": "new", "parent": .objectID(PartnerCase.id(1))]]),
+        Change(side: "target", number: 31, update: ["$set": ["name": "new too", "priority": "2"]]),
+        Change(side: "target", number: 8, update: ["$set": ["priority": "high"]]),
+        Change(side: "target", number: 6, update: ["$unset": ["name": 1]]),
+    ]
+
+    private func id(_ change: Change) -> BSONValue {
+        change.side == "source" ? .objectID(PartnerCase.id(change.number)) : .string("\(PartnerCase.id(change.number))")
+    }
+
+    private func apply(_ change: Change, to database: TestDatabase) async throws {
+        let collection = change.side == "source" ? "Task" : "TaskV2"
+        guard let update = change.update else { return try await database.delete(collection, ["_id": id(change)]) }
+        try await database.run([
+            "update": .string(collection), "updates": [["q": ["_id": id(change)], "u": update, "upsert": true]],
+        ])
+    }
+
+    @Test(.enabled(if: NodeFunctions.isThere)) func theFunctionsLeaveTheSameDocumentsAsTheMirror() async throws {
+        let mongod = try await Mongod.shared
+        try await mongod.withPartner { mirrored in
+            try await mongod.withPartner { triggered in
+                for test in [mirrored, triggered] {
+                    try test.job()
+                    try await test.load(12)
+                    try #require(try await test.run("init").exitCode == 0)
+                }
+                let out = triggered.folder.path.appending("app").string
+                let written = try await Program.run([
+                    "partner", "triggers", triggered.folder.path.appending("tasks.yml").string, "--out", out,
+                ])
+                #expect(written.exitCode == 0, "\(written.errors)")
+                let node = NodeFunctions(database: triggered.database, folder: triggered.folder)
+                for change in Self.changes {
+                    try await apply(change, to: mirrored.database)
+                    #expect(try await mirrored.run("mirror", "--once").exitCode == 0)
+                    try await apply(change, to: triggered.database)
+                    let run = try await node.run("\(out)/functions/tasks_from_\(change.side).js", id: id(change))
+                    #expect(run.writes <= 1)
+                    // What it wrote fires the other trigger, which finds nothing to do.
+                    let other = change.side == "source" ? "target" : "source"
+                    let twin = Change(side: other, number: change.number, update: nil)
+                    if run.writes > 0 {
+                        let echo = try await node.run("\(out)/functions/tasks_from_\(other).js", id: id(twin))
+                        #expect(echo.writes == 0, "\(change)")
+                    }
+                }
+                for collection in ["Task", "TaskV2"] {
+                    let one = try await mirrored.database.documents(collection)
+                    let two = try await triggered.database.documents(collection)
+                    #expect(one.map { $0["_id"] } == two.map { $0["_id"] }, "\(collection)")
+                    for (one, two) in zip(one, two) {
+                        let (left, right) = (try one.ordered.extendedJSON(), try two.ordered.extendedJSON())
+                        #expect(left == right, "\(collection)")
+                    }
+                }
+                let trigger = try #require(triggered.folder.text(of: "app/triggers/tasks_from_source.json"))
+                let json = try #require(try BSONValue(extendedJSON: trigger).document)
+                #expect(json["config"]?.document?["operation_types"] == ["INSERT", "UPDATE", "REPLACE", "DELETE"])
+                #expect(json["config"]?.document?["collection"] == "Task")
+            }
+        }
+    }
+}
