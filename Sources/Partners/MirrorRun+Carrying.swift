@@ -18,6 +18,8 @@ struct CarriedPair {
     var isEcho = false
     /// The side whose state goes over; `nil` where there is nothing to do.
     var origin: PartnerSide?
+    /// What the original is on the other side, where that was asked already.
+    var made: Translation.Outcome?
     /// What the other side's document becomes; `nil` deletes it.
     var result: BSONDocument?
 }
@@ -89,44 +91,46 @@ extension MirrorRun {
         }
     }
 
-    /// Those whose two documents are not each other's.
+    /// Those whose two documents are not each other's, as far as the originals tell.
+    ///
+    /// Of a pair of which only the partner changed, the way back is asked, and that later.
     private mutating func unequal(_ pairs: [CarriedPair]) throws -> [CarriedPair] {
         // What only the mirror itself changed is as it left it.
         let changed = pairs.filter { !$0.dirty.times.isEmpty }
-        let originals = changed.filter { $0.documents[.source] != nil }
-        let outcomes = try outcomes(originals.compactMap { $0.documents[.source] }, from: .source, isProven: false)
+        var open = changed.filter { $0.dirty.times[.source] == nil }
+        let others = changed.filter { $0.dirty.times[.source] != nil }
+        let originals = others.filter { $0.documents[.source] != nil }
         var made: [IDKey: Translation.Outcome] = [:]
-        for (pair, outcome) in zip(originals, outcomes) { made[pair.key] = outcome }
-        var open: [CarriedPair] = []
-        for pair in changed {
-            switch (made[pair.key], pair.documents[.target]) {
-            case (nil, nil): break
+        for (pair, outcome) in zip(
+            originals, try outcomes(originals.compactMap { $0.documents[.source] }, from: .source))
+        {
+            made[pair.key] = outcome
+        }
+        for var pair in others {
+            pair.made = made[pair.key]
+            switch (pair.made, pair.documents[.target]) {
+            case (nil, nil): try settled(pair)
             case (.document(let document)?, let there?):
                 let whole = try translation(from: .source).beside(document, there)
-                if !whole.hasSameFields(as: there) { open.append(pair) }
+                if whole.hasSameFields(as: there) { try settled(pair) } else { open.append(pair) }
             default: open.append(pair)
             }
         }
-        let unequal = Set(open.map(\.key))
-        for pair in changed where !unequal.contains(pair.key) {
-            for (side, id) in pair.ids { try unmirrored.remove(id, side, under: kernel) }
-        }
         return open
+    }
+
+    /// A pair whose documents are each other's.
+    private mutating func settled(_ pair: CarriedPair) throws {
+        for (side, id) in pair.ids { try unmirrored.remove(id, side, under: kernel) }
     }
 
     private func translation(from side: PartnerSide) -> Translation {
         Translation(partner: partner, side: side, collection: kernel.client.collection(partner.job.namespace(side)))
     }
 
-    private func outcomes(
-        _ documents: [BSONDocument], from side: PartnerSide, isProven: Bool
-    ) throws -> [Translation.Outcome] {
+    private func outcomes(_ documents: [BSONDocument], from side: PartnerSide) throws -> [Translation.Outcome] {
         guard !documents.isEmpty else { return [] }
-        return try kernel.retrying {
-            let translation = translation(from: side)
-            return try isProven
-                ? translation.provenOutcomes(of: documents) : translation.outcomes(of: documents)
-        }
+        return try kernel.retrying { try translation(from: side).outcomes(of: documents) }
     }
 
     /// Says which side goes over: the one that changed; where both did, the one that changed later.
@@ -150,22 +154,39 @@ extension MirrorRun {
 
     /// Makes the other side's documents.
     private mutating func translate(_ pairs: inout [CarriedPair]) throws {
+        for index in pairs.indices where pairs[index].documents.isEmpty {
+            pairs[index].origin = nil
+            try settled(pairs[index])
+        }
         for side in PartnerSide.allCases {
             let indexes = pairs.indices.filter { pairs[$0].origin == side && pairs[$0].documents[side] != nil }
-            let outcomes = try outcomes(
-                indexes.compactMap { pairs[$0].documents[side] }, from: side, isProven: true)
-            for (index, outcome) in zip(indexes, outcomes) {
+            var made = indexes.map { side == .source ? pairs[$0].made : nil }
+            let unasked = indexes.indices.filter { made[$0] == nil }
+            let asked = try outcomes(unasked.compactMap { pairs[indexes[$0]].documents[side] }, from: side)
+            for (place, outcome) in zip(unasked, asked) { made[place] = outcome }
+            var rest: [(index: Int, document: BSONDocument, outcome: Translation.Outcome)] = []
+            for (index, outcome) in zip(indexes, made) {
+                guard let outcome, let document = pairs[index].documents[side] else { continue }
+                if case .document(let one) = outcome, let there = pairs[index].documents[side.other],
+                    try translation(from: side).beside(one, there).hasSameFields(as: there)
+                {
+                    pairs[index].origin = nil
+                    try settled(pairs[index])
+                } else {
+                    rest.append((index, document, outcome))
+                }
+            }
+            guard !rest.isEmpty else { continue }
+            let proven = try kernel.retrying {
+                try translation(from: side).proven(rest.map(\.outcome), of: rest.map(\.document))
+            }
+            for (pair, outcome) in zip(rest, proven) {
                 switch outcome {
                 case .document(let document):
-                    let there = pairs[index].documents[side.other]
-                    let whole = try translation(from: side).beside(document, there)
-                    if let there, whole.hasSameFields(as: there) {
-                        pairs[index].origin = nil
-                    } else {
-                        pairs[index].result = whole
-                    }
+                    pairs[pair.index].result = try translation(from: side).beside(
+                        document, pairs[pair.index].documents[side.other])
                 case .refused(let refusal):
-                    pairs[index].origin = nil
+                    pairs[pair.index].origin = nil
                     try unmirrored.add(refusal, side, under: kernel, mirror.events)
                 }
             }

@@ -158,7 +158,7 @@ struct MirrorRun: ~Copyable {
             counts.changes += batch.changes
             for (id, time) in zip(batch.ids, batch.times) {
                 guard let key = partner.key(of: id, on: side) else {
-                    try unmirrored.add(Refusal(id: id, reason: .id), side, under: kernel, mirror.events)
+                    try noteWithoutTwin(id, side)
                     continue
                 }
                 dirty.add(key, side, at: time, taking: taking)
@@ -169,6 +169,18 @@ struct MirrorRun: ~Copyable {
         snapshots.append(
             Snapshot(taking: taking, places: sides.compactMapValues(\.place), times: sides.mapValues(\.time)))
         if snapshots.count > 64 { compactSnapshots() }
+    }
+
+    /// A document whose `_id` has no form on the other side.
+    private mutating func noteWithoutTwin(_ id: BSONValue, _ side: PartnerSide) throws {
+        let namespace = partner.job.namespace(side)
+        let isThere = try kernel.retrying {
+            var cursor = kernel.client.collection(namespace).find(
+                ["_id": ["$eq": id]], options: ["limit": 1, "projection": ["_id": 1]])
+            return try cursor.nextDocument() != nil
+        }
+        guard isThere else { return try unmirrored.remove(id, side, under: kernel) }
+        try unmirrored.add(Refusal(id: id, reason: .id), side, under: kernel, mirror.events)
     }
 
     /// A side that cannot be followed any more.

@@ -1,4 +1,4 @@
-import BSON
+package import BSON
 import Backfill
 import JobState
 package import Mongo
@@ -36,6 +36,33 @@ package struct PartnerRegistry: Sendable {
         } catch {
             guard error.isAuthorization else { throw error }
             return "the result is not kept: the user may not write the state database \"\(stateDatabase)\""
+        }
+    }
+}
+
+extension PartnerRegistry {
+    /// The verified partners of these collections, a clause for each: a change of the original is theirs to serve.
+    ///
+    /// Who may not read the state database learns of none.
+    package func serving(_ namespaces: [Namespace]) throws(MongoError) -> [String] {
+        let names = namespaces.map { BSONValue.string("\($0)") }
+        let records: [BSONDocument]
+        do throws(MongoError) {
+            records = try client().all(
+                StateStore.streams, ["source": ["$in": .array(of: names)], "verified.differences": 0]
+            ).documents()
+        } catch {
+            guard error.isAuthorization else { throw error }
+            return []
+        }
+        return records.compactMap { record in
+            guard let source = record["source"]?.text, let target = record["target"]?.text,
+                let verified = record["verified"]?.document, verified["text"]?.text == record["text"]?.text,
+                let time = ServerTime(verified["at"])
+            else { return nil }
+            return
+                "the partner \(target) serves the change of \(source): compared at \(time) with no difference, so no document "
+                + "of \(source) has to change as long as the original keeps its schema"
         }
     }
 }

@@ -34,7 +34,12 @@ struct Translation {
 
     /// The same, and each came back as it is.
     func provenOutcomes(of documents: [BSONDocument]) throws -> [Outcome] {
-        var outcomes = try outcomes(of: documents)
+        try proven(try outcomes(of: documents), of: documents)
+    }
+
+    /// The outcomes of these documents, of which those are refused that do not come back as they are.
+    func proven(_ outcomes: [Outcome], of documents: [BSONDocument]) throws -> [Outcome] {
+        var outcomes = outcomes
         let made = outcomes.indices.compactMap { index -> (Int, BSONDocument)? in
             if case .document(let document) = outcomes[index] { (index, document) } else { nil }
         }

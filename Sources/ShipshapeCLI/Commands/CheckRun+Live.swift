@@ -2,6 +2,7 @@ internal import BSON
 internal import Checking
 internal import Concurrency
 internal import Mongo
+internal import Partners
 internal import Scanning
 internal import SchemaChange
 internal import ServerSchema
@@ -58,8 +59,19 @@ extension CheckRun {
             exceptions: exceptions?.use(in: collections), notes: notes,
             duration: started.duration(to: .now))
         report.jobs = jobs
+        report.notes += try await partners(on: pool)
         report.backlinks = try await backlinks(on: pool)
         return report
+    }
+
+    /// The verified partners of the collections whose change is breaking.
+    private func partners(on pool: ClientPool) async throws -> [String] {
+        let breaking = change?.changes.filter { $0.kind.verdict == .breaking } ?? []
+        guard !breaking.isEmpty else { return [] }
+        let registry = PartnerRegistry(stateDatabase, on: pool)
+        let names = breaking.compactMap { $0.oldNamespace ?? $0.namespace }.map { map.target(of: $0) }
+        let namespaces = Set(names).sorted()
+        return try await onOwnedThread(name: "partners") { () throws in try registry.serving(namespaces) }
     }
 
     /// The links to objects that become embedded ones, from every place of the app that is live.

@@ -41,6 +41,15 @@ import Testing
             #expect(run.exitCode == 0, "\(run.errors)\(run.output)")
             #expect(try await test.run("verify").exitCode == 0)
             #expect(try await plan(test).exitCode == 73)
+            let next = try test.folder.write(Self.old.replacing("\"int\"", with: "\"string\""), to: "next.json")
+            let check = try await Program.run([
+                "check", next, "--active", test.folder.path.appending("v1/Task.json").string, "--collection",
+                "\(test.database.name).Task", "--uri", test.uri, "--ledger", "none", "--state-database",
+                test.state.name,
+            ])
+            let target = "\(test.database.name).TaskV2"
+            #expect(
+                check.output.contains("the partner \(target) serves the change of"), "\(check.output)\(check.errors)")
         }
     }
 
