@@ -109,6 +109,11 @@ package struct PartnerVerification: Sendable {
         var comparison = PartnerComparison(
             name: partner.job.name, source: partner.job.source, target: partner.job.target)
         let client = try pool.client()
+        for side in PartnerSide.allCases {
+            let namespace = partner.job.namespace(side)
+            guard try retry.run({ try client.readableCollection(namespace) }) == nil else { continue }
+            throw BackfillError(.unknownCollection, "there is no collection \(namespace): nothing is compared")
+        }
         let start = try retry.run { try client.operationTime() }
         let news = Semaphore()
         let feeds = PartnerSide.allCases.filter { _ in start > 0 }.map { side in
