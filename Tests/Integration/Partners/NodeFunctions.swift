@@ -12,9 +12,6 @@ struct NodeFunctions {
     let database: TestDatabase
     let folder: CommandLineFolder
 
-    /// Whether there is a Node to run them.
-    static var isThere: Bool { FileManager.default.isExecutableFile(atPath: "/usr/bin/node") }
-
     private static let harness = """
         const fs = require("fs"), path = require("path");
         const [folder, file, event] = process.argv.slice(2);
@@ -128,7 +125,7 @@ struct NodeFunctions {
         ])
     }
 
-    @Test(.enabled(if: NodeFunctions.isThere)) func theFunctionsLeaveTheSameDocumentsAsTheMirror() async throws {
+    @Test func theFunctionsLeaveTheSameDocumentsAsTheMirror() async throws {
         let mongod = try await Mongod.shared
         try await mongod.withPartner { mirrored in
             try await mongod.withPartner { triggered in
