@@ -20,7 +20,7 @@ import Testing
         var flags: [String: Set<String>] = [:]
         for section in reference.components(separatedBy: "\n## shipshape ").dropFirst() {
             let command = String(section.prefix { $0.isLetter })
-            flags[command] = Set(
+            flags[command, default: []].formUnion(
                 section.matches(of: /(?m)^ +(-\w, )?(--[a-z-]+)(, (--[a-z-]+))?/).flatMap { match in
                     [match.1.map { String($0.prefix(2)) }, String(match.2), match.4.map(String.init)].compactMap(\.self)
                 })
