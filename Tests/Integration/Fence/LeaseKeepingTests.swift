@@ -30,12 +30,13 @@ import Testing
 
     @Test func aLookThatTakesLongerThanTheLeaseKeepsIt() async throws {
         try await withPeople { test in
-            let run = try await test.backfill("job", "--lease-ttl", "2s", fault: "after-checkpoint:1:stop") { program in
+            let run = try await test.backfill("job", "--lease-ttl", "4s", fault: "after-checkpoint:1:stop") { program in
                 try await waitUntil("the runner sleeps") { try program.isStopped }
-                try await slowly(.seconds(6), test) {
+                // Longer than all that is seen meanwhile, on a slow machine too.
+                try await slowly(.seconds(30), test) {
                     program.send(SIGCONT)
                     try await test.mongod.waitForCommand("aggregate", of: test.appName)
-                    for _ in 0..<16 {
+                    for _ in 0..<24 {
                         try await Task.sleep(for: .milliseconds(250))
                         #expect(try await isHeld(test))
                     }
