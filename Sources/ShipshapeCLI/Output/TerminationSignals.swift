@@ -6,8 +6,9 @@ final class TerminationSignals {
     /// The signals that nobody listened to before.
     private var own: [Int32] = []
 
-    /// Starts to listen; `action` is called on a queue of the system's.
+    /// Listens, from the return on; `action` is called on a queue of the system's.
     init(_ numbers: [Int32] = [SIGINT, SIGTERM], _ action: @escaping @Sendable () -> Void) {
+        let listening = DispatchSemaphore(value: 0)
         for number in numbers {
             if let handler = signal(number, SIG_IGN) {
                 // Somebody listens already, by a handler of the library's own that it installs once.
@@ -24,9 +25,12 @@ final class TerminationSignals {
                     _ = signal(number, SIG_DFL)
                 }
             }
+            source.setRegistrationHandler { listening.signal() }
             source.activate()
             sources.append(source)
         }
+        // A signal that comes before a source is registered is heard by nobody.
+        for _ in sources { _ = listening.wait(timeout: .now() + 1) }
     }
 
     /// Stops listening; a signal that nobody else listens to ends the process again.
