@@ -29,6 +29,9 @@ protocol ClientTransform: ClientComputation {
 }
 
 extension ClientTransform {
+    /// The most `_id`s of a whole collection that a transform keeps in mind, such as those with several backlinks.
+    static var mostRemembered: Int { 100_000 }
+
     package var reasons: [CompiledStep.Reason] { step.reasons }
     func prepared(in context: ClientContext) throws -> any ClientTransform { self }
     var obstacles: [ClientObstacle] { [] }

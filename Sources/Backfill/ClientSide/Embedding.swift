@@ -40,18 +40,16 @@ struct Embedding: ClientTransform {
                         + "copy, or with \"shared: leave\" that their parents are left alone"))
         }
         if step.shared == .leave, links.several.count > 0 {
-            let shared = try census.several(in: linked, most: Self.most)
-            guard shared.count <= Self.most else {
+            let shared = try census.several(in: linked, most: Self.mostRemembered)
+            guard shared.count <= Self.mostRemembered else {
                 throw BackfillError(
-                    .schemaMismatch, "\(Backlinks.severalText) There are more than \(Self.most) in \(step.from)")
+                    .schemaMismatch,
+                    "\(Backlinks.severalText) There are more than \(Self.mostRemembered) in \(step.from)")
             }
             prepared.shared = Set(shared.map(IDKey.init))
         }
         return prepared
     }
-
-    /// The most documents with several backlinks that are kept in mind.
-    private static let most = 100_000
 
     /// Counts the links from every place of the app, as far as the job's schema tells of them, and from the step's own.
     private func census(in context: ClientContext) throws -> BacklinkCensus {

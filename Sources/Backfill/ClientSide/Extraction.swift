@@ -111,9 +111,6 @@ struct Extraction: ClientTransform {
         }
     }
 
-    /// The most such `_id`s that are kept in mind.
-    private static let most = 100_000
-
     /// The `_id`s that objects of different content name, found by the server in one pass.
     private func contested(by name: String, in context: ClientContext) throws -> Set<IDKey> {
         let object = Expression(.string("$o"))
@@ -129,10 +126,10 @@ struct Extraction: ClientTransform {
             options: ["allowDiskUse": true, "comment": "shipshape extract", "readConcern": ["level": "majority"]])
         var contested: Set<IDKey> = []
         while let document = try cursor.nextDocument() {
-            guard contested.count < Self.most else {
+            guard contested.count < Self.mostRemembered else {
                 throw BackfillError(
                     .schemaMismatch,
-                    "objects of \"\(step.field)\" that differ have the same \"\(name)\", more than \(Self.most) times: "
+                    "objects of \"\(step.field)\" that differ have the same \"\(name)\", more than \(Self.mostRemembered) times: "
                         + "let the _id be generated")
             }
             if let id = document["_id"] { contested.insert(IDKey(id)) }

@@ -57,10 +57,8 @@ extension CompiledStep {
     fileprivate var troubleMark: BSONDocument {
         let codes = reasons.indices.filter { reasons[$0].reason.isTrouble }.map { BSONValue.integer($0 + 2) }
         let isTrouble: BSONValue = ["$in": [finding.bson, ["$literal": .array(of: codes)]]]
-        return [
-            "$set": [
-                "__shipshape": ["$or": [["$ifNull": [.string("$\(StepTransformation.mark)"), false]], isTrouble]]
-            ]
-        ]
+        let mark = StepTransformation.mark
+        let wasOrIs: BSONValue = ["$or": [["$ifNull": [.string("$\(mark)"), false]], isTrouble]]
+        return ["$set": .object(BSONDocument([(mark, wasOrIs)]))]
     }
 }
