@@ -51,6 +51,6 @@ import Testing
               - rename: {from: pet, to: dog}
               - extract: {field: dog, to: app.Dog, generate: uuid}
             """, path: "order.yml")
-        #expect(try CompiledJob(job, active: nil, next: nil).phases.count == 3)
+        #expect(try CompiledJob(job, active: nil, next: nil).phases.count == 2)
     }
 }

@@ -5,7 +5,7 @@ extension Mongod {
     /// Starts a server of its own, which ends with the last reference to it, or with the process.
     /// - Parameter more: further arguments of mongod; the last one of a name counts.
     package static func start(_ kind: Kind = .replicaSet, _ more: [String] = []) async throws -> Mongod {
-        let (process, host) = try await startProcess(kind, more)
+        let (process, host, _) = try await startProcess(kind, more)
         do {
             return try await ready(kind, host: host, process: process)
         } catch {
@@ -14,8 +14,10 @@ extension Mongod {
         }
     }
 
-    /// Starts a server that listens and belongs to no set yet.
-    static func startProcess(_ kind: Kind, _ more: [String]) async throws -> (WatchedProcess, host: String) {
+    /// Starts a server that listens and belongs to no set yet, by a command that starts it again.
+    static func startProcess(
+        _ kind: Kind, _ more: [String]
+    ) async throws -> (WatchedProcess, host: String, command: [String]) {
         var lastError: (any Error)?
         for _ in 0..<3 {  // somebody may take the port between our look and mongod's
             do { return try await startOnce(kind, more) } catch { lastError = error }
@@ -23,19 +25,22 @@ extension Mongod {
         throw lastError ?? TestSupportError("no mongod")
     }
 
-    private static func startOnce(_ kind: Kind, _ more: [String]) async throws -> (WatchedProcess, host: String) {
+    private static func startOnce(
+        _ kind: Kind, _ more: [String]
+    ) async throws -> (WatchedProcess, host: String, command: [String]) {
         let binary = try executable()
         let port = try LocalPort.free()
         let folder = try makeTemporaryFolder("shipshape-mongod")
         let arguments = try arguments(kind, more, folder: folder, port: port)
-        let process = try WatchedProcess.start([binary] + arguments, folder: folder)
+        let command = [binary] + arguments
+        let process = try WatchedProcess.start(command, folder: folder)
         do {
             try await waitUntil("mongod listens; see its log: \(log(folder))") { port.isOpen }
         } catch {
             process.stop()
             throw error
         }
-        return (process, "127.0.0.1:\(port.number)")
+        return (process, "127.0.0.1:\(port.number)", command)
     }
 
     private static func arguments(

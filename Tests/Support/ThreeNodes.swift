@@ -24,7 +24,10 @@ package final class ThreeNodes: Sendable {
     package static func start() async throws -> ThreeNodes {
         var started: [(process: WatchedProcess, host: String)] = []
         do {
-            for _ in 0..<3 { started.append(try await Mongod.startProcess(.replicaSet, [])) }
+            for _ in 0..<3 {
+                let (process, host, _) = try await Mongod.startProcess(.replicaSet, [])
+                started.append((process, host))
+            }
             let hosts = started.map(\.host)
             let primary = Mongod(uri: "mongodb://\(hosts[0])/?directConnection=true", host: hosts[0], process: nil)
             let members = hosts.enumerated().map { index, host -> BSONValue in

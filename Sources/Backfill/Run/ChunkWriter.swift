@@ -136,9 +136,10 @@ extension ChunkWriter {
     }
 
     /// From so many documents on those with one likeness have a statement of their own, as it costs the server more to read
-    /// one than to compare a document with a hundred others.
+    /// one than to look a document up among others.
     private static let fewest = 8
-    private static let mostCompared = 100
+    /// The most documents, and bytes of them, that a statement compares each with what it was.
+    private static let mostCompared = (documents: 1_000, bytes: 1 << 20)
 
     private func serverUpdates(_ documents: [DueDocument]) throws -> [Update] {
         var groups: [Likeness: [DueDocument]] = [:]
@@ -159,11 +160,27 @@ extension ChunkWriter {
             }
         }
         for likeness in order.map(\.withoutValues) {
-            for part in (others.removeValue(forKey: likeness) ?? []).parts(of: Self.mostCompared) {
+            for part in Self.compared(others.removeValue(forKey: likeness) ?? []) {
                 updates += try self.updates(part, likeness)
             }
         }
         return updates
+    }
+
+    /// The documents by the statements that compare each with what it was.
+    private static func compared(_ documents: [DueDocument]) -> [[DueDocument]] {
+        var parts: [[DueDocument]] = []
+        var bytes = 0
+        for document in documents {
+            bytes += document.size
+            if let last = parts.last, last.count < mostCompared.documents, bytes <= mostCompared.bytes {
+                parts[parts.count - 1].append(document)
+            } else {
+                parts.append([document])
+                bytes = document.size
+            }
+        }
+        return parts
     }
 
     private func updates(_ documents: [DueDocument], _ likeness: Likeness) throws -> [Update] {
@@ -217,15 +234,22 @@ extension ChunkWriter {
 
     /// Whether a field is what it was in each of these documents: the server looks its value up by the `_id`.
     private func areExactly(_ name: String, asIn documents: [DueDocument]) throws -> Expression {
-        let branches = try documents.compactMap { document -> BSONValue? in
-            guard let before = document.change?.before.view, let value = try before.find(name) else { return nil }
-            var literal = BSONBuilder()
-            literal.append("$literal", value, of: before)
-            let isThis = Expression(.string("$_id")) == .constant(document.id)
-            return ["case": isThis.bson, "then": .object(literal.finish())]
+        var ids: [BSONValue] = []
+        var values = BSONBuilder()
+        for document in documents {
+            guard let before = document.change?.before.view, let value = try before.find(name) else { continue }
+            values.append("\(ids.count)", value, of: before)
+            ids.append(document.id)
         }
-        let value = Expression(["$switch": ["branches": .array(of: branches), "default": nil]])
-        return .same(Expression(.string("$" + name)), value)
+        // Of a constant list the server makes a table once.
+        let place = Expression(["$indexOfArray": [["$literal": .array(of: ids)], "$_id"]])
+        let value = Expression.call(
+            "$arrayElemAt", Expression(["$literal": .array(values.finish())]), .variable("place"))
+        return .let(
+            ["place": place],
+            in: .all([
+                Expression(["$gte": ["$$place", 0]]), .same(Expression(.string("$" + name)), value),
+            ]))
     }
 }
 

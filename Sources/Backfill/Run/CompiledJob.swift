@@ -129,7 +129,7 @@ package struct CompiledJob: Sendable {
         return parts.reduce(into: [[]]) { phases, located in
             let (part, location) = located
             let isClientSide = part.kind.clientComputation != nil || phases.last?.last?.client != nil
-            if part.kind.startsPhase || isClientSide, phases.last?.isEmpty == false { phases.append([]) }
+            if isClientSide, phases.last?.isEmpty == false { phases.append([]) }
             var step = CompiledStep(part, among: all)
             step.location = location
             phases[phases.count - 1].append(step)

@@ -7,8 +7,7 @@ import ServerSchema
 
 /// A part of a job that is written at once: steps that one update runs together, or one step that the client computes.
 ///
-/// A document is through a phase before it is in the next one: a step that takes away what an earlier step reads begins a
-/// phase.
+/// A document is through a phase before it is in the next one.
 struct Phase: Sendable {
     /// The steps in their order; a later one sees what an earlier one wrote.
     let steps: [CompiledStep]

@@ -27,17 +27,23 @@ struct RunJournal {
 
     // MARK: Before the write
 
-    /// Chooses the fields that tell documents from others that have their `_id`s later: of those that the job does not write
-    /// the ones that differ most, in a sample.
+    /// Chooses the fields that tell documents from others that have their `_id`s later.
+    ///
+    /// They are, of those that the job does not write, the ones that differ most among the first and the last documents: a
+    /// random sample would cost the server as much as thousands of writes.
     mutating func chooseEvidence(for job: CompiledJob, _ kernel: inout Kernel) throws {
         guard evidence == nil else { return }
         // What a refresh reads is expected to change.
         let followed = (job.refreshing?.steps ?? []).flatMap(\.step.sources).map(\.topLevel)
         let touched = Set(job.whole.touched + followed + SyncLock.fields + ["_id"])
         let isSmall = Expression(["$lt": [["$bsonSize": "$$ROOT"], .integer(DocumentEvidence.largest)]])
-        let stages: [BSONDocument] = [["$sample": ["size": 100]], ["$match": .object(isSmall.filter)]]
         let sample = try kernel.reading(job.job.namespace) { collection in
-            try collection.aggregate(stages, options: ["comment": "shipshape journal"]).documents()
+            try [1, -1].flatMap { direction in
+                try collection.aggregate(
+                    [["$sort": ["_id": .integer(direction)]], ["$limit": 50], ["$match": .object(isSmall.filter)]],
+                    options: ["comment": "shipshape journal"]
+                ).documents()
+            }
         }
         evidence = try DocumentEvidence.chosen(from: sample, without: touched)
     }

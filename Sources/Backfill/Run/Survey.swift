@@ -154,14 +154,16 @@ struct Survey {
     private func countsAtOnce() throws(MongoError) -> Counts {
         var findings: [Expression] = job.steps.map(\.finding)
         findings += job.steps.filter(\.isAboutElements).map(\.reasonCodes)
-        if !hasOneStep { findings.append(job.whole.needs) }
         let group: BSONDocument = ["_id": .array(of: findings.map(\.bson)), "n": ["$sum": 1]]
         var cursor = collection.aggregate(stages + [["$group": .object(group)]], options: options)
         var counts: Counts = [:]
         while let document = try cursor.nextDocument() {
             guard let number = document["n"]?.integer, let found = document["_id"]?.document?.values else { continue }
             counts["documents", default: 0] += number
-            if !hasOneStep, found.last == true { counts["any", default: 0] += number }
+            // A document needs the job where it needs a step: none waits for another's doing.
+            if found.prefix(job.steps.count).contains(where: { $0.integer == 1 }) {
+                counts["any", default: 0] += number
+            }
             var next = job.steps.count
             for (index, step) in job.steps.enumerated() {
                 var codes: Set<Int> = found[index].integer.map { [$0] } ?? []

@@ -82,8 +82,6 @@ package protocol StepKind: Hashable, Sendable, CustomStringConvertible {
     var looksAtBeforehand: FieldPath? { get }
     /// What the server can ask first, and cheaper than whether the step is needed.
     var quick: QuickCondition { get }
-    /// Whether the step needs a phase of its own, after the steps before it are done everywhere.
-    var startsPhase: Bool { get }
 }
 
 extension StepKind {
@@ -110,7 +108,6 @@ extension StepKind {
     package var loss: String? { nil }
     package var parts: [any StepKind] { [self] }
     package var clientComputation: (any ClientComputation)? { nil }
-    package var startsPhase: Bool { false }
     package var looksAtBeforehand: FieldPath? { nil }
     package var quick: QuickCondition { QuickCondition() }
     package var tellsWhatWas: Bool { loss == nil }

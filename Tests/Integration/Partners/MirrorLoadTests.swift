@@ -39,7 +39,7 @@ import Testing
                     side == 0 ? .objectID(PartnerCase.id(number)) : .string("\(PartnerCase.id(number))")
                 let field = side == 0 ? "title" : "name"
                 if gone {
-                    try await test.database.delete(side == 0 ? "Task" : "TaskV2", ["_id": id])
+                    try await surely { try await test.database.delete(side == 0 ? "Task" : "TaskV2", ["_id": id]) }
                     written.removeAll { $0.0 == number }
                     updates.removeAll { $0.document?["q"]?.document?["_id"] == id }
                     model.wrote(number, nil)
@@ -52,14 +52,18 @@ import Testing
                     // The other side's client writes to it too, at the same time.
                     let other: BSONValue =
                         side == 1 ? .objectID(PartnerCase.id(number)) : .string("\(PartnerCase.id(number))")
-                    try await test.database.update(
-                        side == 1 ? "Task" : "TaskV2", ["_id": other],
-                        ["$set": [side == 1 ? "title" : "name": .string("shared \(text)")]])
+                    try await surely {
+                        try await test.database.update(
+                            side == 1 ? "Task" : "TaskV2", ["_id": other],
+                            ["$set": [side == 1 ? "title" : "name": .string("shared \(text)")]])
+                    }
                 }
             }
-            try await test.database.run([
-                "update": side == 0 ? "Task" : "TaskV2", "updates": .array(of: updates),
-            ])
+            try await surely { [updates] in
+                try await test.database.run([
+                    "update": side == 0 ? "Task" : "TaskV2", "updates": .array(of: updates),
+                ])
+            }
             for (number, text) in written { model.wrote(number, text) }
         }
     }
@@ -88,23 +92,79 @@ import Testing
                 model.stop()
                 try await group.waitForAll()
             }
-            let run = try await test.run("mirror", "--once", "-o", "json")
-            #expect(run.exitCode == 0, "\(run.errors)")
-            let report = try #require(try BSONValue(extendedJSON: run.output).document)
-            #expect(report["echoes_written"] == 0 && report["refused"] == 0, "\(run.output)")
-            let found = try await test.differences()
-            #expect(found["difference_count"] == 0, "\(found)")
-            // Documents that one client alone wrote are as it left them, on both sides.
-            let originals = try await test.database.documents("Task")
-            let titles = Dictionary(uniqueKeysWithValues: originals.map { ($0["_id"] ?? .null, $0["title"]?.text) })
-            for number in 0..<Self.count where number % 50 >= 2 {
-                guard let expected = model.titles[number] else { continue }
-                #expect(titles[.objectID(PartnerCase.id(number))] == expected, "document \(number)")
-            }
-            let rest = try await test.run("mirror", "--once", "-o", "json")
-            let still = try #require(try BSONValue(extendedJSON: rest.output).document)
-            #expect(still["to_target"] == 0 && still["to_source"] == 0, "\(rest.output)")
+            try await expectRest(test, model)
         }
+    }
+
+    @Test(.enabled(if: TestScale.current == .torture)) func failoversLoseNothingAndEchoNothing() async throws {
+        let set = try await FailoverSet.start()
+        try await set.mongod.withPartner { test in
+            try test.job()
+            try await test.load(Self.count)
+            try #require(try await test.run("init").exitCode == 0)
+            let model = Model()
+            let end = ContinuousClock.now + .seconds(120)
+            var (kills, elections) = (0, 0)
+            try await withThrowingTaskGroup(of: Void.self) { group in
+                for side in 0...1 { group.addTask { try await Self.write(side, to: test, model) } }
+                while ContinuousClock.now < end {
+                    let run = try await test.run("mirror") { program in
+                        for _ in 0..<2 {
+                            try await Self.wait(for: 300, of: model, or: program)
+                            if elections % 2 == 0 { try await set.stepDown() } else { try await set.killPrimary() }
+                            elections += 1
+                        }
+                        try await Self.wait(for: 300, of: model, or: program)
+                        if !program.hasEnded { program.send(SIGKILL) }
+                        kills += 1
+                    }
+                    #expect(run.wasKilled, "\(run.errors)")
+                    try await Self.surely { try await test.endLease() }
+                }
+                model.stop()
+                try await group.waitForAll()
+            }
+            print(
+                "mirror: \(model.writes) writes, \(elections) step-downs and kills of the primary, \(kills) of the mirror"
+            )
+            try await expectRest(test, model)
+        }
+    }
+
+    /// Waits until clients have made so many more writes.
+    private static func wait(for writes: Int, of model: Model, or program: LiveProgram) async throws {
+        let goal = model.writes + writes
+        try await waitUntil("\(writes) writes, or the mirror's end") { model.writes > goal || program.hasEnded }
+    }
+
+    /// Repeats a client's write until it is done: elections refuse it, or lose the answer.
+    private static func surely(_ write: () async throws -> Void) async throws {
+        let end = ContinuousClock.now + .seconds(120)
+        while true {
+            do { return try await write() } catch {
+                if ContinuousClock.now > end { throw error }
+                try await Task.sleep(for: .milliseconds(100))
+            }
+        }
+    }
+
+    /// Both sides are equal once all is carried over, and documents that one client alone wrote are as it left them.
+    private func expectRest(_ test: PartnerCase, _ model: Model) async throws {
+        let run = try await test.run("mirror", "--once", "-o", "json")
+        #expect(run.exitCode == 0, "\(run.errors)")
+        let report = try #require(try BSONValue(extendedJSON: run.output).document)
+        #expect(report["echoes_written"] == 0 && report["refused"] == 0, "\(run.output)")
+        let found = try await test.differences()
+        #expect(found["difference_count"] == 0, "\(found)")
+        let originals = try await test.database.documents("Task")
+        let titles = Dictionary(uniqueKeysWithValues: originals.map { ($0["_id"] ?? .null, $0["title"]?.text) })
+        for number in 0..<Self.count where number % 50 >= 2 {
+            guard let expected = model.titles[number] else { continue }
+            #expect(titles[.objectID(PartnerCase.id(number))] == expected, "document \(number)")
+        }
+        let rest = try await test.run("mirror", "--once", "-o", "json")
+        let still = try #require(try BSONValue(extendedJSON: rest.output).document)
+        #expect(still["to_target"] == 0 && still["to_source"] == 0, "\(rest.output)")
     }
 }
 

@@ -15,6 +15,7 @@ import time
 
 import measure
 import backfills
+import partners
 from results import Results
 from rows import ROWS
 from server import Data, Server
@@ -69,7 +70,7 @@ class Bench:
         if not os.path.exists(path):
             stem = name.removesuffix(".so")
             arguments = ["cc", "-O2", "-o", path, f"Benchmarks/{stem}.c"]
-            if stem in ("read", "write"):
+            if stem in ("read", "write", "clients"):
                 flags = subprocess.run(["pkg-config", "--cflags", "--libs", "libmongoc-1.0"],
                                        check=True, capture_output=True, text=True).stdout
                 arguments += flags.split()

@@ -3,7 +3,7 @@ package import Checking
 package import LocatedYAML
 package import ServerSchema
 
-/// Moves a field's value to another field: first a copy, and when that is done everywhere the removal of the first.
+/// Moves a field's value to another field: a copy, and the removal of the first where the second holds its value then.
 package struct RenameStep: TargetRuled {
     package static let key = "rename"
 
@@ -64,7 +64,6 @@ package struct RemoveCopiedStep: StepKind {
     package var target: FieldPath { from }
     package var source: FieldPath? { to }
     package var removed: [FieldPath] { [from] }
-    package var startsPhase: Bool { true }
     package var quick: QuickCondition { .present(from, besides: [to]) }
     package var looksInto: [FieldPath] { [from, to] }
 

@@ -1,0 +1,91 @@
+import BSON
+import Glibc
+import Mongo
+import Synchronization
+
+/// A replica set of three members, each of which can be the primary; it ends with the last reference to it, or with the
+/// process.
+package final class FailoverSet: Sendable {
+    private struct Member {
+        let host: String
+        let command: [String]
+        /// The first one owns the data's folder; behind it are those that went on after a kill.
+        var processes: [WatchedProcess]
+    }
+
+    /// The deployment, by all its members.
+    package let mongod: Mongod
+    private let members: Mutex<[Member]>
+
+    private init(_ mongod: Mongod, _ members: [Member]) {
+        self.mongod = mongod
+        self.members = Mutex(members)
+    }
+
+    deinit { members.withLock { Self.stop($0) } }
+
+    private static func stop(_ members: [Member]) {
+        for member in members { member.processes.reversed().forEach { $0.stop() } }
+    }
+
+    /// Starts it, and waits until it has a primary.
+    package static func start() async throws -> FailoverSet {
+        var members: [Member] = []
+        do {
+            for _ in 0..<3 {
+                let (process, host, command) = try await Mongod.startProcess(.replicaSet, [])
+                members.append(Member(host: host, command: command, processes: [process]))
+            }
+            let hosts = members.map(\.host)
+            let config = hosts.enumerated().map { ["_id": .integer($0), "host": .string($1)] as BSONValue }
+            let first = Mongod(uri: "mongodb://\(hosts[0])/?directConnection=true", host: hosts[0], process: nil)
+            try await first.admin([
+                "replSetInitiate": [
+                    "_id": .string(Mongod.setName), "members": .array(of: config),
+                    "settings": ["electionTimeoutMillis": 2_000, "heartbeatIntervalMillis": 500],
+                ]
+            ])
+            let uri = "mongodb://\(hosts.joined(separator: ","))/?replicaSet=\(Mongod.setName)"
+            let set = FailoverSet(Mongod(uri: uri, host: hosts[0], process: nil), members)
+            members = []
+            _ = try await set.primary()
+            return set
+        } catch {
+            stop(members)
+            throw error
+        }
+    }
+
+    /// The host of the primary, once there is one.
+    private func primary() async throws -> String {
+        var host: String?
+        try await waitUntil("the set has a primary") {
+            // None may answer just now.
+            host = try? await mongod.admin(["hello": 1])["primary"]?.text
+            return host != nil
+        }
+        return host ?? ""
+    }
+
+    /// Kills the primary as `kill -9` does, and lets it go on as a member of the set.
+    package func killPrimary() async throws {
+        let host = try await primary()
+        guard let port = host.split(separator: ":").last.flatMap({ UInt16($0) }).map(LocalPort.init(number:)),
+            let index = members.withLock({ $0.firstIndex { $0.host == host } })
+        else { throw TestSupportError("no member is called \(host)") }
+        try members.withLock { try $0[index].processes.last?.kill() }
+        try await waitUntil("\(host) is gone") { !port.isOpen }
+        let folder = try makeTemporaryFolder("shipshape-mongod")
+        try members.withLock { members in
+            members[index].processes.append(try WatchedProcess.start(members[index].command, folder: folder))
+        }
+        _ = try await primary()
+    }
+
+    /// Makes the primary give up its office, and waits until another one has it.
+    package func stepDown() async throws {
+        // It answers with a closed connection, or gives up only once its locks are free.
+        _ = try? await mongod.admin(["replSetStepDown": 5, "secondaryCatchUpPeriodSecs": 2, "force": true])
+        _ = try await primary()
+    }
+}
