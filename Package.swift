@@ -80,7 +80,8 @@ let package = Package(
         .target(
             name: "Planning",
             dependencies: [
-                "Backfill", "JobState", "Jobs", "LocatedYAML", "Scanning", "Checking", "SchemaChange", "ServerSchema",
+                "Partners", "Backfill", "JobState", "Jobs", "LocatedYAML", "Scanning", "Checking", "SchemaChange",
+                "ServerSchema",
                 "Mongo", "BSON",
             ]),
         .target(
@@ -153,6 +154,7 @@ let package = Package(
                 "Concurrency", "BSON",
                 "DemoData",
             ]),
+        .testTarget(name: "PartnersTests", dependencies: ["Partners", "Following", "BSON"]),
         .testTarget(
             name: "PlanningTests",
             dependencies: [

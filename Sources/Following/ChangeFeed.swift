@@ -14,6 +14,8 @@ package final class ChangeFeed: Sendable {
         package var ids: [BSONValue] = []
         /// When each changed last, in the order of the `_id`s.
         package var times: [ChangeTime] = []
+        /// When each changed first, in the order of the `_id`s.
+        package var firstTimes: [ChangeTime] = []
         /// How many changes they had.
         package var changes = 0
         /// The place behind the batch: what a later feed goes on from.
@@ -100,6 +102,9 @@ package struct ChangeTime: Hashable, Sendable {
 
     /// Joins the two.
     package init(cluster: ClusterTime, wall: Int64? = nil) { (self.cluster, self.wall) = (cluster, wall) }
+
+    /// In milliseconds since 1970, as exactly as the server tells.
+    package var milliseconds: Int64 { wall ?? Int64(cluster.seconds) * 1_000 }
 }
 
 // MARK: the thread
@@ -186,6 +191,7 @@ extension ChangeFeed {
                     batch.seen[IDKey(change.id)] = batch.ids.count
                     batch.ids.append(change.id)
                     batch.times.append(change.time)
+                    batch.firstTimes.append(change.time)
                 }
             }
             state.pending = batch

@@ -11,6 +11,8 @@ struct DirtyPairs {
         var isUnknown = false
         /// The number of the taking that it first came with.
         var taking: Int
+        /// When the first of its changes was made, in milliseconds since 1970; `nil` where nobody knows.
+        var since: Int64?
     }
 
     private(set) var pairs: [IDKey: Pair] = [:]
@@ -23,14 +25,19 @@ struct DirtyPairs {
     /// The number of the oldest taking of which a pair is left.
     var oldestTaking: Int? { pairs.values.lazy.map(\.taking).min() }
 
-    /// Notes a change.
-    mutating func add(_ key: IDKey, _ side: PartnerSide, at time: ChangeTime, taking: Int, isUnknown: Bool = false) {
-        if pairs[key] == nil {
-            pairs[key] = Pair(taking: taking)
-            queue.append(key)
-        }
-        pairs[key]?.times[side] = time
-        if isUnknown { pairs[key]?.isUnknown = true }
+    /// When the oldest change was made that is not seen to, in milliseconds since 1970.
+    var since: Int64? { pairs.values.lazy.compactMap(\.since).min() }
+
+    /// Notes changes of a document: the last of them, and the first.
+    mutating func add(
+        _ key: IDKey, _ side: PartnerSide, at time: ChangeTime, since first: ChangeTime? = nil, taking: Int,
+        isUnknown: Bool = false
+    ) {
+        var pair = Pair(taking: taking)
+        pair.times[side] = time
+        pair.isUnknown = isUnknown
+        if !isUnknown { pair.since = (first ?? time).milliseconds }
+        join(key, pair)
     }
 
     /// Takes the first ones.
@@ -51,14 +58,22 @@ struct DirtyPairs {
 
     /// Gives a pair back whose change could not be carried over.
     mutating func restore(_ key: IDKey, _ pair: Pair) {
-        guard let newer = pairs[key] else {
-            pairs[key] = pair
+        let newer = pairs[key]
+        join(key, pair)
+        if let newer { pairs[key]?.times.merge(newer.times) { _, newer in newer } }
+    }
+
+    /// Adds what is known of a pair to what was known of it.
+    private mutating func join(_ key: IDKey, _ other: Pair) {
+        guard var pair = pairs[key] else {
+            pairs[key] = other
             queue.append(key)
             return
         }
-        var joined = pair
-        joined.times.merge(newer.times) { _, newer in newer }
-        joined.taking = min(pair.taking, newer.taking)
-        pairs[key] = joined
+        pair.times.merge(other.times) { _, other in other }
+        pair.isUnknown = pair.isUnknown || other.isUnknown
+        pair.taking = min(pair.taking, other.taking)
+        pair.since = [pair.since, other.since].compactMap(\.self).min()
+        pairs[key] = pair
     }
 }

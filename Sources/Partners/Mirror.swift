@@ -38,15 +38,7 @@ package struct Mirror: Sendable {
             partner.stateName, options, limits: partner.job.limits, on: pool, stop: stop,
             events: { [events] in events(.run($0)) })
         var run = MirrorRun(self, kernel: kernel)
-        do {
-            let outcome = try run.run()
-            _ = run.kernel.leave()
-            return outcome
-        } catch {
-            run.close()
-            if !error.leavesDoubt { _ = run.kernel.leave() }
-            throw error
-        }
+        return try run.follow()
     }
 }
 
@@ -80,7 +72,7 @@ package struct MirrorCounts: Sendable, Hashable {
     package var conflicts = 0
     /// The documents that are not on the other side, because they cannot be.
     package var refused = 0
-    /// How many milliseconds the other side is behind, at most.
+    /// How many milliseconds ago the oldest change was made that is not carried over; 0 where there is none.
     package var lag = 0
     /// How many milliseconds passed between a change and its being carried over: half of the changes took less, and all but
     /// one of a hundred.

@@ -211,19 +211,20 @@ extension MirrorRun {
             let byID = Dictionary(group.compactMap { pair in pair.ids[side].map { (IDKey($0), pair) } }) { one, _ in one
             }
             let inserts = group.filter { $0.documents[side] == nil }.compactMap(\.result)
-            var refused = try writer.insert(inserts, under: &kernel)
+            var outcome = try writer.insert(inserts, where: .tell, under: &kernel)
             let changes = group.compactMap { pair in
                 pair.documents[side].map { PairWriter.Change(before: $0, after: pair.result) }
             }
-            let outcome = try writer.change(changes, under: &kernel)
-            refused += outcome.refused
-            for (id, code) in refused {
+            let changed = try writer.change(changes, under: &kernel)
+            outcome.refused += changed.refused
+            outcome.unchanged += changed.unchanged
+            for (id, code) in outcome.refused {
                 guard let pair = byID[IDKey(id)] else { continue }
                 own.forget(side, pair.key)
                 let refusal = Refusal(id: pair.ids[side.other] ?? id, reason: .server(code))
                 try unmirrored.add(refusal, side.other, under: kernel, mirror.events)
             }
-            let refusedIDs = Set(refused.map { IDKey($0.id) })
+            let refusedIDs = Set(outcome.refused.map { IDKey($0.id) })
             for id in outcome.unchanged where !refusedIDs.contains(IDKey(id)) {
                 guard let pair = byID[IDKey(id)] else { continue }
                 own.forget(side, pair.key)

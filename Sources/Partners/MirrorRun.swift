@@ -8,7 +8,7 @@ import Jobs
 import Mongo
 
 /// A mirror at work.
-struct MirrorRun: ~Copyable {
+struct MirrorRun: ~Copyable, FollowingRun {
     /// A side that is followed.
     struct Side {
         var feed: ChangeFeed?
@@ -38,6 +38,8 @@ struct MirrorRun: ~Copyable {
     private var taking = 0
     private var snapshots: [Snapshot] = []
     private var savedAt = ContinuousClock.now
+    /// The deployment's time at the last look: a stream that has not told all up to it is behind.
+    private var known = ClusterTime(rawValue: 0)
     private var looksAt: ContinuousClock.Instant?
 
     private static let savePeriod = Duration.seconds(1)
@@ -50,6 +52,8 @@ struct MirrorRun: ~Copyable {
     }
 
     var partner: Partner { mirror.partner }
+
+    func leave() { _ = kernel.leave() }
 
     func close() { for side in sides.values { side.feed?.close() } }
 
@@ -156,12 +160,12 @@ struct MirrorRun: ~Copyable {
             }
             guard let batch else { continue }
             counts.changes += batch.changes
-            for (id, time) in zip(batch.ids, batch.times) {
+            for (index, id) in batch.ids.enumerated() {
                 guard let key = partner.key(of: id, on: side) else {
                     try noteWithoutTwin(id, side)
                     continue
                 }
-                dirty.add(key, side, at: time, taking: taking)
+                dirty.add(key, side, at: batch.times[index], since: batch.firstTimes[index], taking: taking)
             }
             sides[side]?.place = batch.place
             sides[side]?.time = batch.time
@@ -228,6 +232,18 @@ struct MirrorRun: ~Copyable {
         if savedAt.duration(to: .now) >= Self.savePeriod { try save() } else { try kernel.keepLease() }
     }
 
+    /// How many milliseconds ago the oldest change was made that is not carried over; 0 where there is none.
+    ///
+    /// What a stream had not told by the last look may hold one right behind the time that it has told all up to.
+    private mutating func lag() throws -> Int {
+        let reply = try kernel.retrying { try kernel.client.hello().reply }
+        let untold = sides.values.map(\.time).filter { $0 < known }
+        known = try now()
+        let oldest = ([dirty.since] + untold.map { Int64($0.seconds) * 1_000 }).compactMap(\.self).min()
+        guard let oldest, let time = ServerTime(reply["localTime"]) else { return 0 }
+        return max(0, Int(time.milliseconds - oldest))
+    }
+
     private mutating func compactSnapshots() {
         let oldest = dirty.oldestTaking ?? .max
         guard let last = snapshots.lastIndex(where: { $0.taking < oldest }) else {
@@ -241,9 +257,7 @@ struct MirrorRun: ~Copyable {
     mutating func save() throws {
         compactSnapshots()
         savedAt = .now
-        let time = try now()
-        let behind = sides.values.map(\.time).min() ?? time
-        counts.lag = max(0, (time.seconds - behind.seconds) * 1_000)
+        counts.lag = try lag()
         counts.delays = delays.percentiles
         counts.refused = unmirrored.count
         mirror.events(.progress(counts))

@@ -15,31 +15,51 @@ struct PairWriter {
         ["maxTimeMS": .long(kernel.lease.terms.writeLimit.milliseconds), "comment": "shipshape partner"]
     }
 
-    /// Inserts the documents whose `_id`s are not there.
-    ///
-    /// They come out of the work's own record, so that the server takes none once the lease has ended.
-    /// - Returns: the `_id`s of those that the server refuses, with its code.
-    func insert(_ documents: [BSONDocument], under kernel: inout Kernel) throws -> [(id: BSONValue, code: Int)] {
-        guard !documents.isEmpty else { return [] }
-        var refused: [(id: BSONValue, code: Int)] = []
-        for slice in documents.map({ BSONValue.object($0) }).commandSlices(count: 1_000) {
-            do {
-                try merge(slice, under: &kernel)
-            } catch let error as MongoError where error.isOfOneDocument || error.code == .duplicateKey {
-                guard let only = slice.first?.document?["_id"], slice.count == 1 else {
-                    // The others are inserted all the same.
-                    let half = slice.count / 2
-                    let parts = [slice[..<half], slice[half...]].map { $0.compactMap(\.document) }
-                    for part in parts { refused += try insert(part, under: &kernel) }
-                    continue
-                }
-                refused.append((only, error.code.rawValue))
-            }
-        }
-        return refused
+    /// What is done where another document stands under an `_id`.
+    enum Presence: String {
+        /// It stays: a run before this one made it.
+        case keep = "keepExisting"
+        /// It is named as one that was not as it was read.
+        case tell = "fail"
     }
 
-    private func merge(_ documents: [BSONValue], under kernel: inout Kernel) throws {
+    /// Inserts documents.
+    ///
+    /// They come out of the work's own record, so that the server takes none once the lease has ended.
+    func insert(
+        _ documents: [BSONDocument], where present: Presence, under kernel: inout Kernel
+    ) throws -> Outcome {
+        var outcome = Outcome()
+        for slice in documents.map({ BSONValue.object($0) }).commandSlices(count: 1_000) {
+            do {
+                try merge(slice, where: present, under: &kernel)
+            } catch let error as MongoError where error.isOfOneDocument || error.code == .duplicateKey {
+                var rest = slice.compactMap(\.document)
+                if present == .tell {
+                    // Those that were inserted before it came to the one that it could not insert are there, too.
+                    let found = try read(rest.compactMap { $0["_id"] }, kernel)
+                    outcome.unchanged += rest.filter { document in
+                        found[IDKey(document["_id"] ?? .undefined)].map { !$0.hasSameFields(as: document) } ?? false
+                    }.compactMap { $0["_id"] }
+                    rest.removeAll { found[IDKey($0["_id"] ?? .undefined)] != nil }
+                }
+                guard rest.count == 1, slice.count == 1, let only = rest.first?["_id"] else {
+                    // The others are inserted all the same.
+                    let half = (rest.count + 1) / 2
+                    for part in [rest.prefix(half), rest.dropFirst(half)] where !part.isEmpty {
+                        let more = try insert(Array(part), where: present, under: &kernel)
+                        outcome.unchanged += more.unchanged
+                        outcome.refused += more.refused
+                    }
+                    continue
+                }
+                outcome.refused.append((only, error.code.rawValue))
+            }
+        }
+        return outcome
+    }
+
+    private func merge(_ documents: [BSONValue], where present: Presence, under kernel: inout Kernel) throws {
         FaultInjection.reached(.beforeWrite)
         try kernel.fenced { kernel in
             let records = Namespace(database: kernel.store.client.database, collection: StateStore.streams)
@@ -50,7 +70,7 @@ struct PairWriter {
                 [
                     "$merge": [
                         "into": ["db": .string(namespace.database), "coll": .string(namespace.collection)],
-                        "whenMatched": "keepExisting", "whenNotMatched": "insert",
+                        "whenMatched": .string(present.rawValue), "whenNotMatched": "insert",
                     ]
                 ],
             ]
@@ -93,18 +113,23 @@ struct PairWriter {
             guard matched < part.count else { continue }
             // Those that were not written, or whose reply was lost once they were.
             let ids = part.map(\.id)
-            let now = try kernel.retrying {
-                try kernel.client.collection(namespace).find(
-                    ["_id": ["$in": .array(of: ids)]], options: ["readConcern": ["level": "local"]]
-                ).documents()
-            }
-            let present = Dictionary(now.map { (IDKey($0["_id"] ?? .undefined), $0) }) { first, _ in first }
+            let present = try read(ids, kernel)
             outcome.unchanged += part.filter { change in
                 guard let after = change.after else { return present[IDKey(change.id)] != nil }
                 return present[IDKey(change.id)].map { !$0.hasSameFields(as: after) } ?? true
             }.map(\.id)
         }
         return outcome
+    }
+
+    /// The documents that are there now, by their `_id`s.
+    private func read(_ ids: [BSONValue], _ kernel: borrowing Kernel) throws -> [IDKey: BSONDocument] {
+        let now = try kernel.retrying {
+            try kernel.client.collection(namespace).find(
+                ["_id": ["$in": .array(of: ids)]], options: ["readConcern": ["level": "local"]]
+            ).documents()
+        }
+        return Dictionary(now.map { (IDKey($0["_id"] ?? .undefined), $0) }) { first, _ in first }
     }
 
     private func send(

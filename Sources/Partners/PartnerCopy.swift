@@ -180,7 +180,7 @@ struct PartnerCopy: ~Copyable {
 
     private mutating func insert(_ documents: [BSONDocument]) throws {
         let writer = PairWriter(namespace: job.target)
-        let refused = try writer.insert(documents, under: &kernel)
+        let refused = try writer.insert(documents, where: .keep, under: &kernel).refused
         for (id, code) in refused {
             let twin = runner.partner.twin(of: id, on: .target) ?? id
             report.refusals.add(Refusal(id: twin, reason: .server(code)))

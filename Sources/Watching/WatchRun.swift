@@ -15,20 +15,12 @@ extension Watch {
         let name = "watch \(options.ledger)"
         let kernel = try Kernel.following(name, options.run, on: pool, stop: stop) { [events] in events(.run($0)) }
         var run = WatchRun(self, kernel: kernel)
-        do {
-            let outcome = try run.run()
-            _ = run.kernel.leave()
-            return outcome
-        } catch {
-            run.close()
-            if error is StopAsked { _ = run.kernel.leave() }
-            throw error
-        }
+        return try run.follow()
     }
 }
 
 /// A watch at work.
-struct WatchRun: ~Copyable {
+struct WatchRun: ~Copyable, FollowingRun {
     let watch: Watch
     let ledger: WatchLedger
     var kernel: Kernel
@@ -73,6 +65,8 @@ struct WatchRun: ~Copyable {
         try save()
         return WatchOutcome(counts: try count(), isCaughtUp: isCaughtUp)
     }
+
+    func leave() { _ = kernel.leave() }
 
     func close() { for collection in collections { collection.feed?.close() } }
 

@@ -1,0 +1,54 @@
+import BSON
+import Following
+import Testing
+
+@testable import Partners
+
+/// What is known of pairs that changed and are not seen to yet.
+@Suite struct DirtyPairsTests {
+    private let key = IDKey(1)
+
+    private func time(_ seconds: UInt64) -> ChangeTime { ChangeTime(cluster: ClusterTime(rawValue: seconds << 32)) }
+
+    @Test func aPairThatIsGivenBackKeepsWhatCameMeanwhile() throws {
+        var pairs = DirtyPairs()
+        pairs.add(key, .source, at: time(10), taking: 1)
+        let taken = try #require(pairs.take(1).first)
+        pairs.add(key, .source, at: time(0), taking: 2, isUnknown: true)
+        pairs.add(key, .target, at: time(20), taking: 3)
+        pairs.restore(taken.key, taken.pair)
+        let pair = try #require(pairs.take(1).first?.pair)
+        #expect(pair.isUnknown)
+        #expect(pair.times == [.source: time(0), .target: time(20)])
+        #expect(pair.taking == 1)
+        #expect(pairs.isEmpty)
+    }
+
+    @Test func aPairThatIsGivenBackIsAsUnknownAsItWas() throws {
+        var pairs = DirtyPairs()
+        pairs.add(key, .source, at: time(0), taking: 1, isUnknown: true)
+        let taken = try #require(pairs.take(1).first)
+        pairs.add(key, .target, at: time(20), taking: 2)
+        pairs.restore(taken.key, taken.pair)
+        #expect(pairs.pairs[key]?.isUnknown == true)
+    }
+
+    @Test func theOldestChangeIsTheFirstOfAPair() {
+        var pairs = DirtyPairs()
+        #expect(pairs.since == nil)
+        pairs.add(key, .source, at: time(30), since: time(20), taking: 1)
+        pairs.add(IDKey(2), .target, at: ChangeTime(cluster: ClusterTime(rawValue: 25 << 32), wall: 25_300), taking: 1)
+        pairs.add(key, .source, at: time(40), taking: 2)
+        #expect(pairs.since == 20_000)
+        _ = pairs.take(1)
+        #expect(pairs.since == 25_300)
+        _ = pairs.take(1)
+        #expect(pairs.since == nil)
+    }
+
+    @Test func whatNobodyKnowsTheTimeOfHasNoAge() {
+        var pairs = DirtyPairs()
+        pairs.add(key, .source, at: time(0), taking: 1, isUnknown: true)
+        #expect(pairs.since == nil && pairs.oldestTaking == 1)
+    }
+}
