@@ -28,7 +28,7 @@ extension CheckReport {
         switch change.verdict {
         case .breaking: return .harmful
         case .versioned: return .unknown
-        case .nonBreaking, nil: return .safe
+        case .served, .nonBreaking, nil: return .safe
         }
     }
 }

@@ -26,7 +26,7 @@ package struct Partner: Sendable {
         var schemas: [PartnerSide: CompiledSchema] = [:]
         for (side, schema) in [(PartnerSide.source, source), (.target, target)] {
             guard let schema else { continue }
-            guard let collection = schema[job.namespace(side)] else {
+            guard let collection = Self.collection(of: schema, on: side, job) else {
                 throw JobError(
                     "the schema of the \(side.rawValue) has no collection \(job.namespace(side))",
                     at: SourceLocation(file: job.path, line: 1, column: 1))
@@ -47,12 +47,19 @@ package struct Partner: Sendable {
             name: job.name, namespace: job.namespace(side), steps: steps, limits: job.limits, path: job.path,
             text: job.text, collectionLocation: job.targetLocation)
         let renamed = schema.flatMap { schema -> ServerSchema? in
-            guard let root = schema[job.namespace(side.other)]?.root else { return nil }
+            guard let root = collection(of: schema, on: side.other, job)?.root else { return nil }
             var collection = CollectionSchema(namespace: job.namespace(side), root: root)
             collection.dialect = schema.dialect
             return ServerSchema(dialect: schema.dialect, collections: [collection])
         }
         return try CompiledJob(one, active: nil, next: renamed)
+    }
+
+    /// What a schema says of a side: a next schema may speak of the partner under its original's name.
+    private static func collection(
+        of schema: ServerSchema, on side: PartnerSide, _ job: PartnerJob
+    ) -> CollectionSchema? {
+        schema[job.namespace(side)] ?? (side == .target ? schema[job.source] : nil)
     }
 
     /// The steps that lead away from a side.
@@ -72,5 +79,8 @@ package struct Partner: Sendable {
     }
 
     /// The job's name in the state database.
-    var stateName: String { "partner \(job.name)" }
+    var stateName: String { Self.stateName(job.name) }
+
+    /// The name that a job of that name has in the state database.
+    static func stateName(_ name: String) -> String { "partner \(name)" }
 }

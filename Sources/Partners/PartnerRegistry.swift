@@ -1,7 +1,9 @@
 package import BSON
 import Backfill
+import Concurrency
 import JobState
 package import Mongo
+package import SchemaChange
 
 /// The partners of a state database, seen and steered from any machine.
 package struct PartnerRegistry: Sendable {
@@ -31,7 +33,10 @@ package struct PartnerRegistry: Sendable {
         do throws(MongoError) {
             try client().note(
                 StateStore.streams, id(of: partner),
-                ["verified": ["$mergeObjects": [["$literal": .object(found)], ["at": "$$NOW"]]]])
+                [
+                    "verified": ["$mergeObjects": [["$literal": .object(found)], ["at": "$$NOW"]]],
+                    "carries": PartnerChange.carried(partner.job),
+                ])
             return nil
         } catch {
             guard error.isAuthorization else { throw error }
@@ -41,28 +46,20 @@ package struct PartnerRegistry: Sendable {
 }
 
 extension PartnerRegistry {
-    /// The verified partners of these collections, a clause for each: a change of the original is theirs to serve.
+    /// The partners of these collections, and whether a change can be built on them.
     ///
     /// Who may not read the state database learns of none.
-    package func serving(_ namespaces: [Namespace]) throws(MongoError) -> [String] {
+    package func partners(of namespaces: [Namespace]) throws(MongoError) -> [PartnerCollection] {
         let names = namespaces.map { BSONValue.string("\($0)") }
         let records: [BSONDocument]
         do throws(MongoError) {
             records = try client().all(
-                StateStore.streams, ["source": ["$in": .array(of: names)], "verified.differences": 0]
+                StateStore.streams, ["source": ["$in": .array(of: names)]], adding: ["now": "$$NOW"]
             ).documents()
         } catch {
             guard error.isAuthorization else { throw error }
             return []
         }
-        return records.compactMap { record in
-            guard let source = record["source"]?.text, let target = record["target"]?.text,
-                let verified = record["verified"]?.document, verified["text"]?.text == record["text"]?.text,
-                let time = ServerTime(verified["at"])
-            else { return nil }
-            return
-                "the partner \(target) serves the change of \(source): compared at \(time) with no difference, so no document "
-                + "of \(source) has to change as long as the original keeps its schema"
-        }
+        return records.compactMap { PartnerState($0).partner }.sorted { $0.name < $1.name }
     }
 }

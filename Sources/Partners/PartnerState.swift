@@ -61,8 +61,13 @@ enum PartnerChange {
         [
             "phase": .string(PartnerState.Phase.copying.rawValue), "text": .string(PartnerState.digest(of: job)),
             "source": .string("\(job.source)"), "target": .string("\(job.target)"), "begun": "$$NOW",
-            "places": Self.places(places), "copied": 0,
+            "places": Self.places(places), "copied": 0, "carries": carried(job),
         ]
+    }
+
+    /// The places that the job carries over, for who looks at its original's schema.
+    static func carried(_ job: PartnerJob) -> BSONValue {
+        ["$literal": .array(of: job.places.sorted().map { .string($0) })]
     }
 
     /// A chunk was copied.

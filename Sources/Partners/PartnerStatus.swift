@@ -71,8 +71,8 @@ extension PartnerRegistry {
             guard let id = refused["_id"]?.document, let value = id["id"] else { continue }
             status.samples.append((id["side"]?.text ?? "", value, refused["reason"]?.text ?? ""))
         }
-        if let verified = state.verified, verified["text"]?.text == PartnerState.digest(of: partner.job) {
-            (status.differences, status.verified) = (verified["differences"]?.integer, time(verified["at"]))
+        if record["text"]?.text == PartnerState.digest(of: partner.job) {
+            (status.differences, status.verified) = (state.evidence.differences, state.evidence.time?.milliseconds)
         }
         return status
     }
@@ -81,6 +81,9 @@ extension PartnerRegistry {
 // MARK: the end of the old side
 
 extension PartnerStatus {
+    /// How old the last comparison may be, where nobody says otherwise.
+    package static var standardAge: Duration { PartnerEvidence.standardAge }
+
     /// What stands against the end of the original's clients, a clause each.
     /// - Parameters:
     ///   - quiet: how long no client may have written the original.
@@ -104,11 +107,10 @@ extension PartnerStatus {
         if unmirrored > 0 {
             obstacles.append("\(unmirrored) documents are not on the other side: partner status lists them")
         }
-        switch (differences, verified) {
-        case (0?, let at?):
-            if now - at > recent.milliseconds { obstacles.append("the last comparison is older than \(recent.text)") }
-        case (let count?, _?) where count > 0: obstacles.append("the last comparison found \(count) differences")
-        default: obstacles.append("it was never compared: run partner verify")
+        let evidence = PartnerEvidence(
+            differences: differences, time: verified.map { ServerTime(milliseconds: $0) })
+        if let objection = evidence.objection(at: ServerTime(milliseconds: now), recent: recent) {
+            obstacles.append(objection)
         }
         let last = lastWrites[.source] ?? begun ?? now
         if now - last < quiet.milliseconds {

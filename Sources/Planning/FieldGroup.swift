@@ -15,14 +15,19 @@ struct FieldGroup {
             PlanEntry(role: .step, remarks: remarks.compactMap(\.self), step: step, isStray: isStray))
     }
 
-    mutating func say(_ role: PlanEntry.Role, _ remarks: String, suggesting suggestions: [StepLine] = []) {
-        entries.append(PlanEntry(role: role, remarks: [remarks], suggestions: suggestions))
+    mutating func say(
+        _ role: PlanEntry.Role, _ remarks: String, suggesting suggestions: [StepLine] = [], isForPartner: Bool = false
+    ) {
+        entries.append(
+            PlanEntry(role: role, remarks: [remarks], suggestions: suggestions, isForPartner: isForPartner))
     }
 
     /// The group without its steps, where a job cannot hold one of them: the others count on it.
     func refused(because reason: String) -> FieldGroup {
         var group = FieldGroup(path: path)
-        group.say(.manual, "no job can do this (\(reason)): write a script of your own, or use a partner collection")
+        group.say(
+            .manual, "no job can do this (\(reason)): write a script of your own, or use a partner collection",
+            isForPartner: true)
         group.entries[0].changes = (entries + late).flatMap(\.changes)
         group.entries += entries.filter { $0.step == nil }.map { entry in
             var entry = entry

@@ -51,7 +51,7 @@ extension FieldPlanner {
             group.say(
                 .manual,
                 "no step makes \(new.expectation()) of \(old.expectation()): write an \"expression\" step of your own, or use a "
-                    + "partner collection")
+                    + "partner collection", isForPartner: true)
         }
     }
 
@@ -147,7 +147,8 @@ extension FieldPlanner {
                 group.say(
                     .manual,
                     "no step makes \(Self.words(targets)) of \(Self.words(rest ?? [])): add a field of another name and fill "
-                        + "it by your application, or use a partner collection")
+                        + "it by your application, or use a partner collection",
+                    isForPartner: true)
             }
             return
         }
@@ -155,7 +156,8 @@ extension FieldPlanner {
             return group.say(
                 .manual,
                 "no conversion leads from \(Self.words(rest)) to \(target.rawValue): add a field of another name and fill "
-                    + "it by your application, or use a partner collection")
+                    + "it by your application, or use a partner collection",
+                isForPartner: true)
         }
         if let link, !isStray, let keys = keyTypes[link.target], keys.old == keys.new {
             return group.say(

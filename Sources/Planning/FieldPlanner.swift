@@ -41,7 +41,7 @@ struct FieldPlanner {
         for change in changes {
             if let remedy = ManualRemedy(of: change, in: self) {
                 var entry = PlanEntry(role: remedy.role, changes: [change], remarks: [remedy.text])
-                entry.suggestions = remedy.suggestions
+                (entry.suggestions, entry.isForPartner) = (remedy.suggestions, remedy.isPartner)
                 group.entries.append(entry)
             } else {
                 rest.append(change)

@@ -6,9 +6,13 @@ struct ManualRemedy {
     var role = PlanEntry.Role.manual
     let text: String
     var suggestions: [StepLine] = []
+    /// Whether a partner collection is the remedy, or one of two.
+    var isPartner = false
 
-    private init(_ text: String, role: PlanEntry.Role = .manual, suggesting suggestions: [StepLine] = []) {
-        (self.text, self.role, self.suggestions) = (text, role, suggestions)
+    private init(
+        _ text: String, role: PlanEntry.Role = .manual, suggesting suggestions: [StepLine] = [], isPartner: Bool = false
+    ) {
+        (self.text, self.role, self.suggestions, self.isPartner) = (text, role, suggestions, isPartner)
     }
 
     /// Whether a change keeps every step from the place.
@@ -33,16 +37,17 @@ struct ManualRemedy {
         case .idTypeChanged:
             self.init(
                 "an _id never changes in place: make a partner collection under the new type, which holds each document under "
-                    + "its new _id, and remap the links to it; or, \(Self.termination)")
+                    + "its new _id, and remap the links to it; or, \(Self.termination)", isPartner: true)
         case .embeddingChanged: self = Self.embedding(change)
         case .typeRenamed where change.path.isRoot:
             self.init(
                 "the documents need nothing, as the title stands in none; to clients it is another type: map the name inside "
-                    + "the client, make a partner collection, or, \(Self.termination)")
+                    + "the client, make a partner collection, or, \(Self.termination)",
+                isPartner: planner.dialect == .appServices)
         case .collectionMoved:
             self.init(
                 "a job writes one collection: copy the documents by a partner collection, or, \(Self.termination) (mongosh: "
-                    + "db.getSiblingDB(…).COLLECTION.aggregate([{ $merge: { into: … } }]))")
+                    + "db.getSiblingDB(…).COLLECTION.aggregate([{ $merge: { into: … } }]))", isPartner: true)
         case .typeRemoved where planner.dialect == .appServices:
             self.init(
                 "the documents need nothing, but sync has to be terminated for it: keep the type on the server instead, or, "

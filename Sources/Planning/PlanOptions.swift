@@ -6,6 +6,8 @@ package struct PlanOptions: Sendable {
     package var renames: [Rename] = []
     /// The values that fields are filled with.
     package var defaults: [StatedDefault] = []
+    /// The partner collections that are there.
+    package var partners: [PartnerCollection] = []
     /// The jobs' name; else it is made from the collection and a digest.
     package var name: String?
 

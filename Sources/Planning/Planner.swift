@@ -5,8 +5,10 @@ package import ServerSchema
 
 /// Makes jobs of the difference between two schemas.
 package struct Planner: Sendable {
-    let old: ServerSchema
-    let new: ServerSchema
+    /// The schema that is live.
+    package let old: ServerSchema
+    /// The next one.
+    package let new: ServerSchema
     private let options: PlanOptions
 
     /// Joins two schemas of one dialect and what the operator states.
@@ -20,18 +22,56 @@ package struct Planner: Sendable {
     ///   planned step does not fit the schemas, which is a defect of the planner.
     package func plan(only: Namespace? = nil) throws -> SchemaPlan {
         let changes = try SchemaDiff.changes(from: old, to: new, renames: options.renames)
+        var served = changes
         let stated = try statedValues()
         var plan = SchemaPlan(dialect: new.dialect, collections: [], remarks: [])
+        plan.notes = served.serve(by: options.partners)
         let app = FieldPlanner(dialect: new.dialect, old: nil, new: Self.nothing)
         plan.remarks = changes.filter { $0.namespace == nil }.flatMap { app.group(at: $0.path, for: [$0]).entries }
         let concerned = Set(changes.compactMap(\.namespace)).union(stated.keys)
         let changesOf = Dictionary(grouping: changes, by: \.namespace)
         for namespace in concerned.sorted() where only == nil || only == namespace {
             let own = changesOf[namespace] ?? []
+            if let partner = served.partner(keeping: namespace) {
+                let entry = PlanEntry(role: .nothing, changes: own, partner: partner)
+                plan.collections.append(CollectionPlan(namespace: namespace, jobs: [], remarks: [entry]))
+                continue
+            }
             plan.collections.append(try collection(namespace, own, stated: stated[namespace] ?? [:]))
+        }
+        let converted = Set(changes.filter { $0.code == .idTypeChanged }.compactMap(\.namespace))
+        for index in plan.collections.indices {
+            let own = changesOf[plan.collections[index].namespace] ?? []
+            plan.collections[index].partner = partner(of: plan.collections[index], own, converted)
         }
         name(&plan)
         return plan
+    }
+
+    /// The partner job where one is recommended: for a change that no job serves, or where links lead to a collection whose
+    /// documents get other `_id`s.
+    private func partner(
+        of plan: CollectionPlan, _ changes: [SchemaChange], _ converted: Set<Namespace>
+    ) -> PartnerDraft? {
+        let source = changes.lazy.compactMap(\.old?.namespace).first ?? plan.namespace
+        guard let before = old[source], let after = new[plan.namespace], before.root.property("_id") != nil else {
+            return nil
+        }
+        let entries = plan.remarks + plan.jobs.flatMap(\.entries)
+        let isRecommended =
+            entries.contains(where: \.isForPartner)
+            || new.dialect == .appServices
+                && changes.contains { $0.new?.link.map { converted.contains($0.target) } ?? false }
+        guard isRecommended else { return nil }
+        let renames = changes.filter { $0.code == .propertyRenamed }.compactMap { change -> (String, String)? in
+            guard case .field(let from)? = change.oldPath.steps.first, case .field(let to)? = change.path.steps.first,
+                change.path.steps.count == 1, change.oldPath.steps.count == 1
+            else { return nil }
+            return (from, to)
+        }
+        return PartnerDraft(
+            source: source, target: source == plan.namespace ? PartnerDraft.target(for: source) : plan.namespace,
+            renames: Dictionary(renames) { first, _ in first }, from: before.root, to: after.root)
     }
 
     private func statedValues() throws -> [Namespace: [SchemaPath: StepLine.Value]] {

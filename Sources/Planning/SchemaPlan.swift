@@ -11,6 +11,8 @@ package struct SchemaPlan: Sendable {
     package var collections: [CollectionPlan]
     /// Changes of the app as a whole.
     package var remarks: [PlanEntry]
+    /// Why partner collections that are there serve nothing, a clause each.
+    package var notes: [String] = []
 
     /// The jobs of all collections, in the order in which they are run.
     package var jobs: [PlannedJob] { collections.flatMap(\.jobs) }
@@ -23,6 +25,8 @@ package struct SchemaPlan: Sendable {
     package var reviews: Int { entries.count { $0.isActive && $0.review != nil } }
     /// Documents of each job that a step is about and cannot do, as the data is.
     package var stuck: Int { jobs.reduce(0) { $0 + ($1.documents?.stuck ?? 0) } }
+    /// The partner jobs, by collection.
+    package var partners: [PartnerDraft] { collections.compactMap(\.partner) }
     /// What the schemas do not tell and an operator may know, each with what accepts it.
     package var hints: [String] { entries.compactMap(\.hint) }
 }
@@ -35,6 +39,8 @@ package struct CollectionPlan: Sendable {
     package var jobs: [PlannedJob]
     /// What no job has a place for.
     package var remarks: [PlanEntry]
+    /// The partner job that serves what no job can; `nil` where none is recommended.
+    package var partner: PartnerDraft?
     /// The newer schema as a validator; `nil` in the dialect of App Services.
     package var validator: BSONDocument?
     /// Whether a change of the collection is a breaking one, so that the deploy has its order of work.
@@ -134,6 +140,10 @@ package struct PlanEntry: Sendable {
     package var suggestions: [StepLine] = []
     /// Whether the step is about values that the older schema does not speak of, so that only old data can need it.
     package var isStray = false
+    /// Whether a partner collection is recommended for them.
+    package var isForPartner = false
+    /// The partner that serves them already.
+    package var partner: PartnerCollection?
     /// What the data says; `nil` when it was not asked.
     package var finding: StepFinding?
     /// Of links that become embedded objects how many lead to each of these; `nil` where none do, or the data was not asked.

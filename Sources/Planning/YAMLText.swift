@@ -9,7 +9,7 @@ enum YAMLText {
         guard let first = text.utf8.first, isLetter(first), !readOtherwise.contains(text.lowercased()) else {
             return false
         }
-        return text.utf8.allSatisfy { isLetter($0) || (0x30...0x39).contains($0) || "-.".utf8.contains($0) }
+        return text.utf8.allSatisfy { isLetter($0) || (0x30...0x39).contains($0) || "-./".utf8.contains($0) }
     }
 
     private static func isLetter(_ byte: UInt8) -> Bool {

@@ -13,7 +13,7 @@ extension CheckReport {
         }
         var part = VerdictPart(name: "change", severity: changeSeverity, sentence: change.headline)
         if !change.changes.isEmpty { part.reasons.append(sides(change)) }
-        part.reasons += breaking(change) + backlinks.flatMap { $0.sentences(ids: ids) }
+        part.reasons += breaking(change) + served(change) + backlinks.flatMap { $0.sentences(ids: ids) }
         if dialect == .appServices, changeSeverity == .harmful { part.reasons += deployment }
         if changeSeverity != .harmful, !change.consequences.isEmpty {
             let words = change.consequences.map(\.words).joined(separator: "; ")
@@ -36,6 +36,14 @@ extension CheckReport {
         let more = all.count - shown.count
         let rest = "and \(more) more: shipshape diff \(change.old.shellWord) \(change.new.shellWord)"
         return shown + (more > 0 ? [rest] : [])
+    }
+
+    /// The partners that serve changes, each with how many.
+    private func served(_ change: DiffReport) -> [String] {
+        let served = Dictionary(grouping: change.changes.filter { $0.partner != nil }, by: \.kind.advice)
+        return served.sorted { $0.key < $1.key }.map { advice, changes in
+            "\(changes.count.counted("change")) served: \(advice.hasSuffix(".") ? String(advice.dropLast()) : advice)"
+        }
     }
 
     /// How a breaking change can be deployed at all.

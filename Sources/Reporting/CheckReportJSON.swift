@@ -152,6 +152,7 @@ public struct CheckReportJSON: Sendable {
             ("server", verdict(\.server)), ("client", verdict(\.client)),
             ("changes", change.map { .integer($0.changes.count) } ?? .null),
             ("breaking", change.map { .integer($0.count(of: .breaking)) } ?? .null),
+            ("served", change.map { .integer($0.count(of: .served)) } ?? .null),
             ("consequences", .array((change?.consequences ?? []).map { .string($0.rawValue) })),
             ("development_mode", .bool(report.sync.isInDevelopment)),
             ("backlinks", .array(report.backlinks.map { $0.json(ids: ids) })),

@@ -69,7 +69,11 @@ public struct CheckReportText: Sendable {
         var name = paint.bold("\(collection.namespace)".printable)
         if let source = collection.reading.namespace { name += " (read from \("\(source)".printable))" }
         if collection.isInActive == false { name += " (not in \(report.active?.printable ?? "the active schema"))" }
-        if !collection.isCounted { name += " (\(collection.scope.reason): not in the verdict)" }
+        if let partner = collection.partner {
+            name += " (keeps its schema beside its partner \("\(partner)".printable): not in the verdict)"
+        } else if !collection.isCounted {
+            name += " (\(collection.scope.reason): not in the verdict)"
+        }
         if counts.read == 0 { return "\(name): \(read)" }
         let excepted = counts.excepted > 0 ? ", \(counts.excepted.grouped) excepted" : ""
         return "\(name): \(read), \(failing.isEmpty ? "all fit" : failing.joined(separator: ", "))\(excepted)"

@@ -28,3 +28,18 @@ package struct PlanFile: Sendable {
         self.follower = follower
     }
 }
+
+/// A planned partner job and its place.
+package struct PlanPartner: Sendable {
+    /// The job.
+    package let draft: PartnerDraft
+    /// The file's path as messages show it; `nil` for standard output.
+    package let path: String?
+    /// What the file says.
+    package let text: String
+
+    /// Joins the parts.
+    package init(_ draft: PartnerDraft, path: String?, text: String) {
+        (self.draft, self.path, self.text) = (draft, path, text)
+    }
+}

@@ -10,12 +10,16 @@ package struct PlanJSON: Sendable {
 
     private let plan: SchemaPlan
     private let files: [PlanFile]
+    private let partners: [PlanPartner]
     private let texts: [String]?
     private let ids: IDDisplay
 
     /// - Parameter texts: the files' texts, where they are not written elsewhere.
-    package init(_ plan: SchemaPlan, files: [PlanFile], texts: [String]? = nil, ids: IDDisplay = .shown) {
-        (self.plan, self.files, self.texts, self.ids) = (plan, files, texts, ids)
+    package init(
+        _ plan: SchemaPlan, files: [PlanFile], partners: [PlanPartner] = [], texts: [String]? = nil,
+        ids: IDDisplay = .shown
+    ) {
+        (self.plan, self.files, self.partners, self.texts, self.ids) = (plan, files, partners, texts, ids)
     }
 
     /// The JSON text, indented, which ends with a line break.
@@ -25,8 +29,10 @@ package struct PlanJSON: Sendable {
             ("command", .string("plan")),
             ("dialect", .string(plan.dialect.rawValue)),
             ("jobs", .array(files.indices.map(job))),
+            ("partners", .array(partners.map(partner))),
             ("remarks", .array((plan.remarks + plan.collections.flatMap(\.remarks)).map(entry))),
             ("hints", .array(plan.hints.map { .string($0) })),
+            ("notes", .array(plan.notes.map { .string($0) })),
             ("validators", .array(plan.collections.compactMap(validator))),
             (
                 "counts",
@@ -53,6 +59,15 @@ package struct PlanJSON: Sendable {
         ])
     }
 
+    private func partner(_ partner: PlanPartner) -> ReportValue {
+        .object([
+            ("partner", .string(partner.draft.name)), ("file", partner.path.map { .string($0) } ?? .null),
+            ("source", .string("\(partner.draft.source)")), ("target", .string("\(partner.draft.target)")),
+            ("open", .array(partner.draft.open.map { .string($0) })),
+            ("text", texts == nil ? .null : .string(partner.text)),
+        ])
+    }
+
     private func entry(_ entry: PlanEntry) -> ReportValue {
         .object([
             ("role", .string(entry.role.rawValue)),
@@ -62,6 +77,7 @@ package struct PlanJSON: Sendable {
             ("review", entry.review.map { .string($0) } ?? .null),
             ("remarks", .array(entry.remarks.map { .string($0) })),
             ("suggestions", .array(entry.suggestions.map { .string($0.text) })),
+            ("served_by", entry.partner.map { .string($0.name) } ?? .null),
             ("needing", entry.finding.map { .integer($0.needing) } ?? .null),
             ("left_alone", .array((entry.finding?.leftAlone ?? []).map(leftAlone))),
             ("parents", entry.parents?.json(ids: ids) ?? .null),

@@ -7,11 +7,12 @@ import SchemaChange
 package struct PlanText: Sendable {
     private let plan: SchemaPlan
     private let files: [PlanFile]
+    private let partners: [PlanPartner]
     private let paint: Paint
 
     /// - Parameter isColored: Whether to use a terminal's colours.
-    package init(_ plan: SchemaPlan, files: [PlanFile], isColored: Bool = false) {
-        (self.plan, self.files) = (plan, files)
+    package init(_ plan: SchemaPlan, files: [PlanFile], partners: [PlanPartner] = [], isColored: Bool = false) {
+        (self.plan, self.files, self.partners) = (plan, files, partners)
         paint = Paint(isOn: isColored)
     }
 
@@ -22,11 +23,13 @@ package struct PlanText: Sendable {
             blocks.append((["To decide:"] + plan.hints.map { "  \($0.printable)" }).asLines)
         }
         blocks += files.map(block)
+        blocks += partners.map(block)
         blocks += plan.collections.filter { !$0.remarks.isEmpty }.map { collection in
             let head = paint.bold("\(collection.namespace)".printable)
             return ([head] + collection.remarks.flatMap(lines)).asLines
         }
         if !plan.remarks.isEmpty { blocks.append(plan.remarks.flatMap(lines).asLines) }
+        if !plan.notes.isEmpty { blocks.append(plan.notes.map { "Note: \($0.printable)" }.asLines) }
         blocks += validators
         return blocks.joined(separator: "\n\n") + "\n"
     }
@@ -41,6 +44,7 @@ package struct PlanText: Sendable {
             } else {
                 "No job is written without your decision"
             }
+        let others = partners.isEmpty ? "" : ", and \(partners.count.counted("partner job")) to decide on"
         let late = ready.count { $0.job.stage == .afterDeploy }
         let open = [
             plan.hints.isEmpty ? nil : paint.yellow("\(plan.hints.count.counted("question")) to decide"),
@@ -49,7 +53,7 @@ package struct PlanText: Sendable {
             plan.unplanned == 0 ? nil : paint.red("\(plan.unplanned.counted("change")) that no job can serve"),
             plan.stuck == 0 ? nil : paint.red("\(plan.stuck.documents) that a step cannot change"),
         ].compactMap(\.self)
-        let first = paint.bold(jobs) + (late == 0 ? "" : ", \(late) of them only after the deploy")
+        let first = paint.bold(jobs) + others + (late == 0 ? "" : ", \(late) of them only after the deploy")
         return ([first] + open).joined(separator: "; ") + "."
     }
 
@@ -60,12 +64,29 @@ package struct PlanText: Sendable {
         return ([title] + file.job.entries.flatMap(lines)).asLines
     }
 
+    private func block(_ partner: PlanPartner) -> String {
+        let draft = partner.draft
+        let name = paint.bold((partner.path ?? "partner job \(draft.name)").printable)
+        let file = (partner.path ?? "FILE").shellWord
+        return
+            ([
+                "\(name) (\("\(draft.source) → \(draft.target)".printable), a partner job)",
+                "  serves what is not planned, while old clients go on: shipshape partner init \(file)",
+            ] + draft.open.map { "  \(paint.yellow("to decide")): \($0.printable)" }).asLines
+    }
+
     private func lines(_ entry: PlanEntry) -> [String] {
         var lines = entry.changes.map { "  \($0.code): \($0.description.printable)" }
         if entry.role == .manual {
             lines += entry.remarks.map { "    \(paint.red("not planned")): \($0.printable)" }
             lines += (entry.parents?.sentences(ids: .hidden) ?? []).map { "      \($0.printable)" }
             lines += entry.suggestions.map { "      suggested: \($0.text.printable)" }
+        }
+        if let partner = entry.partner {
+            return lines + [
+                "    its partner \("\(partner.target)".printable) serves the change (job \(partner.name.printable)): no document "
+                    + "has to change as long as it keeps its schema"
+            ]
         }
         guard let step = entry.step else {
             return entry.role == .manual

@@ -22,6 +22,13 @@ package struct PlanYAML: Sendable {
         validator = file.job.stage == .whileWarning ? plan.validator : nil
     }
 
+    /// The text of a partner job's file.
+    package static func text(
+        of draft: PartnerDraft, old: String, new: String, oldPath: String?, newPath: String?
+    ) -> String {
+        draft.text("\(mark) \(old) with \(new).", schemas: (oldPath, newPath))
+    }
+
     /// What every planned file says of itself.
     package static var mark: String { "Planned by comparing" }
 

@@ -23,6 +23,22 @@ extension ChangeKind {
                 + "development mode.")
     }
 
+    /// Where a second collection holds the documents in the new shape, and the first keeps its schema.
+    func served(by partner: PartnerCollection) -> ChangeKind {
+        let state =
+            switch partner.state {
+            case .verified(let time): "compared at \(time) with no difference"
+            case .cutOver(let time): "cut over at \(time)"
+            case .unverified(let reason): reason
+            }
+        return ChangeKind(
+            code, server: .served, client: .served, then: [],
+            .inferred("a partner collection, whose original keeps its schema"),
+            do:
+                "Leave \(partner.source) its schema, and give the new one to its partner \(partner.target), which serves the "
+                + "change: \(state) (job \(partner.name)).")
+    }
+
     /// In a `$jsonSchema` validator, which refuses writes and knows no sync.
     /// - Parameter refusesMore: whether documents that fitted may not fit any more.
     func ofValidator(refusesMore: Bool) -> ChangeKind {

@@ -88,8 +88,9 @@ extension SchemaChange.Verdict: Comparable {
     private var rank: Int {
         switch self {
         case .nonBreaking: 0
-        case .versioned: 1
-        case .breaking: 2
+        case .served: 1
+        case .versioned: 2
+        case .breaking: 3
         }
     }
 

@@ -25,6 +25,8 @@ public struct SchemaChange: Hashable, Sendable {
     public var place: SourceLocation?
     /// The object of the newer schema that lost what went; `nil` for any other change.
     var newHolder: SchemaNode?
+    /// The verified partner that serves it, so that nothing breaks.
+    public internal(set) var partner: PartnerCollection?
     /// What changes, as one clause that names fields and types, never a value: `email becomes required`.
     public var description: String
 
@@ -36,6 +38,8 @@ public struct SchemaChange: Hashable, Sendable {
         case nonBreaking = "non-breaking"
         /// Additive where schemas are versioned, breaking elsewhere.
         case versioned
+        /// Breaking by itself, and served by a verified partner collection.
+        case served
     }
 
     /// Joins the parts.
@@ -69,6 +73,7 @@ extension SchemaChange {
         left.kind == right.kind && left.namespace == right.namespace && left.path == right.path
             && left.oldNamespace == right.oldNamespace && left.oldPath == right.oldPath && left.old == right.old
             && left.new == right.new && left.place == right.place && left.description == right.description
+            && left.partner == right.partner
     }
 
     /// By kind and place.

@@ -158,6 +158,7 @@ import Testing
                         "client": null,
                         "changes": null,
                         "breaking": null,
+                        "served": null,
                         "consequences": [],
                         "development_mode": false,
                         "backlinks": []

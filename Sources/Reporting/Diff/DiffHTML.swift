@@ -73,7 +73,7 @@ public struct DiffHTML: Sendable {
         .headline.additive { border-color: #2e7d32; }
         .badge { border-radius: .3rem; color: #fff; font-size: .8rem; font-weight: 600; padding: .1rem .45rem; }
         .badge.breaking { background: #c62828; } .badge.versioned { background: #8a5a10; }
-        .badge.additive { background: #2e7d32; }
+        .badge.additive, .badge.served { background: #2e7d32; }
 
         """
 }

@@ -52,6 +52,7 @@ public struct DiffJSON: Sendable {
             ("old", side(change.old)), ("new", side(change.new)),
             ("consequences", .array(change.kind.consequences.map { .string($0.rawValue) })),
             ("advice", .string(change.kind.advice)), ("source", source(change.kind.source)),
+            ("partner", change.partner.map(partner) ?? .null),
             ("rename_hint", report.hint(for: change).map { .string($0.rename) } ?? .null),
             ("documents", report.weights?[index].map(weight) ?? .null), ("fails", .bool(report.fails(change))),
         ]
@@ -68,6 +69,18 @@ public struct DiffJSON: Sendable {
             ("required", .bool(side.isRequired)), ("file", .string(side.location.file)),
             ("line", hasPlace ? .integer(side.location.line) : .null),
             ("column", hasPlace ? .integer(side.location.column) : .null),
+        ])
+    }
+
+    private func partner(_ partner: PartnerCollection) -> ReportValue {
+        let time: ServerTime? =
+            switch partner.state {
+            case .verified(let time), .cutOver(let time): time
+            case .unverified: nil
+            }
+        return .object([
+            ("job", .string(partner.name)), ("source", .string("\(partner.source)")),
+            ("target", .string("\(partner.target)")), ("verified", time.map { .string($0.iso8601) } ?? .null),
         ])
     }
 
@@ -95,6 +108,7 @@ public struct DiffJSON: Sendable {
             ("worst", report.verdict.map { .string($0.rawValue) } ?? .null),
             ("changes", .integer(report.changes.count)), ("breaking", .integer(report.count(of: .breaking))),
             ("versioned", .integer(report.count(of: .versioned))),
+            ("served", .integer(report.count(of: .served))),
             ("non_breaking", .integer(report.count(of: .nonBreaking))),
             ("consequences", .array(report.consequences.map { .string($0.rawValue) })),
             ("fail_on", .string(report.failOn.rawValue)), ("failed", .bool(report.hasFailed)),

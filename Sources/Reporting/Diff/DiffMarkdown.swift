@@ -45,6 +45,7 @@ public struct DiffMarkdown: Sendable {
         switch verdict {
         case .breaking: "🔴 **breaking**"
         case .versioned: "🟡 versioned"
+        case .served: "🟢 served"
         case .nonBreaking: "🟢 additive"
         }
     }

@@ -19,6 +19,8 @@ extension DiffReport {
             }
             return "Breaking: \(number) of \(rest)Some clients reset."
         case .versioned: return "Versioned: \(rest)Additive where each schema version is deployed as such."
+        case .served:
+            return "Not breaking: \(rest)Partner collections serve \(count(of: .served).grouped) of them."
         case .nonBreaking:
             return dialect == .jsonSchema
                 ? "Not breaking: \(rest)What conformed still does." : "Not breaking: \(rest)All are additive."
@@ -47,7 +49,8 @@ extension DiffReport {
         case (.breaking, _): 1
         case (_, .breaking): 2
         case (.versioned, _), (_, .versioned): 3
-        case (.nonBreaking, .nonBreaking): 4
+        case (.served, _), (_, .served): 4
+        case (.nonBreaking, .nonBreaking): 5
         }
     }
 

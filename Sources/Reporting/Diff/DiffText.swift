@@ -33,7 +33,7 @@ public struct DiffText: Sendable {
         switch verdict {
         case .breaking: paint.red(text)
         case .versioned: paint.yellow(text)
-        case .nonBreaking: paint.green(text)
+        case .served, .nonBreaking: paint.green(text)
         }
     }
 
@@ -116,6 +116,7 @@ extension SchemaChange.Verdict {
         switch self {
         case .breaking: "breaking"
         case .versioned: "versioned"
+        case .served: "served"
         case .nonBreaking: "additive"
         }
     }

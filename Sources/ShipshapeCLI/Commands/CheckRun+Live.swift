@@ -2,7 +2,6 @@ internal import BSON
 internal import Checking
 internal import Concurrency
 internal import Mongo
-internal import Partners
 internal import Scanning
 internal import SchemaChange
 internal import ServerSchema
@@ -25,6 +24,7 @@ extension CheckRun {
             "check", total: targets.reduce(0) { $0 + ($1.estimatedCount ?? 0) }, isShown: showsProgress)
         defer { progress.finish() }
         var notes = schemaNotes + ledger.notes
+        let change = try await changeWithPartners(on: pool)
         var absent: [Namespace] = []
         var jobs: [JobTrace] = []
         var collections: [CheckReport.Collection] = []
@@ -47,6 +47,9 @@ extension CheckRun {
             var part = CheckReport.Collection(result.tally, estimatedCount: target.estimatedCount)
             part.reading = try await reading(result, of: collection.namespace, options, target, on: pool)
             if proves { try await prove(&part, on: pool) }
+            if let partner = change?.changes.partner(keeping: collection.namespace) {
+                (part.partner, part.isCounted) = (partner.target, false)
+            }
             collections.append(part)
         }
         let removed = zip(removedNamespaces, try await find(removedNamespaces.map { map.target(of: $0) }, on: pool)).map
@@ -59,19 +62,16 @@ extension CheckRun {
             exceptions: exceptions?.use(in: collections), notes: notes,
             duration: started.duration(to: .now))
         report.jobs = jobs
-        report.notes += try await partners(on: pool)
+        report.notes += (change?.notes ?? []).dropFirst(self.change?.notes.count ?? 0)
         report.backlinks = try await backlinks(on: pool)
         return report
     }
 
-    /// The verified partners of the collections whose change is breaking.
-    private func partners(on pool: ClientPool) async throws -> [String] {
-        let breaking = change?.changes.filter { $0.kind.verdict == .breaking } ?? []
-        guard !breaking.isEmpty else { return [] }
-        let registry = PartnerRegistry(stateDatabase, on: pool)
-        let names = breaking.compactMap { $0.oldNamespace ?? $0.namespace }.map { map.target(of: $0) }
-        let namespaces = Set(names).sorted()
-        return try await onOwnedThread(name: "partners") { () throws in try registry.serving(namespaces) }
+    /// What changes, with the partners that serve it.
+    private func changeWithPartners(on pool: ClientPool) async throws -> DiffReport? {
+        guard var change else { return nil }
+        change.serve(by: try await change.partners(in: stateDatabase, on: pool) { [map] in map.target(of: $0) })
+        return change
     }
 
     /// The links to objects that become embedded ones, from every place of the app that is live.

@@ -19,9 +19,9 @@ struct DiffCommand: AsyncParsableCommand {
 
             Every change has two verdicts, as the documentation of Device Sync has them: for the server and for the \
             clients in the field. For validators breaking means that documents which conformed may be refused. A rename \
-            is never guessed; --rename states it. With --uri each change is weighed by the documents that it concerns; \
-            SHIPSHAPE_URI alone does not count here. Nothing is written. Ends with 1 when changes are breaking, or as \
-            --fail-on says.
+            is never guessed; --rename states it. With --uri each change is weighed by the documents that it concerns, \
+            and what a verified partner collection serves is no longer breaking; SHIPSHAPE_URI alone does not count here. \
+            Nothing is written. Ends with 1 when changes are breaking, or as --fail-on says.
             """)
 
     /// The changes that end the program with 1.
@@ -61,6 +61,7 @@ struct DiffCommand: AsyncParsableCommand {
     var schemaVersioning = false
 
     @OptionGroup(title: "Renames") var renames: RenameFlags
+    @OptionGroup(title: "State") var state: StateFlags
     @OptionGroup(title: "Connection") var connection: ConnectionFlags
     @OptionGroup(title: "Output") var output: ReportFlags<RichForm>
 
@@ -99,5 +100,6 @@ struct DiffCommand: AsyncParsableCommand {
         report.weights = try await onOwnedThread(name: "weigh") { () throws in
             try ChangeCensus(changes).weights(on: try pool.client())
         }
+        report.serve(by: try await report.partners(in: state.stateDatabase, on: pool))
     }
 }

@@ -95,8 +95,9 @@ import Testing
             let arguments = ["plan", old, new, "--collection", "app.A"]
             let run = try await Program.run(arguments)
             #expect(run.exitCode == 1)
-            #expect(run.output.contains("id-type-changed"))
-            #expect(run.output.contains("make a partner collection"))
+            #expect(run.errors.contains("id-type-changed"))
+            #expect(run.errors.contains("make a partner collection"))
+            #expect(run.output.contains("\npartner: AV2\nsource: app.A\ntarget: app.AV2\n"), "\(run.output)")
             #expect(try await Program.run(arguments + ["--fail-on", "none"]).exitCode == 0)
         }
     }

@@ -49,7 +49,7 @@ import Testing
             ])
             let target = "\(test.database.name).TaskV2"
             #expect(
-                check.output.contains("the partner \(target) serves the change of"), "\(check.output)\(check.errors)")
+                check.output.contains("give the new one to its partner \(target)"), "\(check.output)\(check.errors)")
         }
     }
 

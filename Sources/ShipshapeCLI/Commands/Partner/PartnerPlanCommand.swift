@@ -1,6 +1,7 @@
 internal import ArgumentParser
 internal import BSON
-internal import Partners
+internal import Planning
+internal import Reporting
 internal import ServerSchema
 internal import SystemPackage
 
@@ -51,9 +52,7 @@ struct PartnerPlanCommand: AsyncParsableCommand {
 
     func run() async throws {
         guard let source = Namespace(collection) else { return }
-        let partner =
-            target.flatMap { Namespace($0) }
-            ?? Namespace(database: source.database, collection: source.collection + "V2")
+        let partner = target.flatMap { Namespace($0) } ?? PartnerDraft.target(for: source)
         let before = try await old.readWhole(fileIsOf: source, connection: connection)
         var after = try await new.readWhole(fileIsOf: source, connection: connection)
         if after[source] == nil, after[partner] == nil {
@@ -65,26 +64,21 @@ struct PartnerPlanCommand: AsyncParsableCommand {
         }
         let folder = FilePath(out ?? "").removingLastComponent()
         let place = folder.isEmpty ? FilePath(".") : folder
-        let parts = PartnerDraft.Parts(
-            name: name ?? partner.collection, source: source, target: partner,
-            schemas: (
-                old.path(from: place), next.namespace == partner || isFile(new) ? new.path(from: place) : nil
-            ),
-            renames: Dictionary(
-                rename.map { text in
-                    let names = text.split(separator: "=").map(String.init)
-                    return (names[0], names[1])
-                }
-            ) { first, _ in first })
-        let draft = PartnerDraft(parts, from: first.root, to: next.root)
+        let renames = rename.map { text in
+            let names = text.split(separator: "=").map(String.init)
+            return (names[0], names[1])
+        }
+        let draft = PartnerDraft(
+            name: name, source: source, target: partner, renames: Dictionary(renames) { first, _ in first },
+            from: first.root, to: next.root)
+        let text = PlanYAML.text(
+            of: draft, old: old.name, new: new.name, oldPath: old.path(from: place), newPath: new.path(from: place))
         if let out {
-            try PartnerFiles.write(draft.text, to: FilePath(out).lastComponent?.string ?? out, in: place.string)
+            try PartnerFiles.write(text, to: FilePath(out).lastComponent?.string ?? out, in: place.string)
         } else {
-            try Console.show(draft.text)
+            try Console.show(text)
         }
         for clause in draft.open { Console.error("to decide: \(clause)") }
         if !draft.open.isEmpty { throw ExitStatus.findings }
     }
-
-    private func isFile(_ argument: SchemaArgument) -> Bool { (try? FilePath(argument.name).stat().type) == .regular }
 }

@@ -46,7 +46,7 @@ struct PartnerCutoverCommand: AsyncParsableCommand {
     var quietFor = DurationArgument(.seconds(24 * 3_600))
 
     @Option(help: ArgumentHelp("How old the last comparison may be.", valueName: "duration"))
-    var verifiedWithin = DurationArgument(.seconds(24 * 3_600))
+    var verifiedWithin = DurationArgument(PartnerStatus.standardAge)
 
     @Flag(name: .shortAndLong, help: "Do it without asking.")
     var yes = false

@@ -16,7 +16,8 @@ struct PlanCommand: AsyncParsableCommand {
             OLD is the schema that is live, NEW the one to be deployed: each an App Services app folder, one schema.json, a \
             folder of them, a MongoDB validator file, or live. One job file per collection goes to the folder of --out, \
             named after the collection; without --out the jobs go to standard output. What is only safe after the deploy \
-            goes into a second job, in the folder after-deploy below it. Nothing is run, and no document is written.
+            goes into a second job, in the folder after-deploy below it; for what no job can do and a partner collection can, a \
+            partner job goes into the folder partner. Nothing is run, and no document is written.
 
             Values that nobody stated are marked "review". What no job can do is a comment with the recommended manual remedy. With \
             --uri the documents are looked at: how many each step concerns, and which values will not convert; SHIPSHAPE_URI \
@@ -72,6 +73,7 @@ struct PlanCommand: AsyncParsableCommand {
 
     @OptionGroup(title: "Renames") var renames: RenameFlags
     @OptionGroup(title: "Privacy") var privacy: PrivacyFlags
+    @OptionGroup(title: "State") var state: StateFlags
     @OptionGroup(title: "Connection") var connection: ConnectionFlags
     @OptionGroup(title: "Output") var output: OutputFlags
 
@@ -97,6 +99,10 @@ struct PlanCommand: AsyncParsableCommand {
         options.defaults = defaults.compactMap { StatedDefault($0) }
         options.renames = try renames.read()
         options.name = name
+        if connection.uri != nil {
+            let change = try schemas.diff(renames: options.renames, isVersioned: false)
+            options.partners = try await change.partners(in: state.stateDatabase, on: try connection.pool())
+        }
         let planner = Planner(from: schemas.old, to: schemas.new, options: options)
         var plan: SchemaPlan
         do {
@@ -117,7 +123,7 @@ struct PlanCommand: AsyncParsableCommand {
                 Console.error("removed \(path): an earlier plan left it, and this one has no such job")
             }
         }
-        try show(plan, files.files, texts)
+        try show(plan, files, texts)
         let isOpen = plan.unplanned > 0 || plan.stuck > 0
         let failOn = failOn ?? (Console.isOutputTerminal ? .unplanned : .review)
         if failOn != .none, isOpen || failOn == .review && plan.reviews + plan.hints.count > 0 {
@@ -133,16 +139,21 @@ struct PlanCommand: AsyncParsableCommand {
     }
 
     /// Without a folder the jobs themselves are the result, and what is said of them goes to standard error.
-    private func show(_ plan: SchemaPlan, _ files: [PlanFile], _ texts: [String]) throws {
+    private func show(_ plan: SchemaPlan, _ files: PlanFiles, _ texts: [String]) throws {
+        let (jobs, partners) = (files.files, files.partners)
+        let streams = out == nil && !(jobs.isEmpty && partners.isEmpty)
         try output.show { form, color in
             switch form {
-            case .json: PlanJSON(plan, files: files, texts: out == nil ? texts : nil, ids: privacy.display).text
-            case .text where out == nil && !files.isEmpty: PlanFiles.stream(texts)
-            case .text: PlanText(plan, files: files, isColored: color).text
+            case .json:
+                PlanJSON(
+                    plan, files: jobs, partners: partners, texts: out == nil ? texts : nil, ids: privacy.display
+                ).text
+            case .text where streams: files.stream(texts)
+            case .text: PlanText(plan, files: jobs, partners: partners, isColored: color).text
             }
         }
-        if out == nil, !files.isEmpty, output.output == .text, !output.quiet {
-            Console.error(PlanText(plan, files: files).text)
+        if streams, output.output == .text, !output.quiet {
+            Console.error(PlanText(plan, files: jobs, partners: partners).text)
         }
     }
 }

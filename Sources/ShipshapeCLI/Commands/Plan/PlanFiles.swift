@@ -1,6 +1,8 @@
 internal import BSON
+internal import Checking
 internal import Foundation
 internal import Jobs
+internal import Partners
 internal import Planning
 internal import Reporting
 internal import ServerSchema
@@ -9,11 +11,14 @@ internal import SystemPackage
 /// The files of a plan.
 struct PlanFiles {
     let files: [PlanFile]
+    let partners: [PlanPartner]
     private let plan: SchemaPlan
     private let folder: String?
 
     /// The folder, below that of the others, for jobs that have to wait: `migrate` does not look into it.
     static let lateFolder = "after-deploy"
+    /// The folder for partner jobs, which other commands run.
+    static let partnerFolder = "partner"
 
     /// - Parameter folder: where the files go; `nil` for standard output.
     init(_ plan: SchemaPlan, folder: String?, old: SchemaArgument, new: SchemaArgument) {
@@ -25,6 +30,7 @@ struct PlanFiles {
             let isLate = job.stage == .afterDeploy
             return FilePath(isLate ? "\(Self.lateFolder)/\(name)-after-deploy.yml" : "\(name).yml")
         }
+        partners = plan.partners.map { Self.partner($0, in: base, old: old, new: new) }
         files = plan.collections.flatMap { collection in
             collection.jobs.map { job in
                 let path = base?.pushing(place(job))
@@ -39,10 +45,30 @@ struct PlanFiles {
         }
     }
 
-    /// The files' texts, each read back as the job that was planned, and fitted to its schemas as a run would.
+    /// A partner job with its place.
+    private static func partner(
+        _ draft: PartnerDraft, in base: FilePath?, old: SchemaArgument, new: SchemaArgument
+    ) -> PlanPartner {
+        let path = base?.appending(partnerFolder).appending("\(PlannedJob.fileName(of: draft.source)).yml")
+        let home = path?.removingLastComponent() ?? "."
+        let text = PlanYAML.text(
+            of: draft, old: old.name, new: new.name, oldPath: old.path(from: home), newPath: new.path(from: home))
+        return PlanPartner(draft, path: path?.string, text: text)
+    }
+
+    /// The jobs' texts, each read back as the job that was planned, and fitted to its schemas as a run would; so is each
+    /// partner job of which the schemas leave nothing open.
     /// - Throws: ``PlanDefect`` when a text is no such job.
     func texts(of planner: Planner, ids: IDDisplay, showsValues: Bool) throws -> [String] {
-        try files.map { file in
+        for partner in partners where partner.draft.open.isEmpty {
+            do throws(JobError) {
+                let job = try PartnerJob.parse(partner.text, path: partner.path ?? partner.draft.name)
+                _ = try Partner(job, source: planner.old, target: planner.new, assuming: CheckOptions())
+            } catch {
+                throw PlanDefect(description: "a partner job was planned that cannot run: \(error)")
+            }
+        }
+        return try files.map { file in
             guard let collection = plan.collections.first(where: { $0.namespace == file.job.namespace }) else {
                 throw PlanDefect(description: "a job without a collection was planned: \(file.job.name)")
             }
@@ -68,8 +94,12 @@ struct PlanFiles {
     /// A file that no plan wrote is none.
     private func leftovers(of collections: Set<Namespace>) -> [FilePath] {
         guard let folder = folder.map({ FilePath($0) }) else { return [] }
-        let planned = Set(files.compactMap(\.path))
-        return [(folder, ""), (folder.appending(Self.lateFolder), "-after-deploy")].flatMap { folder, end in
+        let planned = Set(files.compactMap(\.path) + partners.compactMap(\.path))
+        let places = [
+            (folder, ""), (folder.appending(Self.lateFolder), "-after-deploy"),
+            (folder.appending(Self.partnerFolder), ""),
+        ]
+        return places.flatMap { folder, end in
             let names = (try? FileManager.default.contentsOfDirectory(atPath: folder.string)) ?? []
             let old = names.sorted().filter { name in
                 guard name.hasSuffix("\(end).yml") else { return false }
@@ -108,12 +138,12 @@ struct PlanFiles {
     }
 
     private func write(_ texts: [String], replacing: Bool) throws {
-        let paths = files.compactMap(\.path)
+        let paths = files.compactMap(\.path) + partners.compactMap(\.path)
         if !replacing, let present = paths.first(where: { (try? FilePath($0).stat()) != nil }) {
             throw OutputError(
                 description: "\(present) stands there already, and nothing was written: --force replaces it")
         }
-        for (path, text) in zip(paths, texts) {
+        for (path, text) in zip(paths, texts + partners.map(\.text)) {
             do {
                 try FileManager.default.createDirectory(
                     atPath: FilePath(path).removingLastComponent().string, withIntermediateDirectories: true)
@@ -128,8 +158,8 @@ struct PlanFiles {
         }
     }
 
-    /// Several jobs as one stream of YAML documents.
-    static func stream(_ texts: [String]) -> String { texts.joined(separator: "---\n") }
+    /// All jobs as one stream of YAML documents.
+    func stream(_ texts: [String]) -> String { (texts + partners.map(\.text)).joined(separator: "---\n") }
 }
 
 extension Job {

@@ -1,0 +1,71 @@
+import BSON
+import Concurrency
+import JobState
+import Jobs
+import SchemaChange
+
+/// What the last comparison of a partner's sides proves.
+struct PartnerEvidence {
+    /// The differences that it found; `nil` before the first, or when it was of another job file.
+    var differences: Int?
+    /// When it was made.
+    var time: ServerTime?
+
+    /// How old the last comparison may be, where nobody says otherwise.
+    static var standardAge: Duration { .seconds(24 * 3_600) }
+
+    /// What stands against building on it, as a clause; `nil` where nothing does.
+    func objection(at now: ServerTime, recent: Duration) -> String? {
+        switch (differences, time) {
+        case (0?, let time?):
+            now.milliseconds - time.milliseconds > recent.milliseconds
+                ? "the last comparison is older than \(recent.text): run partner verify" : nil
+        case (let count?, _?): "the last comparison found \(count == 1 ? "1 difference" : "\(count) differences")"
+        default: "it was never compared: run partner verify"
+        }
+    }
+}
+
+extension PartnerState {
+    /// What the last comparison of the job's text proves.
+    var evidence: PartnerEvidence {
+        guard let verified, verified["text"]?.text == record["text"]?.text else { return PartnerEvidence() }
+        return PartnerEvidence(differences: verified["differences"]?.integer, time: ServerTime(verified["at"]))
+    }
+
+    /// The partner as the changes of its original's schema see it, of a record with the server's time as `now`; `nil` of
+    /// any other record.
+    var partner: PartnerCollection? {
+        guard let source = record["source"]?.text.flatMap({ Namespace($0) }), let now = ServerTime(record["now"]),
+            let target = record["target"]?.text.flatMap({ Namespace($0) }),
+            let job = record["_id"]?.document?["job"]?.text, job.hasPrefix(Partner.stateName(""))
+        else { return nil }
+        let places = record["carries"]?.document?.values.compactMap(\.text) ?? []
+        return PartnerCollection(
+            name: String(job.dropFirst(Partner.stateName("").count)), source: source, target: target,
+            places: Set(places), state: state(at: now))
+    }
+
+    private func state(at now: ServerTime) -> PartnerCollection.State {
+        switch phase {
+        case nil, .copying: return .unverified("its originals are not all copied")
+        case .cutOver:
+            return ServerTime(record["cutOver"]).map { .cutOver($0) }
+                ?? .unverified("nobody knows when it was cut over")
+        case .copied:
+            if let objection = evidence.objection(at: now, recent: PartnerEvidence.standardAge) {
+                return .unverified(objection)
+            }
+            return evidence.time.map { .verified($0) } ?? .unverified("it was never compared: run partner verify")
+        }
+    }
+}
+
+extension PartnerJob {
+    /// The places of an original at which its partner is another, as job files spell them.
+    var places: Set<String> {
+        let kinds = forward.map(\.step.kind)
+        let paths = kinds.flatMap { $0.targets + $0.sources + $0.removed }
+        return Set(paths.map { "\($0)" } + own.source + (id == nil ? [] : ["_id"]))
+    }
+}

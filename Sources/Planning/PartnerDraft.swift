@@ -1,0 +1,156 @@
+package import BSON
+import Jobs
+package import Partners
+import SchemaChange
+package import ServerSchema
+
+/// The partner job that serves the change of a collection, as far as two schemas say what it has to do.
+package struct PartnerDraft: Sendable {
+    /// The job's name.
+    package let name: String
+    /// The original.
+    package let source: Namespace
+    /// Its partner.
+    package let target: Namespace
+    /// What becomes of each `_id`; `nil` keeps it.
+    package private(set) var id: IDConversion?
+    /// What the schemas do not decide, a clause each: a comment of the file says the same.
+    package private(set) var open: [String] = []
+
+    private var forward: [StepLine] = []
+    private var reverse: [StepLine] = []
+    /// The fields that stand on one side alone.
+    private var own: (source: [String], target: [String]) = ([], [])
+
+    /// Compares the schema that is live with the next one.
+    /// - Parameters:
+    ///   - name: the job's name; `nil` gives it the partner's.
+    ///   - renames: the new names of fields of the documents themselves, by their old ones.
+    package init(
+        name: String? = nil, source: Namespace, target: Namespace, renames: [String: String], from old: SchemaNode,
+        to new: SchemaNode
+    ) {
+        let standard = PlannedJob.isName(target.collection) ? target.collection : PlannedJob.fileName(of: target)
+        (self.name, self.source, self.target) = (name ?? standard, source, target)
+        for property in old.properties {
+            let name = renames[property.name] ?? property.name
+            guard let other = new.property(name) else {
+                own.source.append(property.name)
+                continue
+            }
+            if property.name == "_id" {
+                id = conversion(of: property.node, to: other)
+                continue
+            }
+            if name != property.name {
+                forward.append(StepLine("rename", ["from": .text(property.name), "to": .text(name)]))
+            }
+            compare(property.node, other, at: name, property.name)
+            if name != property.name {
+                reverse.append(StepLine("rename", ["from": .text(name), "to": .text(property.name)]))
+            }
+        }
+        let renamed = Set(renames.values)
+        for property in new.properties where old.property(property.name) == nil && !renamed.contains(property.name) {
+            own.target.append(property.name)
+            guard new.requires(property.name) else { continue }
+            undecided(
+                "\(property.name) is required in \(target): what fills it? default: {field: \(property.name), value: …}"
+            )
+        }
+        for name in own.source where old.requires(name) {
+            undecided("\(name) is required in \(source): what fills it in a document that is made in the partner?")
+        }
+    }
+
+    /// The partner of a collection that keeps its place.
+    package static func target(for source: Namespace) -> Namespace {
+        Namespace(database: source.database, collection: source.collection + "V2")
+    }
+
+    private mutating func undecided(_ clause: String) { open.append(clause) }
+
+    private mutating func conversion(of old: SchemaNode, to new: SchemaNode) -> IDConversion? {
+        guard Set(old.types) != Set(new.types), let from = old.types.first, let to = new.types.first else { return nil }
+        let kinds: [SchemaType: IDConversion.Kind] = [.objectId: .objectId, .int: .int, .long: .int, .uuid: .uuid]
+        if to == .string, let kind = kinds[from] { return IDConversion(kind, textsOn: .target) }
+        if from == .string, let kind = kinds[to] { return IDConversion(kind, textsOn: .source) }
+        if kinds[from] == .int, kinds[to] == .int { return nil }
+        undecided("no conversion leads from an _id of \(from.rawValue) to one of \(to.rawValue) and back")
+        return nil
+    }
+
+    /// Writes the steps for a value: `path` is where it stands in the partner, `before` where in the original.
+    private mutating func compare(_ old: SchemaNode, _ new: SchemaNode, at path: String, _ before: String) {
+        switch (Shape(old), Shape(new)) {
+        case (.single(let from), .single(let to)): convert(from, to, at: path, before)
+        case (.embedded, .embedded):
+            for property in old.properties {
+                guard let other = new.property(property.name) else {
+                    undecided("\(before).\(property.name) has no place in the partner, and would not come back")
+                    continue
+                }
+                compare(property.node, other, at: "\(path).\(property.name)", "\(before).\(property.name)")
+            }
+            for property in new.properties where old.property(property.name) == nil {
+                undecided("\(path).\(property.name) has no place in the original, and would not come back")
+            }
+        case (.list, .list), (.set, .set), (.list, .set), (.set, .list), (.dictionary, .dictionary):
+            if let one = old.inner, let two = new.inner {
+                compare(one, two, at: "\(path).\(FieldPath.each)", "\(before).\(FieldPath.each)")
+            }
+        case (.single, .list), (.embedded, .list):
+            forward.append(.plain("wrap", path))
+            reverse.append(.plain("unwrap", path))
+        case (.list, .single), (.list, .embedded):
+            forward.append(.plain("unwrap", path))
+            reverse.append(.plain("wrap", path))
+        default: undecided("no step makes \(path) of its new kind and leads back")
+        }
+    }
+
+    private mutating func convert(
+        _ from: Set<SchemaType>, _ to: Set<SchemaType>, at path: String, _ before: String
+    ) {
+        let (old, new) = (from.subtracting([.null]), to.subtracting([.null]))
+        if old == new || old.contains(.mixed) && new.contains(.mixed) || old.isEmpty || new.isEmpty { return }
+        guard old.count == 1, new.count == 1, let one = old.first, let two = new.first,
+            Conversion.reaches(one), Conversion.reaches(two), Conversion.leads(from: one, to: two),
+            Conversion.leads(from: two, to: one)
+        else { return undecided("no conversion leads from \(path)'s old type to the new one and back") }
+        forward.append(.convert(path, from: [one], to: two))
+        reverse.append(.convert(path, from: [two], to: one))
+    }
+}
+
+extension PartnerDraft {
+    /// The job file's text.
+    /// - Parameters:
+    ///   - origin: what the schemas are that were compared, a sentence.
+    ///   - schemas: the schemas, as the job file names them.
+    package func text(_ origin: String, schemas: (source: String?, target: String?)) -> String {
+        var lines = [
+            "# Serves the change of \(source) by a second collection, \(target). \(origin)",
+            "# shipshape partner init proves that every document comes back as it is before it writes.",
+        ].map(\.printable)
+        lines += [
+            "partner: \(YAMLText.word(name))", "source: \(YAMLText.word("\(source)"))",
+            "target: \(YAMLText.word("\(target)"))",
+        ]
+        if let id { lines.append("id: {from: \(id.types.from), to: \(id.types.to)}") }
+        let paths = [("source", schemas.source), ("target", schemas.target)].compactMap { key, path in
+            path.map { "\(key): \(YAMLText.word($0))" }
+        }
+        if !paths.isEmpty { lines.append("schema: {\(paths.joined(separator: ", "))}") }
+        let lists = [("source", own.source), ("target", own.target)].filter { !$0.1.isEmpty }.map { key, names in
+            "\(key): [\(names.map(YAMLText.word).joined(separator: ", "))]"
+        }
+        if !lists.isEmpty { lines.append("only: {\(lists.joined(separator: ", "))}") }
+        lines += open.map { "# DECIDE: \($0)".printable }
+        for (key, steps) in [("forward", forward), ("reverse", reverse)] {
+            lines.append(steps.isEmpty ? "\(key): []" : "\(key):")
+            lines += steps.map { "  - \($0.text)" }
+        }
+        return lines.joined(separator: "\n") + "\n"
+    }
+}
