@@ -69,7 +69,7 @@ struct MirrorRun: ~Copyable, FollowingRun {
                 try carry()
                 try keep()
             }
-            if !isCaughtUp, dirty.isEmpty, sides.values.allSatisfy({ $0.time >= goal }) {
+            if !isCaughtUp, dirty.isEmpty, sides.values.allSatisfy({ $0.time >= max(goal, known) }) {
                 isCaughtUp = true
                 mirror.events(.caughtUp)
                 if mirror.endsWhenCaughtUp { break }

@@ -4,7 +4,7 @@ import Mongo
 
 /// A replica set of three members, which ends with the last reference to it, or with the process.
 package final class ThreeNodes: Sendable {
-    /// The member that takes writes; its connection string names that member alone.
+    /// The member that takes writes; its connection string names that member alone, save where any may be elected.
     package let primary: Mongod
     /// The hosts of the others.
     package let secondaries: [String]
@@ -21,7 +21,8 @@ package final class ThreeNodes: Sendable {
     /// Starts it and waits until all members have all data.
     ///
     /// A member that stands still stays in the set, as seen by the others, for a minute.
-    package static func start() async throws -> ThreeNodes {
+    /// - Parameter electsAny: whether any member may take the primary's place, at once.
+    package static func start(electsAny: Bool = false) async throws -> ThreeNodes {
         var started: [(process: WatchedProcess, host: String)] = []
         do {
             for _ in 0..<3 {
@@ -29,15 +30,19 @@ package final class ThreeNodes: Sendable {
                 started.append((process, host))
             }
             let hosts = started.map(\.host)
-            let primary = Mongod(uri: "mongodb://\(hosts[0])/?directConnection=true", host: hosts[0], process: nil)
+            let first = Mongod(uri: "mongodb://\(hosts[0])/?directConnection=true", host: hosts[0], process: nil)
+            let all = hosts.joined(separator: ",")
+            let primary =
+                electsAny
+                ? Mongod(uri: "mongodb://\(all)/?replicaSet=\(Mongod.setName)", host: all, process: nil) : first
             let members = hosts.enumerated().map { index, host -> BSONValue in
-                ["_id": .integer(index), "host": .string(host), "priority": index == 0 ? 1 : 0]
+                ["_id": .integer(index), "host": .string(host), "priority": index == 0 || electsAny ? 1 : 0]
             }
-            try await primary.admin([
+            try await first.admin([
                 "replSetInitiate": [
                     "_id": .string(Mongod.setName), "members": .array(of: members),
                     // Each follows the primary itself, so that one that stands still holds up nobody else.
-                    "settings": ["electionTimeoutMillis": 3_000, "chainingAllowed": false],
+                    "settings": ["electionTimeoutMillis": electsAny ? 1_000 : 3_000, "chainingAllowed": false],
                 ]
             ])
             try await primary.waitForPrimary()
@@ -45,9 +50,9 @@ package final class ThreeNodes: Sendable {
                 primary: primary, secondaries: Array(hosts[1...]), processes: started.map(\.process))
             started = []
             try await waitUntil("both secondaries follow") {
-                try await set.lags().filter { $0.isSecondary && $0.seconds == 0 }.count == 2
+                try await set.lags().filter { $0.isSecondary && $0.seconds <= 0 }.count == 2
             }
-            try await set.keepUnreachableMembers()
+            if !electsAny { try await set.keepUnreachableMembers() }
             return set
         } catch {
             started.forEach { $0.process.stop() }
@@ -74,6 +79,30 @@ package final class ThreeNodes: Sendable {
             }
         }
         try await primary.admin(["replSetReconfig": .object(BSONDocument(fields))])
+    }
+
+    /// The host of the member that takes writes.
+    private func currentPrimary() async throws -> String? {
+        let status = try await primary.admin(["replSetGetStatus": 1])
+        let members = status["members"]?.document?.values.compactMap(\.document) ?? []
+        return members.first { $0["state"] == 1 }?["name"]?.text
+    }
+
+    /// Has another member take the primary's place, which lives on or is killed; only where any may be elected.
+    package func failOver(killing kills: Bool) async throws {
+        guard let before = try await currentPrimary() else { throw TestSupportError("the set has no primary") }
+        if kills {
+            let hosts = primary.host.split(separator: ",").map(String.init)
+            guard let index = hosts.firstIndex(of: before) else { throw TestSupportError("\(before) is no member") }
+            try processes[index].kill()
+        } else {
+            // The connection may break with it, and so the reply be lost.
+            _ = try? await primary.admin(["replSetStepDown": 60, "secondaryCatchUpPeriodSecs": 10])
+        }
+        try await waitUntil("another member takes writes") {
+            let now = try? await currentPrimary()
+            return now != nil && now != before
+        }
     }
 
     /// How far the other members are behind, in whole seconds, as the primary knows it.

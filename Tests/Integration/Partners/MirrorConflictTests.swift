@@ -1,0 +1,98 @@
+import BSON
+import Foundation
+import SystemPackage
+import TestSupport
+import Testing
+
+/// What becomes of documents that clients of both sides insert under one new `_id`, and how old a change is that waits.
+@Suite struct MirrorConflictTests {
+    private func withMirror(_ body: (PartnerCase) async throws -> Void) async throws {
+        try await Mongod.shared.withPartner { test in
+            try test.job()
+            try await test.load(5)
+            try #require(try await test.run("init").exitCode == 0)
+            try await body(test)
+        }
+    }
+
+    private func original(_ number: Int) -> BSONDocument {
+        ["_id": .objectID(PartnerCase.id(number)), "title": "original"]
+    }
+    private func partner(_ number: Int) -> BSONDocument {
+        ["_id": .string("\(PartnerCase.id(number))"), "name": "partner", "note": "own"]
+    }
+
+    @Test func insertsUnderOneIDBeforeAMirrorRunsAreAConflict() async throws {
+        try await withMirror { test in
+            try await test.database.fill("Task", [original(50)])
+            try await test.database.fill("TaskV2", [partner(50), partner(51)])
+            try await test.database.fill("Task", [original(51)])
+            let run = try await test.run("mirror", "--once", "-o", "json")
+            let report = try #require(try BSONValue(extendedJSON: run.output).document, "\(run.errors)")
+            #expect(report["conflicts"] == 2 && report["refused"] == 0, "\(run.output)")
+            #expect(run.errors.contains("the partner's change was later, and wins"), "\(run.errors)")
+            #expect(run.errors.contains("the original's change was later, and wins"), "\(run.errors)")
+            #expect(try await test.database.count("Task", ["title": "partner"]) == 1)
+            let there = try await test.database.documents("TaskV2", ["_id": .string("\(PartnerCase.id(51))")]).first
+            #expect(there?["name"] == "original" && there?["note"] == "own", "\(String(describing: there))")
+            #expect(try await test.differences()["difference_count"] == 0)
+        }
+    }
+
+    /// The mirror had read that the partner lacks it, and wrote the document beside another that is none of its own.
+    @Test func anInsertWhileTheMirrorInsertsTheSameIsAConflict() async throws {
+        try await withMirror { test in
+            try await test.database.fill("Task", [original(50), original(51)])
+            let run = try await test.run("mirror", "--once", "-o", "json", fault: "before-write:1:stop") { program in
+                try await waitUntil("the mirror is about to insert") { try program.isStopped }
+                try await test.database.fill("TaskV2", [partner(50)])
+                program.send(SIGCONT)
+            }
+            let report = try #require(try BSONValue(extendedJSON: run.output).document, "\(run.errors)")
+            #expect(report["to_target"] == 1, "\(run.output)")
+            let rest = try await test.run("mirror", "--once", "-o", "json")
+            let left = try #require(try BSONValue(extendedJSON: rest.output).document, "\(rest.errors)")
+            let conflicts = [report, left].compactMap { $0["conflicts"]?.integer }.reduce(0, +)
+            #expect(conflicts == 1, "\(run.output)\(rest.output)")
+            #expect((run.errors + rest.errors).contains("the partner's change was later, and wins"))
+            #expect(try await test.database.count("Task", ["title": "partner"]) == 1)
+            #expect(try await test.database.count("TaskV2", ["name": "original"]) == 1)
+            #expect(try await test.differences()["difference_count"] == 0)
+        }
+    }
+
+    @Test func theLagIsTheAgeOfTheOldestChangeThatWaits() async throws {
+        try await withMirror { test in
+            let metrics = test.folder.path.appending("mirror.prom").string
+            func lag() -> Int? {
+                let line = test.folder.text(of: "mirror.prom")?.split(separator: "\n").first {
+                    $0.hasPrefix("shipshape_mirror_lag_milliseconds{")
+                }
+                return line?.split(separator: " ").last.flatMap { Int($0) }
+            }
+            func now() async throws -> Int64 {
+                guard case .date(let now)? = try await test.mongod.admin(["hello": 1])["localTime"] else { return 0 }
+                return now
+            }
+            // More than the mirror sees to at once, so that some wait while it stands still.
+            try await test.database.fill("Task", count: 1_500) { original(1_000 + $0) }
+            let changed = try await now()
+            let run = try await test.run(
+                "mirror", "--once", "-o", "json", "--metrics", metrics, fault: "before-write:1:stop,before-write:2:stop"
+            ) { program in
+                try await waitUntil("the mirror stands still") { try program.isStopped }
+                try await waitUntil("the changes are three seconds old") { try await now() > changed + 3_000 }
+                program.send(SIGCONT)
+                try await waitUntil("it has told its lag, and stands still again") {
+                    try lag() != nil && program.isStopped
+                }
+                #expect(try #require(lag()) >= 3_000)
+                program.send(SIGCONT)
+            }
+            let report = try #require(try BSONValue(extendedJSON: run.output).document, "\(run.errors)")
+            #expect(report["lag_ms"] == 0, "\(run.output)")
+            #expect(lag() == 0)
+            #expect(report["to_target"] == 1_500, "\(run.output)")
+        }
+    }
+}
