@@ -154,7 +154,9 @@ let package = Package(
                 "Concurrency", "BSON",
                 "DemoData",
             ]),
-        .testTarget(name: "PartnersTests", dependencies: ["Partners", "Following", "BSON"]),
+        .testTarget(
+            name: "PartnersTests",
+            dependencies: ["JobsSupport", "Partners", "Following", "Jobs", "LocatedYAML", "Checking", "BSON"]),
         .testTarget(
             name: "PlanningTests",
             dependencies: [

@@ -53,7 +53,7 @@ package enum PartnerSide: String, Sendable, CaseIterable {
 }
 
 extension PartnerJob {
-    private static let keys = [
+    static let keys = [
         "version", "partner", "source", "target", "id", "schema", "forward", "reverse", "only", "drops",
         "limits",
     ]
@@ -79,18 +79,22 @@ extension PartnerJob {
         }
         let schema = try top["schema"]?.members(of: "\"schema\"", allowed: ["source", "target"])
         let own = try top["only"]?.members(of: "\"only\"", allowed: ["source", "target"])
+        let only = (source: try names(own?["source"]), target: try names(own?["target"]))
         return PartnerJob(
             name: name, source: source, target: target,
             id: try top["id"].map { (node) throws(JobError) in try IDConversion(node) },
             schemas: (
                 try schema?["source"]?.text(of: "\"source\""), try schema?["target"]?.text(of: "\"target\"")
-            ), forward: try steps(top["forward"], "forward"), reverse: try steps(top["reverse"], "reverse"),
-            own: (try names(own?["source"]), try names(own?["target"])),
+            ), forward: try steps(top["forward"], "forward", fillingAlone: only.target),
+            reverse: try steps(top["reverse"], "reverse", fillingAlone: only.source), own: only,
             followsDrops: try choice(top["drops"], "drops", ["stop": false, "follow": true]) ?? false,
             limits: try Job.Limits.read(top["limits"]), path: path, text: text, targetLocation: targetNode.location)
     }
 
-    private static func steps(_ node: YAMLNode?, _ key: String) throws(JobError) -> [Job.LocatedStep] {
+    /// - Parameter own: the fields that stand alone on the side that the steps lead to.
+    private static func steps(
+        _ node: YAMLNode?, _ key: String, fillingAlone own: [String]
+    ) throws(JobError) -> [Job.LocatedStep] {
         guard let node, !node.isEmptyList else { return [] }
         var steps: [Job.LocatedStep] = []
         for entry in try node.elements(of: "\"\(key)\"") {
@@ -98,17 +102,36 @@ extension PartnerJob {
                 throw entry.error("\"\(key)\" has at most \(JobFile.maximumSteps) steps")
             }
             let step = try JobSteps.step(entry)
-            if let other = step.step.kind.namespaces.first {
-                throw entry.error(
-                    "a partner's steps look at one document alone, and this one at \(other) too: what changes there would not "
-                        + "be carried over")
-            }
-            if step.step.kind.marker != nil {
-                throw entry.error("\"once\" marks what is done, and a partner's steps run each time a document changes")
-            }
+            if let reason = objection(to: step.step, fillingAlone: own) { throw entry.error(reason) }
             steps.append(step)
         }
         return steps
+    }
+
+    /// Why a partner job does not take a step: none leads back from it, or the sides would never agree.
+    private static func objection(to step: Step, fillingAlone own: [String]) -> String? {
+        switch step.kind {
+        case let embed as EmbedStep:
+            return
+                "a partner's steps make one document of one, and \"embed\" takes in those of \(embed.from), of which a later "
+                + "change would not be carried over"
+        case let extract as ExtractStep:
+            return
+                "a partner's steps make one document of one, and \"extract\" makes others in \(extract.to), which no mirror "
+                + "follows and no step leads back from"
+        case _ where step.kind.marker != nil:
+            return
+                "\"once\" marks what is done: leave it out, as a partner's steps run once over each document that changed, "
+                + "never over their own result"
+        case _ where step.kind.refresh != nil:
+            return
+                "\"refresh\" goes by a journal, and a partner has none: leave it out, as a partner's document is made anew of "
+                + "its original"
+        case _ where step.settled(at: 0) != step && !own.contains(step.target.topLevel):
+            return "the time is another one each time, so that the sides would never agree: write a date, or name "
+                + "\"\(step.target.topLevel)\" in \"only\", as a field that is filled when its document is made and then stays"
+        default: return nil
+        }
     }
 
     private static func names(_ node: YAMLNode?) throws(JobError) -> [String] {

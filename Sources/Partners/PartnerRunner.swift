@@ -46,6 +46,9 @@ package struct PartnerRunner: Sendable {
                 "a partner whose documents differ by steps needs the stage $documents: MongoDB 5.1 or later, and this one is older"
             )
         }
+        for side in PartnerSide.allCases {
+            try partner.steps(from: side).check(by: client.collection(job.namespace(side)))
+        }
     }
 
     /// What the state database knows of the partner.

@@ -57,10 +57,16 @@ struct Translation {
         return outcomes
     }
 
-    /// What a document that was made for the other side becomes beside the one that is there: its own fields stay.
+    /// What a document that was made for the other side becomes beside the one that is there: its own fields stay, and so
+    /// does the width of a whole number that is its `_id`, which no text tells.
     func beside(_ made: BSONDocument, _ present: BSONDocument?) throws -> BSONDocument {
         let own = partner.job.own(side.other)
-        guard let present, !own.isEmpty else { return made }
+        guard let present else { return made }
+        var made = made
+        if let id = present["_id"], let other = made["_id"], id.type != other.type {
+            made = try made.replacing("_id", with: id)
+        }
+        guard !own.isEmpty else { return made }
         var builder = BSONBuilder(continuing: try made.without(own))
         for name in own { if let value = present[name] { builder.append(name, value) } }
         return builder.finish()

@@ -3,7 +3,7 @@ package import Checking
 import Foundation
 import ServerSchema
 
-/// `jobs/job.schema.json`, which editors read.
+/// `jobs/job.schema.json` and `jobs/partner.schema.json`, which editors read.
 package enum JobSchema {
     /// A mapping of a job file: where it stands, and the keys that the schema allows there.
     package struct Place {
@@ -14,10 +14,10 @@ package enum JobSchema {
         package var jobWithUnknownKey: String
     }
 
-    /// The schema.
-    package static func document() throws -> BSONDocument {
+    /// The schema of jobs, or the one of partner jobs.
+    package static func document(of kind: String = "job") throws -> BSONDocument {
         try BSONDocument(
-            extendedJSON: String(contentsOfFile: "\(ReadyJobs.folder)/job.schema.json", encoding: .utf8))
+            extendedJSON: String(contentsOfFile: "\(ReadyJobs.folder)/\(kind).schema.json", encoding: .utf8))
     }
 
     /// The mappings whose keys are the format's own.
@@ -61,10 +61,25 @@ package enum JobSchema {
     }
 
     /// The schema as the checker reads it: MongoDB's dialect refuses the words that only tell people something.
-    package static func compiled() throws -> CompiledSchema {
+    package static func compiled(_ kind: String = "job") throws -> CompiledSchema {
         let schema = try CollectionSchema(
-            jsonSchema: stripped(try document()), namespace: Namespace(database: "jobs", collection: "file"))
+            jsonSchema: stripped(try inlined(try document(of: kind))),
+            namespace: Namespace(database: "jobs", collection: "file"))
         return CompiledSchema(schema)
+    }
+
+    /// The schema with its definitions in the place of what refers to them.
+    package static func inlined(_ schema: BSONDocument) throws -> BSONDocument {
+        let definitions = try schema["definitions"]?.document?.elements() ?? []
+        let properties = try schema["properties"]?.document?.elements() ?? []
+        let inlined = properties.map { name, value -> (String, BSONValue) in
+            let reference = value.document?["$ref"]?.text
+            return (name, definitions.first { "#/definitions/\($0.name)" == reference }?.value ?? value)
+        }
+        return BSONDocument(
+            try schema.elements().filter { $0.name != "definitions" }.map { name, value in
+                name == "properties" ? (name, .object(BSONDocument(inlined))) : (name, value)
+            })
     }
 
     private static func stripped(_ schema: BSONDocument) throws -> BSONDocument {

@@ -15,15 +15,19 @@ package struct StepTransformation: Sendable {
     }
 
     private let program: StepProgram?
-    private let name: String
+    private let job: CompiledJob
 
     /// Takes the steps of a job.
     package init(_ job: CompiledJob) {
         program = job.steps.isEmpty ? nil : StepProgram(job.steps, rounds: 1)
         stages = job.isServerSide ? job.steps.map(\.stage) : nil
         markedStages = job.isServerSide ? job.steps.flatMap { [$0.troubleMark, $0.stage] } : nil
-        name = job.job.name
+        self.job = job
     }
+
+    /// Refuses steps that cannot run, such as one whose lookup is not there.
+    /// - Throws: ``BackfillError``; ``MongoError``.
+    package func check(by collection: MongoCollection) throws { _ = try job.prepared(on: collection) }
 
     /// The stages that do the same to a collection's documents; `nil` where the client computes a step.
     package let stages: [BSONDocument]?
@@ -42,7 +46,7 @@ package struct StepTransformation: Sendable {
     /// - Throws: ``MongoError``; what is damaged in a document.
     package func outcomes(of documents: [BSONDocument], by collection: MongoCollection) throws -> [Outcome] {
         guard let program else { return documents.map { Outcome(document: $0) } }
-        let context = ClientContext(job: name, collection: collection, links: [:])
+        let context = ClientContext(job: job.job.name, collection: collection, links: [:])
         return try program.finish(documents.map(program.unread), in: context).map { document in
             let troubles = document.findings.compactMap { finding -> CompiledStep.Reason? in
                 if case .leftAlone(let reason) = finding, reason.isTrouble { reason } else { nil }

@@ -159,7 +159,11 @@ import Testing
     @Test(arguments: [
         ("forwards: []", "a partner job has no key \"forwards\" (did you mean \"forward\"?)"),
         ("id: {from: objectId, to: int}", "\"id\" goes from objectId, int or uuid to string, or back"),
-        ("forward: [embed: {field: a, from: app.B}]", "a partner's steps look at one document alone"),
+        ("forward: [embed: {field: a, from: app.B}]", "a later change would not be carried over"),
+        ("forward: [extract: {field: a, to: app.B, generate: uuid}]", "no step leads back from"),
+        ("forward: [expression: {field: a, value: 1, once: b}]", "\"once\" marks what is done: leave it out"),
+        ("forward: [copy: {from: a, to: b, whenPresent: refresh}]", "\"refresh\" goes by a journal"),
+        ("forward: [default: {field: a, value: $now}]", "the time is another one each time"),
         ("only: {source: [a.b]}", "a field of the document itself"),
         ("drops: never", "\"drops\" must be stop or follow"),
     ])
