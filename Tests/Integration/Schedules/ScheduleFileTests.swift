@@ -16,10 +16,12 @@ import Yams
             cd "$2"
             cp "$1"/shipshape-nightly.* .
             cp "$1/shipshape-backfill@.service" shipshape-backfill@person.service
+            cp "$1/shipshape-mirror@.service" shipshape-mirror@task-v2.service
+            cp "$1/shipshape-watch.service" .
             # What they start need not be installed here.
             sed -i 's,^ExecStart=[^ ]*,ExecStart=/bin/true,' *.service
             systemd-analyze verify --man=no ./shipshape-nightly.service ./shipshape-nightly.timer \
-                ./shipshape-backfill@person.service
+                ./shipshape-backfill@person.service ./shipshape-mirror@task-v2.service ./shipshape-watch.service
             """#
         let run = try await Program.shell(script, [Repository.path("jobs/systemd").string, folder.path.string])
         #expect(run.exitCode == 0)
@@ -36,6 +38,41 @@ import Yams
         let pod = try #require(job?["template"]?["spec"])
         #expect(pod["restartPolicy"]?.string == "Never")
         #expect(job?["podFailurePolicy"]?["rules"]?.sequence?.isEmpty == false)
+        try checkPod(pod)
+    }
+
+    @Test(arguments: ["mirror-deployment.yaml", "watch-deployment.yaml"])
+    func kubernetesKeepsOneServiceAtATime(_ name: String) throws {
+        let text = try String(contentsOfFile: Repository.path("jobs/kubernetes/\(name)").string, encoding: .utf8)
+        let root = try #require(try Yams.compose(yaml: text))
+        #expect(root["kind"]?.string == "Deployment" && root["spec"]?["replicas"]?.int == 1)
+        #expect(root["spec"]?["strategy"]?["type"]?.string == "Recreate")
+        let labels = root["spec"]?["template"]?["metadata"]?["labels"]
+        #expect(labels != nil && labels == root["spec"]?["selector"]?["matchLabels"])
+        try checkPod(try #require(root["spec"]?["template"]?["spec"]))
+    }
+
+    /// What the services start is a command that there is, with flags that it knows.
+    @Test(arguments: ["systemd/shipshape-mirror@.service", "systemd/shipshape-watch.service"])
+    func theServicesStartWhatTheProgramKnows(_ name: String) async throws {
+        let text = try String(contentsOfFile: Repository.path("jobs/\(name)").string, encoding: .utf8)
+        let line = try #require(text.split(separator: "\n").first { $0.hasPrefix("ExecStart=") })
+        let folder = try CommandLineFolder()
+        defer { folder.remove() }
+        let places = [
+            "/run/shipshape/watch": folder.path.string, "/run/shipshape/mirror-%i": folder.path.string,
+            "${SHIPSHAPE_SCHEMA}": "none.json",
+        ]
+        let arguments = line.split(separator: " ").dropFirst().map { word in
+            places.reduce(String(word)) { $0.replacing($1.key, with: $1.value) }
+        }
+        let run = try await Program.run(arguments + ["--uri", "mongodb://127.0.0.1:1"])
+        // Of the files that it names none is there.
+        #expect(run.exitCode == 65, "\(run.errors)")
+    }
+
+    /// A pod of nobody's, whose secrets are none of the file's.
+    private func checkPod(_ pod: Node) throws {
         #expect(pod["securityContext"]?["runAsNonRoot"]?.bool == true)
         let container = try #require(pod["containers"]?.array().first)
         for variable in try #require(container["env"]?.array())
