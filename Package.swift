@@ -4,6 +4,7 @@ import PackageDescription
 /// The products that more than one target uses, named once.
 extension Target.Dependency {
     static let argumentParser: Self = .product(name: "ArgumentParser", package: "swift-argument-parser")
+    static let mustache: Self = .product(name: "Mustache", package: "swift-mustache")
     static let rainbow: Self = .product(name: "Rainbow", package: "Rainbow")
     static let subprocess: Self = .product(name: "Subprocess", package: "swift-subprocess")
     static let system: Self = .product(name: "SystemPackage", package: "swift-system")
@@ -26,6 +27,7 @@ let package = Package(
     dependencies: [
         .package(url: "https://github.com/apple/swift-argument-parser", exact: "1.8.2"),
         .package(url: "https://github.com/apple/swift-system", exact: "1.8.1"),
+        .package(url: "https://github.com/hummingbird-project/swift-mustache", exact: "2.1.1"),
         .package(url: "https://github.com/jpsim/Yams", exact: "6.2.2"),
         .package(url: "https://github.com/onevcat/Rainbow", exact: "4.2.2"),
         .package(url: "https://github.com/ordo-one/TextTable", exact: "0.0.2"),
@@ -87,17 +89,17 @@ let package = Package(
         .target(
             name: "Reporting",
             dependencies: [
-                "CCrypto", "Partners", "Watching", "Planning", "Inferring", "Backfill", "JobState", "Jobs",
+                "CCrypto", "CRelease", "Partners", "Watching", "Planning", "Inferring", "Backfill", "JobState", "Jobs",
                 "SchemaChange",
                 "Checking",
                 "ServerSchema",
                 "Concurrency",
-                "BSON", .rainbow, .textTable,
+                "BSON", .mustache, .rainbow, .textTable,
             ]),
         .executableTarget(
             name: "ShipshapeCLI",
             dependencies: [
-                "CRelease", "Reporting", "Partners", "Watching", "Planning", "Inferring", "Backfill", "JobState",
+                "Reporting", "Partners", "Watching", "Planning", "Inferring", "Backfill", "JobState",
                 "Jobs",
                 "Scanning",
                 "SchemaChange", "Checking",

@@ -15,7 +15,7 @@ extension Bench {
         measure("check report, JSON", bytes: json.text.utf8.count, items: groups, of: "groups") { _ = json.text }
 
         let changes = try Self.manyChanges()
-        let html = DiffHTML(changes)
+        let html = HTMLReport(DiffResult(changes).report)
         measure("diff report, HTML", bytes: html.text.utf8.count, items: changes.changes.count, of: "changes") {
             _ = html.text
         }

@@ -14,14 +14,12 @@ package struct BackfillReportJSON {
     }
 
     /// The JSON text, indented, which ends with a line break.
-    package var text: String { json.text() + "\n" }
+    package var text: String { json.text }
 
-    var json: ReportValue { .object(head + counts + details) }
+    var json: JSONReport { JSONReport("backfill", job + counts + details) }
 
-    private var head: [(String, ReportValue)] {
+    private var job: [(String, ReportValue)] {
         [
-            ("schema_version", .integer(CheckReportJSON.schemaVersion)),
-            ("command", .string("backfill")),
             ("job", .string(report.job)),
             ("database", .string(report.namespace.database)),
             ("collection", .string(report.namespace.collection)),

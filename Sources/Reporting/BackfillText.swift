@@ -70,7 +70,7 @@ package enum BackfillReportText {
         return ([title] + lines).asLines
     }
 
-    private static func headline(_ report: BackfillReport) -> String {
+    static func headline(_ report: BackfillReport) -> String {
         let name = "job \(report.job) on \(report.namespace)"
         switch report.outcome {
         case .dryRun: return "\(name): dry run, nothing was written"

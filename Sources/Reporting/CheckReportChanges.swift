@@ -4,10 +4,8 @@ import TextTable
 /// Which documents begin to fail, fail already or are healed: a table of a row per collection.
 struct CheckReportChanges {
     private let active: String
-    private let rows: [Row]
+    private let rows: [(name: String, changes: VerdictChanges)]
     private let hasPossible: Bool
-
-    private typealias Row = (name: String, changes: VerdictChanges)
 
     /// `nil` when there is no active schema to compare with.
     init?(_ report: CheckReport) {
@@ -21,34 +19,20 @@ struct CheckReportChanges {
     }
 
     var text: String {
-        let table = TextTable<Row> { row in
-            var columns = [
-                Column(title: "", value: row.name),
-                Column(title: "newly failing", value: row.changes.newlyFailing.grouped, align: .right),
-                Column(title: "already failing", value: row.changes.alreadyFailing.grouped, align: .right),
-                Column(title: "healed", value: row.changes.healed.grouped, align: .right),
-            ]
-            if hasPossible {
-                columns += [
-                    Column(title: "possibly: newly", value: row.changes.newlyPossible.grouped, align: .right),
-                    Column(title: "already", value: row.changes.alreadyPossible.grouped, align: .right),
-                    Column(title: "healed", value: row.changes.possiblyHealed.grouped, align: .right),
-                ]
-            }
-            return columns
-        }
-        let lines = (table.string(for: rows) ?? "").split(separator: "\n")
-        // The ruler says nothing in a table of so few rows.
-        let kept = lines.enumerated().filter { $0.offset != 1 }.map { "  \($0.element.trimmedEnd)" }
-        return (["Beside \(active):"] + kept).asLines
+        (["\(table.title):"] + TextTable.lines(of: table).map { "  \($0)" }).asLines
     }
-}
 
-extension Substring {
-    /// The text without the blanks at its end.
-    var trimmedEnd: Substring {
-        var text = self
-        while text.last == " " { text.removeLast() }
-        return text
+    var table: Report.Table {
+        let certain = ["newly failing", "already failing", "healed"]
+        let possible = hasPossible ? ["possibly: newly", "already", "healed"] : []
+        return Report.Table(
+            title: "Beside \(active)",
+            columns: [Report.Column(title: "")] + (certain + possible).map { Report.Column(title: $0, isNumber: true) },
+            rows: rows.map { name, changes in
+                let certain = [changes.newlyFailing, changes.alreadyFailing, changes.healed]
+                let possible =
+                    hasPossible ? [changes.newlyPossible, changes.alreadyPossible, changes.possiblyHealed] : []
+                return [Report.Cell(name)] + (certain + possible).map { Report.Cell($0.grouped) }
+            })
     }
 }

@@ -43,9 +43,7 @@ struct CheckReportGroups {
                 Column(title: "found", value: violation.found.printable),
             ]
         }
-        return (table.string(for: rows) ?? "").split(separator: "\n").map { line in
-            "  \(line.trimmedEnd)"
-        }
+        return table.lines(for: rows).map { "  \($0)" }
     }
 
     /// What the table would say of a group.
@@ -59,43 +57,10 @@ struct CheckReportGroups {
     }
 
     private func details(_ row: Row, isFirst: Bool) -> [String] {
-        let name = ShellLiteral.string((collection.reading.namespace ?? collection.namespace).collection)
-        let filter = ShellLiteral.text(.object(row.group.filter))
-        let warning = row.group.filterIsExact ? "" : "  // finds more than these"
-        // Three say what the ids look like; the machine forms hold all that were kept.
-        let samples = (0..<min(3, row.group.sampleIDs.count)).compactMap { sample($0, of: row.group) }
-        let lines = [
-            samples.isEmpty ? nil : "such as _id \(samples.joined(separator: ", "))",
-            showsFilters ? "db.getCollection(\(name)).find(\(filter))\(warning)" : nil, proof(of: row.group),
-            exception(of: row.group),
-        ].compactMap(\.self)
+        let words = ViolationGroupWords(row.group, of: collection, ids: ids)
+        let lines = [words.samples, showsFilters ? words.command : nil, words.proof, words.exception].compactMap(\.self)
         return lines.enumerated().map { index, line in
             "  \(isFirst && index == 0 ? padded(row.number) : padded())  \(line)"
-        }
-    }
-
-    /// An `_id`, with the value that stands at the finding's place where values were asked for.
-    private func sample(_ index: Int, of group: ViolationGroup) -> String? {
-        guard let id = ids.text(group.sampleIDs[index]) else { return nil }
-        let value = index < group.sampleValues.count ? group.sampleValues[index] : nil
-        let shown = SampleValue(value, at: group.violation.path, ids: ids)
-        return shown.text.map { "\(id) (\($0))" } ?? id
-    }
-
-    /// What the server says of the filter.
-    private func proof(of group: ViolationGroup) -> String? {
-        guard let proven = group.provenCount else { return nil }
-        if proven == group.count { return "proven: the server finds as many" }
-        let isExplained = !group.filterIsExact && proven > group.count
-        return "the server finds \(proven.grouped): "
-            + (isExplained
-                ? "the filter is an upper bound" : "differs from the scan, were documents changed meanwhile?")
-    }
-
-    private func exception(of group: ViolationGroup) -> String? {
-        group.exception.map { exception in
-            let end = exception.expires.map { " until \($0)" } ?? ""
-            return "excepted\(end): \(exception.reason.printable) (\(exception.owner.printable), \(exception.location))"
         }
     }
 

@@ -20,22 +20,22 @@ public struct CheckReportJSON: Sendable {
     }
 
     /// The JSON text, indented, which ends with a line break.
-    public var text: String { json.text() + "\n" }
+    public var text: String { json.text }
 
-    private var json: ReportValue {
-        .object([
-            ("schema_version", .integer(Self.schemaVersion)),
-            ("command", .string("check")),
-            ("dialect", .string(report.dialect.rawValue)),
-            ("source", .string(report.source)),
-            ("active", report.active.map { .string($0) } ?? .null),
-            ("duration_ms", .integer(Int(report.duration.milliseconds))),
-            ("collections", .array(report.collections.map(collection))),
-            ("removed_collections", .array(report.removed.map(removed))),
-            ("exceptions", report.exceptions.map(\.json) ?? .null),
-            ("notes", .array(report.notes.map { .string($0) })),
-            ("verdict", verdict(report.verdict)),
-        ])
+    var json: JSONReport {
+        JSONReport(
+            "check", version: Self.schemaVersion,
+            [
+                ("dialect", .string(report.dialect.rawValue)),
+                ("source", .string(report.source)),
+                ("active", report.active.map { .string($0) } ?? .null),
+                ("duration_ms", .integer(Int(report.duration.milliseconds))),
+                ("collections", .array(report.collections.map(collection))),
+                ("removed_collections", .array(report.removed.map(removed))),
+                ("exceptions", report.exceptions.map(\.json) ?? .null),
+                ("notes", .array(report.notes.map { .string($0) })),
+                ("verdict", verdict(report.verdict)),
+            ])
     }
 
     private func collection(_ collection: CheckReport.Collection) -> ReportValue {

@@ -20,17 +20,9 @@ extension CheckReportText {
         return text.hasSuffix(".") ? String(text.dropLast()) : text
     }
 
-    /// What decides: of what does harm that first which concerns most.
     private var headline: String {
-        let (documents, limit, change) = (report.documentsPart, report.limitPart, report.changePart(ids))
-        if report.isSafe {
-            let sentence = documents.sentence.prefix(1).lowercased() + documents.sentence.dropFirst()
-            return paint.green("Safe to deploy: \(sentence)")
-        }
-        if limit.severity == .harmful { return paint.red(limit.sentence) }
-        if change.severity == .harmful { return paint.red(change.sentence) }
-        if report.verdict.band == .atRisk { return paint.red(limit.sentence) }
-        return documents.severity == .safe ? documents.sentence : paint.yellow(documents.sentence)
+        let (text, level) = report.headline(ids: ids)
+        return paint(level, text)
     }
 
     private func paint(_ severity: DeployVerdict.Severity, _ text: String) -> String {
@@ -43,22 +35,28 @@ extension CheckReportText {
 
     /// The collections that lose their schema.
     var removed: String? {
-        guard let active = report.active, !report.removed.isEmpty else { return nil }
-        return report.removed.map { removed in
-            let name = paint.bold("\(removed.namespace)")
-            switch removed.documentCount {
-            case 0?: return "\(name): only in \(active); it holds no documents"
-            case _ where report.dialect == .jsonSchema:
-                return "\(name): only in \(active); not looked at, since what is not validated fits"
-            case let count?: return "\(name): only in \(active); none of its about \(count.documents) syncs any more"
-            case nil: return "\(name): only in \(active); none of its documents syncs any more"
-            }
-        }.asLines
+        let lines = report.removed.compactMap { removed in
+            fate(of: removed).map { "\(paint.bold("\(removed.namespace)")): \($0)" }
+        }
+        return lines.isEmpty ? nil : lines.asLines
     }
 
-    /// What became of the operator's exceptions.
-    var exceptions: String? {
-        guard let use = report.exceptions else { return nil }
+    /// What becomes of a collection that only the active schema covers.
+    func fate(of removed: RemovedCollection) -> String? {
+        report.active.map { active in
+            switch removed.documentCount {
+            case 0?: "only in \(active); it holds no documents"
+            case _ where report.dialect == .jsonSchema:
+                "only in \(active); not looked at, since what is not validated fits"
+            case let count?: "only in \(active); none of its about \(count.documents) syncs any more"
+            case nil: "only in \(active); none of its documents syncs any more"
+            }
+        }
+    }
+
+    /// What became of the operator's exceptions, a line each.
+    var exceptions: [String] {
+        guard let use = report.exceptions else { return [] }
         var lines = use.expired.map { exception in
             paint.red("Expired on \(exception.expires ?? ""):") + " the exception for \(describe(exception))"
         }
@@ -68,7 +66,7 @@ extension CheckReportText {
                     + "projection, since the server does not know of exceptions.")
         }
         lines += use.unmatched.map { "Matched nothing: the exception for \(describe($0))" }
-        return lines.isEmpty ? nil : lines.asLines
+        return lines
     }
 
     private func describe(_ exception: FindingException) -> String {

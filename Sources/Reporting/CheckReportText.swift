@@ -26,7 +26,8 @@ public struct CheckReportText: Sendable {
         var blocks = [verdict]
         if let changes = CheckReportChanges(report)?.text { blocks.append(changes) }
         blocks += report.collections.map(collection)
-        blocks += [removed, exceptions].compactMap(\.self)
+        if let removed { blocks.append(removed) }
+        if !exceptions.isEmpty { blocks.append(exceptions.asLines) }
         if !report.notes.isEmpty { blocks.append(report.notes.map { "Note: \($0)" }.asLines) }
         blocks.append(footer)
         return blocks.joined(separator: "\n\n") + "\n"
@@ -41,20 +42,43 @@ public struct CheckReportText: Sendable {
         if !collection.groups.isEmpty {
             parts.append(CheckReportGroups(collection: collection, ids: ids, width: width).text)
         }
+        parts += remarks(collection).map(\.printable)
+        return parts.joined(separator: "\n")
+    }
+
+    /// What else is to be known of a collection, a line each.
+    func remarks(_ collection: CheckReport.Collection) -> [String] {
+        var lines: [String] = []
         if collection.overflowCount > 0 {
             let more =
                 collection.overflowCount == 1
                 ? "1 more finding is" : "\(collection.overflowCount.grouped) more findings are"
-            parts.append("\(more) counted but not listed: too many kinds.")
+            lines.append("\(more) counted but not listed: too many kinds.")
         }
-        parts += readingLines(collection.reading)
-        parts += collection.unevaluatedKeywords.map {
-            "Not judged: \($0.keyword) of \($0.path) (\($0.file):\($0.line))".printable
-        }
-        return parts.joined(separator: "\n")
+        lines += readingLines(collection.reading)
+        return lines
+            + collection.unevaluatedKeywords.map {
+                "Not judged: \($0.keyword) of \($0.path) (\($0.file):\($0.line))"
+            }
     }
 
     private func heading(_ collection: CheckReport.Collection) -> String {
+        let circumstances = circumstances(collection).map { " (\($0.printable))" }.joined()
+        return "\(paint.bold("\(collection.namespace)".printable))\(circumstances): \(summary(collection))"
+    }
+
+    /// What sets a collection apart, a clause each.
+    func circumstances(_ collection: CheckReport.Collection) -> [String] {
+        [
+            collection.reading.namespace.map { "read from \($0)" },
+            collection.isInActive == false ? "not in \(report.active ?? "the active schema")" : nil,
+            collection.partner.map { "keeps its schema beside its partner \($0): not in the verdict" }
+                ?? (collection.isCounted ? nil : "\(collection.scope.reason): not in the verdict"),
+        ].compactMap(\.self)
+    }
+
+    /// How many documents of a collection were read, and how they fare.
+    func summary(_ collection: CheckReport.Collection) -> String {
         let counts = collection.counts
         var read = "\(counts.read.documents) read"
         if let exact = collection.reading.exactCount {
@@ -66,17 +90,9 @@ public struct CheckReportText: Sendable {
             failing(counts.certain, counts.newCertain, counts.certain == 1 ? "does not \(verb)" : "do not \(verb)"),
             failing(counts.possible, counts.newPossible, "may not sync"),
         ].compactMap { $0 }
-        var name = paint.bold("\(collection.namespace)".printable)
-        if let source = collection.reading.namespace { name += " (read from \("\(source)".printable))" }
-        if collection.isInActive == false { name += " (not in \(report.active?.printable ?? "the active schema"))" }
-        if let partner = collection.partner {
-            name += " (keeps its schema beside its partner \("\(partner)".printable): not in the verdict)"
-        } else if !collection.isCounted {
-            name += " (\(collection.scope.reason): not in the verdict)"
-        }
-        if counts.read == 0 { return "\(name): \(read)" }
+        if counts.read == 0 { return read }
         let excepted = counts.excepted > 0 ? ", \(counts.excepted.grouped) excepted" : ""
-        return "\(name): \(read), \(failing.isEmpty ? "all fit" : failing.joined(separator: ", "))\(excepted)"
+        return "\(read), \(failing.isEmpty ? "all fit" : failing.joined(separator: ", "))\(excepted)"
     }
 
     /// What documents do that fit.

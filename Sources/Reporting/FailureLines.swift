@@ -14,10 +14,9 @@ public struct FailureLines: Sendable {
 
     /// The first line.
     public var header: String {
-        ReportValue.object([
-            ("record", .string("header")), ("schema_version", .integer(Self.schemaVersion)),
-            ("command", .string("check")),
-        ]).line
+        ReportValue.object(
+            [("record", .string("header"))] + JSONReport.head("check", version: Self.schemaVersion)
+        ).line
     }
 
     /// A document and all that is wrong with it.

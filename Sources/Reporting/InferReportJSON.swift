@@ -15,21 +15,21 @@ package struct InferReportJSON: Sendable {
     package init(_ report: InferReport) { self.report = report }
 
     /// The JSON text, indented, which ends with a line break.
-    package var text: String { json.text() + "\n" }
+    package var text: String { json.text }
 
-    private var json: ReportValue {
-        .object([
-            ("schema_version", .integer(Self.schemaVersion)),
-            ("command", .string("infer")),
-            ("dialect", .string(report.options.dialect.rawValue)),
-            ("source", .string(report.source)),
-            ("cover", .share(report.options.cover)),
-            ("strict", .bool(report.options.isStrict)),
-            ("duration_ms", .integer(Int(report.duration.milliseconds))),
-            ("collections", .array(report.collections.map(collection))),
-            ("notes", .array(report.notes.map { .string($0) })),
-            ("within_cover", .bool(report.isWithinCover)),
-        ])
+    var json: JSONReport {
+        JSONReport(
+            "infer", version: Self.schemaVersion,
+            [
+                ("dialect", .string(report.options.dialect.rawValue)),
+                ("source", .string(report.source)),
+                ("cover", .share(report.options.cover)),
+                ("strict", .bool(report.options.isStrict)),
+                ("duration_ms", .integer(Int(report.duration.milliseconds))),
+                ("collections", .array(report.collections.map(collection))),
+                ("notes", .array(report.notes.map { .string($0) })),
+                ("within_cover", .bool(report.isWithinCover)),
+            ])
     }
 
     private func collection(_ collection: InferReport.Collection) -> ReportValue {

@@ -26,62 +26,63 @@ package struct InferReportText: Sendable {
     }
 
     private func collection(_ collection: InferReport.Collection) -> String {
-        var lines = [heading(collection)] + bound(collection.outcome)
+        var lines = [heading(collection)]
         lines += collection.outcome.groups.filter { $0.violation.level >= .possible }.map { group in
             let violation = group.violation
             return "  \(group.count.documents), \(violation.level): \(violation.rule) at "
                 + "\("\(violation.path)".printable) (expected \(violation.expected), found \(violation.found))"
         }
-        if collection.inference.isCrowded {
-            lines.append(
-                "  There are more paths than are told apart: objects of many keys were taken for dictionaries.")
-        }
-        return (lines + table(collection.inference)).asLines
+        lines += remarks(collection).map { "  \($0)" }
+        return (lines + TextTable.lines(of: table(collection.inference)).map { "  \($0)" }).asLines
     }
 
     private func heading(_ collection: InferReport.Collection) -> String {
+        let (outcome, start) = (collection.outcome, "\(paint.bold("\(collection.inference.namespace)".printable)): ")
+        let level: Report.Level = !outcome.isWithinCover ? .error : outcome.failing == 0 ? .good : .notice
+        return start + paint(level, summary(collection))
+    }
+
+    /// How many documents of a collection were read, and how many its schema accepts.
+    func summary(_ collection: InferReport.Collection) -> String {
         let outcome = collection.outcome
-        let name = paint.bold("\(collection.inference.namespace)".printable)
         let sample = collection.sampleSize == nil ? "" : ", taken at random"
         let cover = Share(report.options.cover).text
-        let possible =
-            outcome.possible > 0 ? ", \(outcome.possible.grouped) of the others may not sync" : ""
-        let start = "\(name): \(outcome.checked.documents) read\(sample)"
+        let possible = outcome.possible > 0 ? ", \(outcome.possible.grouped) of the others may not sync" : ""
+        let start = "\(outcome.checked.documents) read\(sample)"
         guard outcome.isWithinCover else {
-            return start + ", "
-                + paint.red("\(outcome.failing.grouped) do not fit, more than the cover of \(cover) allows") + possible
+            return "\(start), \(outcome.failing.grouped) do not fit, more than the cover of \(cover) allows\(possible)"
         }
-        if outcome.failing == 0 { return start + ", " + paint.green("all fit the schema") + possible }
+        if outcome.failing == 0 { return "\(start), all fit the schema\(possible)" }
         let share = Share(outcome.failing, of: outcome.checked).text
-        return start + ", \(outcome.failing.grouped) do not fit the schema (\(share), cover \(cover))\(possible)"
+        return "\(start), \(outcome.failing.grouped) do not fit the schema (\(share), cover \(cover))\(possible)"
     }
 
-    private func bound(_ outcome: Outcome) -> [String] {
-        let held = outcome.heldOut
-        return [
-            "  Of other documents like these at most \(Share(outcome.unseenBound).text) will not fit "
-                + "(\(Int(Outcome.confidence * 100))% sure; of \(held.documents.grouped) held out "
-                + "\(held.failing.grouped) had what the others had not)."
-        ]
+    /// What is to be known of a collection beside, a sentence each.
+    func remarks(_ collection: InferReport.Collection) -> [String] {
+        let (outcome, held) = (collection.outcome, collection.outcome.heldOut)
+        let bound =
+            "Of other documents like these at most \(Share(outcome.unseenBound).text) will not fit "
+            + "(\(Int(Outcome.confidence * 100))% sure; of \(held.documents.grouped) held out "
+            + "\(held.failing.grouped) had what the others had not)."
+        guard collection.inference.isCrowded else { return [bound] }
+        return [bound, "There are more paths than are told apart: objects of many keys were taken for dictionaries."]
     }
 
-    private func table(_ inference: Inference) -> [String] {
-        let hasEnums = report.options.hasEnums
-        let table = TextTable<PathSummary> { row in
-            var columns = [
-                Column(title: "path", value: "\(row.path)".printable),
-                Column(title: "present", value: presence(row), align: .right),
-                Column(title: "types", value: types(row)),
-                Column(title: "schema", value: declared(row)),
-                Column(title: "look at", value: row.suspicions.map(\.rawValue).joined(separator: ", ")),
-            ]
-            if hasEnums {
-                let values = row.candidates.map { $0.map { ShellLiteral.text($0) }.joined(separator: ", ") }
-                columns.append(Column(title: "values", value: values ?? ""))
-            }
-            return columns
-        }
-        return table.lines(for: inference.paths).map { "  " + $0 }
+    /// A row per path.
+    func table(_ inference: Inference) -> Report.Table {
+        let titles = ["types", "schema", "look at"] + (report.options.hasEnums ? ["values"] : [])
+        return Report.Table(
+            title: "Paths of \(inference.namespace)",
+            columns: [Report.Column(title: "path"), Report.Column(title: "present", isNumber: true)]
+                + titles.map { Report.Column(title: $0) },
+            rows: inference.paths.map { row in
+                let values = row.candidates.map { $0.map { ShellLiteral.text($0) }.joined(separator: ", ") } ?? ""
+                let cells = [
+                    presence(row), types(row), declared(row), row.suspicions.map(\.rawValue).joined(separator: ", "),
+                ]
+                return [Report.Cell("\(row.path)", isCode: true)]
+                    + (cells + (report.options.hasEnums ? [values] : [])).map { Report.Cell($0) }
+            })
     }
 
     private func presence(_ row: PathSummary) -> String {

@@ -23,7 +23,7 @@ package struct JobStatusJSON {
     }
 
     private var head: [(String, ReportValue)] {
-        [("schema_version", .integer(CheckReportJSON.schemaVersion)), ("command", .string("status"))]
+        JSONReport.head("status")
     }
 
     private func job(_ job: JobStatus) -> ReportValue {

@@ -12,17 +12,17 @@ public struct LintReportJSON: Sendable {
     public init(_ report: LintReport) { self.report = report }
 
     /// The JSON text, indented, which ends with a line break.
-    public var text: String { json.text() + "\n" }
+    public var text: String { json.text }
 
-    private var json: ReportValue {
-        .object([
-            ("schema_version", .integer(Self.schemaVersion)),
-            ("command", .string("lint")),
-            ("source", .string(report.source)),
-            ("collections", .array(report.collections.map { .string($0.description) })),
-            ("findings", .array(report.findings.map(finding))),
-            ("counts", .object(LintFinding.Level.allCases.map { ($0.rawValue, .integer(report.count(of: $0))) })),
-        ])
+    var json: JSONReport {
+        JSONReport(
+            "lint", version: Self.schemaVersion,
+            [
+                ("source", .string(report.source)),
+                ("collections", .array(report.collections.map { .string($0.description) })),
+                ("findings", .array(report.findings.map(finding))),
+                ("counts", .object(LintFinding.Level.allCases.map { ($0.rawValue, .integer(report.count(of: $0))) })),
+            ])
     }
 
     private func finding(_ finding: LintFinding) -> ReportValue {

@@ -13,16 +13,9 @@ public struct LintReportText: Sendable {
     }
 
     /// The text, which ends with a line break.
-    public var text: String { ([[headline].asLines] + files.map(block)).joined(separator: "\n\n") + "\n" }
-
-    private var headline: String {
-        let schemas = "\(report.collections.count.counted("schema")) of \(report.source)"
-        let counts = [
-            (LintFinding.Level.error, "error"), (.warning, "warning"), (.info, "info"),
-        ].map { ($0, report.count(of: $0), $1) }.filter { $0.1 > 0 }
-        guard let worst = counts.first else { return paint.green("Nothing found in \(schemas).") }
-        let words = counts.map { $0.1.counted($0.2) }.joined(separator: ", ")
-        return paint(worst.0, "\(words) in \(schemas).")
+    public var text: String {
+        let headline = [report.worst.map { paint($0, report.headline) } ?? paint.green(report.headline)].asLines
+        return ([headline] + report.files.map(block)).joined(separator: "\n\n") + "\n"
     }
 
     private func paint(_ level: LintFinding.Level, _ text: String) -> String {
@@ -30,14 +23,6 @@ public struct LintReportText: Sendable {
         case .error: paint.red(text)
         case .warning: paint.yellow(text)
         case .info: text
-        }
-    }
-
-    /// The findings of each file, the file with the worst one first.
-    private var files: [[LintFinding]] {
-        Dictionary(grouping: report.findings, by: \.location.file).values.map { $0.sorted() }.sorted { left, right in
-            guard let first = left.first, let other = right.first else { return false }
-            return (first.level, first.location.file) < (other.level, other.location.file)
         }
     }
 
@@ -61,5 +46,25 @@ public struct LintReportText: Sendable {
 
     private func place(_ finding: LintFinding) -> String {
         finding.location.line == 0 ? "" : "\(finding.location.line):\(finding.location.column)"
+    }
+}
+
+extension LintReport {
+    /// The level of the worst finding; `nil` where there is none.
+    var worst: LintFinding.Level? { LintFinding.Level.allCases.first { count(of: $0) > 0 } }
+
+    /// The counts in one line.
+    var headline: String {
+        let schemas = "\(collections.count.counted("schema")) of \(source)"
+        let counts = LintFinding.Level.allCases.filter { count(of: $0) > 0 }.map { count(of: $0).counted($0.rawValue) }
+        return counts.isEmpty ? "Nothing found in \(schemas)." : "\(counts.joined(separator: ", ")) in \(schemas)."
+    }
+
+    /// The findings of each file, the file with the worst one first.
+    var files: [[LintFinding]] {
+        Dictionary(grouping: findings, by: \.location.file).values.map { $0.sorted() }.sorted { left, right in
+            guard let first = left.first, let other = right.first else { return false }
+            return (first.level, first.location.file) < (other.level, other.location.file)
+        }
     }
 }

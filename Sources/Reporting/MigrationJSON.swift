@@ -11,21 +11,23 @@ package struct MigrationJSON {
 
     /// The JSON text, indented, which ends with a line break.
     package var text: String {
-        ReportValue.object([
-            ("schema_version", .integer(CheckReportJSON.schemaVersion)), ("command", .string("migrate")),
-            ("dry_run", .bool(report.isDryRun)),
-            (
-                "jobs",
-                .array(
-                    report.jobs.map { file, report in
-                        .object([
-                            ("file", .string(file)),
-                            ("report", BackfillReportJSON(report, showsValues: false).json),
-                        ])
-                    })
-            ),
-            ("pending", .array(report.remaining.map { .string($0) })),
-        ]).text() + "\n"
+        JSONReport(
+            "migrate",
+            [
+                ("dry_run", .bool(report.isDryRun)),
+                (
+                    "jobs",
+                    .array(
+                        report.jobs.map { file, report in
+                            .object([
+                                ("file", .string(file)),
+                                ("report", BackfillReportJSON(report, showsValues: false).json.value),
+                            ])
+                        })
+                ),
+                ("pending", .array(report.remaining.map { .string($0) })),
+            ]
+        ).text
     }
 }
 
@@ -38,10 +40,7 @@ package struct MigrationStatusJSON {
 
     /// The JSON text, indented, which ends with a line break.
     package var text: String {
-        ReportValue.object([
-            ("schema_version", .integer(CheckReportJSON.schemaVersion)), ("command", .string("migrate")),
-            ("jobs", .array(rows.map(json))),
-        ]).text() + "\n"
+        JSONReport("migrate", [("jobs", .array(rows.map(json)))]).text
     }
 
     private func json(_ row: MigrationRow) -> ReportValue {

@@ -11,6 +11,16 @@ struct Paint: Sendable {
     func yellow(_ text: String) -> String { applying(Self.yellow, to: text) }
     func red(_ text: String) -> String { applying(Self.red, to: text) }
 
+    /// What is said of a result.
+    func callAsFunction(_ level: Report.Level, _ text: String) -> String {
+        switch level {
+        case .good: green(text)
+        case .notice: text
+        case .warning: yellow(text)
+        case .error: red(text)
+        }
+    }
+
     /// All that it ever puts beside a text.
     static let codes = [bold, green, yellow, red, end]
 

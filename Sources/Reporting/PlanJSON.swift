@@ -23,25 +23,27 @@ package struct PlanJSON: Sendable {
     }
 
     /// The JSON text, indented, which ends with a line break.
-    package var text: String {
-        ReportValue.object([
-            ("schema_version", .integer(Self.schemaVersion)),
-            ("command", .string("plan")),
-            ("dialect", .string(plan.dialect.rawValue)),
-            ("jobs", .array(files.indices.map(job))),
-            ("partners", .array(partners.map(partner))),
-            ("remarks", .array((plan.remarks + plan.collections.flatMap(\.remarks)).map(entry))),
-            ("hints", .array(plan.hints.map { .string($0) })),
-            ("notes", .array(plan.notes.map { .string($0) })),
-            ("validators", .array(plan.collections.compactMap(validator))),
-            (
-                "counts",
-                .object([
-                    ("jobs", .integer(files.count)), ("review", .integer(plan.reviews)),
-                    ("unplanned", .integer(plan.unplanned)), ("left_alone", .integer(plan.stuck)),
-                ])
-            ),
-        ]).text() + "\n"
+    package var text: String { json.text }
+
+    var json: JSONReport {
+        JSONReport(
+            "plan", version: Self.schemaVersion,
+            [
+                ("dialect", .string(plan.dialect.rawValue)),
+                ("jobs", .array(files.indices.map(job))),
+                ("partners", .array(partners.map(partner))),
+                ("remarks", .array((plan.remarks + plan.collections.flatMap(\.remarks)).map(entry))),
+                ("hints", .array(plan.hints.map { .string($0) })),
+                ("notes", .array(plan.notes.map { .string($0) })),
+                ("validators", .array(plan.collections.compactMap(validator))),
+                (
+                    "counts",
+                    .object([
+                        ("jobs", .integer(files.count)), ("review", .integer(plan.reviews)),
+                        ("unplanned", .integer(plan.unplanned)), ("left_alone", .integer(plan.stuck)),
+                    ])
+                ),
+            ])
     }
 
     private func job(_ index: Int) -> ReportValue {

@@ -34,7 +34,12 @@ package struct PlanText: Sendable {
         return blocks.joined(separator: "\n\n") + "\n"
     }
 
-    private var headline: String {
+    private var headline: String { Self.headline(plan, files, partners, paint) }
+
+    /// How many jobs there are, and what is open.
+    static func headline(
+        _ plan: SchemaPlan, _ files: [PlanFile], _ partners: [PlanPartner], _ paint: Paint
+    ) -> String {
         guard !plan.collections.isEmpty || !plan.remarks.isEmpty else { return paint.green("Nothing changed.") }
         let ready = files.filter { !$0.job.isDraft }
         let suggestions = plan.entries.filter { $0.role == .manual }.flatMap(\.suggestions)

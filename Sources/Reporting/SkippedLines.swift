@@ -13,10 +13,9 @@ package struct SkippedLines: Sendable {
 
     /// The first line.
     package var header: String {
-        ReportValue.object([
-            ("record", .string("header")), ("schema_version", .integer(FailureLines.schemaVersion)),
-            ("command", .string("backfill")),
-        ]).line
+        ReportValue.object(
+            [("record", .string("header"))] + JSONReport.head("backfill", version: FailureLines.schemaVersion)
+        ).line
     }
 
     /// A document that was skipped.

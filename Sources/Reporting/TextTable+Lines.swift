@@ -1,10 +1,46 @@
+import BSON
 import TextTable
+
+/// Two spaces between columns, and neither frame nor ruler.
+private enum Columns: TextTableStyle {
+    static func prepare(_ text: String, for column: Column) -> String { Plain.prepare(text, for: column) }
+
+    static func escape(_ text: String) -> String { text }
+    static func begin(_ table: inout String, index: Int, columns: [Column]) {}
+    static func end(_ table: inout String, index: Int, columns: [Column]) {}
+
+    static func header(_ table: inout String, index: Int, columns: [Column]) {
+        table += columns.map { $0.headerString(for: self) }.joined(separator: "  ") + "\n"
+    }
+
+    static func row(_ table: inout String, index: Int, columns: [Column]) {
+        table += columns.map { $0.string(for: self) }.joined(separator: "  ") + "\n"
+    }
+}
 
 extension TextTable {
     /// The table's lines, without the blanks that fill the last column.
     func lines(for rows: [T]) -> [String] {
-        (string(for: rows, style: Style.plain) ?? "").split(separator: "\n").map { line in
-            String(line.reversed().drop { $0 == " " }.reversed())
-        }
+        (string(for: rows, style: Columns.self) ?? "").split(separator: "\n").map { String($0.trimmedEnd) }
+    }
+}
+
+extension TextTable<[Report.Cell]> {
+    /// A report's table for a terminal, a line each.
+    static func lines(of table: Report.Table) -> [String] {
+        TextTable { row in
+            zip(table.columns, row).map { column, cell in
+                Column(title: column.title, value: cell.text.printable, align: column.isNumber ? .right : .left)
+            }
+        }.lines(for: table.rows)
+    }
+}
+
+extension Substring {
+    /// The text without the blanks at its end.
+    var trimmedEnd: Substring {
+        var text = self
+        while text.last == " " { text.removeLast() }
+        return text
     }
 }

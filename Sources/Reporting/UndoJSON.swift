@@ -9,42 +9,42 @@ package struct UndoJSON {
     package init(_ report: UndoReport) { self.report = report }
 
     /// The JSON text, indented, which ends with a line break.
-    package var text: String { json.text() + "\n" }
+    package var text: String { json.text }
 
-    private var json: ReportValue {
-        .object([
-            ("schema_version", .integer(CheckReportJSON.schemaVersion)),
-            ("command", .string("undo")),
-            ("job", .string(report.job)),
-            ("database", .string(report.namespace.database)),
-            ("collection", .string(report.namespace.collection)),
-            ("outcome", .string(outcome)),
-            ("stopped_by", report.outcome.stop.json),
-            ("duration_ms", .integer(Int(report.seconds * 1_000))),
-            ("chunks", .integer(report.chunks)),
-            ("changes", .integer(report.changes)),
-            ("restored", .integer(report.restored)),
-            ("restored_earlier", .integer(report.earlier)),
-            ("as_before", .integer(report.asBefore)),
-            ("missing_chunks", .integer(report.missing)),
-            (
-                "included_uncertain",
-                .object([
-                    ("documents", .integer(report.included.count)),
-                    ("ids", .array(report.included.ids.map { .extended($0) })),
-                ])
-            ),
-            ("left_alone", .array(report.leftAlone.filter { $0.count > 0 }.map(left))),
-            ("created", children),
-            (
-                "written_without_journal",
-                .array(report.unjournaled == 0 ? [] : [.object([("missing", .integer(report.unjournaled))])])
-            ),
-            ("harm", report.harm.map { .integer($0) } ?? .null),
-            ("headroom", report.headroom?.json ?? .null),
-            ("refusal", report.refusal.map { .string($0) } ?? .null),
-            ("notes", .array(report.notes.map { .string($0) })),
-        ])
+    var json: JSONReport {
+        JSONReport(
+            "undo",
+            [
+                ("job", .string(report.job)),
+                ("database", .string(report.namespace.database)),
+                ("collection", .string(report.namespace.collection)),
+                ("outcome", .string(outcome)),
+                ("stopped_by", report.outcome.stop.json),
+                ("duration_ms", .integer(Int(report.seconds * 1_000))),
+                ("chunks", .integer(report.chunks)),
+                ("changes", .integer(report.changes)),
+                ("restored", .integer(report.restored)),
+                ("restored_earlier", .integer(report.earlier)),
+                ("as_before", .integer(report.asBefore)),
+                ("missing_chunks", .integer(report.missing)),
+                (
+                    "included_uncertain",
+                    .object([
+                        ("documents", .integer(report.included.count)),
+                        ("ids", .array(report.included.ids.map { .extended($0) })),
+                    ])
+                ),
+                ("left_alone", .array(report.leftAlone.filter { $0.count > 0 }.map(left))),
+                ("created", children),
+                (
+                    "written_without_journal",
+                    .array(report.unjournaled == 0 ? [] : [.object([("missing", .integer(report.unjournaled))])])
+                ),
+                ("harm", report.harm.map { .integer($0) } ?? .null),
+                ("headroom", report.headroom?.json ?? .null),
+                ("refusal", report.refusal.map { .string($0) } ?? .null),
+                ("notes", .array(report.notes.map { .string($0) })),
+            ])
     }
 
     private var outcome: String {

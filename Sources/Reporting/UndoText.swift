@@ -49,7 +49,7 @@ package enum UndoText {
         return lines.asLines
     }
 
-    private static func headline(_ report: UndoReport) -> String {
+    static func headline(_ report: UndoReport) -> String {
         let name = "undo of job \(report.job) on \(report.namespace)"
         return switch report.outcome {
         case .dryRun: "\(name): nothing was written"
@@ -70,14 +70,14 @@ package enum UndoText {
             }
     }
 
-    private static func ids(_ ids: [BSONValue], of count: Int) -> String {
+    static func ids(_ ids: [BSONValue], of count: Int) -> String {
         "\(count > min(ids.count, shown) ? "such as " : "")_id "
             + ids.prefix(shown).map(ShellLiteral.text).joined(separator: ", ")
     }
 }
 
 extension UndoReport.ChildReason {
-    fileprivate var text: String {
+    var text: String {
         switch self {
         case .changed: "changed since"
         case .linked: "a document may link to it"
@@ -88,7 +88,7 @@ extension UndoReport.ChildReason {
 }
 
 extension UndoReport.LeftDocument {
-    fileprivate var text: String {
+    var text: String {
         switch reason {
         case .changed: "changed since"
         case .gone: "no longer there"

@@ -18,21 +18,21 @@ public struct UnsyncedJSON: Sendable {
     }
 
     /// The JSON text, indented, which ends with a line break.
-    public var text: String { json.text() + "\n" }
+    public var text: String { json.text }
 
-    private var json: ReportValue {
-        .object([
-            ("schema_version", .integer(Self.schemaVersion)),
-            ("command", .string("unsynced")),
-            ("source", .string(report.source)),
-            ("schema", report.schema.map { .string($0) } ?? .null),
-            ("duration_ms", .integer(Int(report.duration.milliseconds))),
-            ("ledgers", .array(report.ledgers.map { .string("\($0)") })),
-            ("limit", .integer(report.limit)),
-            ("apps", .array(report.apps.map(app))),
-            ("explained", report.explained.map(counts) ?? .null),
-            ("notes", .array(report.notes.map { .string($0) })),
-        ])
+    var json: JSONReport {
+        JSONReport(
+            "unsynced", version: Self.schemaVersion,
+            [
+                ("source", .string(report.source)),
+                ("schema", report.schema.map { .string($0) } ?? .null),
+                ("duration_ms", .integer(Int(report.duration.milliseconds))),
+                ("ledgers", .array(report.ledgers.map { .string("\($0)") })),
+                ("limit", .integer(report.limit)),
+                ("apps", .array(report.apps.map(app))),
+                ("explained", report.explained.map(counts) ?? .null),
+                ("notes", .array(report.notes.map { .string($0) })),
+            ])
     }
 
     private func app(_ app: UnsyncedReport.App) -> ReportValue {

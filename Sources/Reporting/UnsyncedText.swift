@@ -30,29 +30,8 @@ public struct UnsyncedText: Sendable {
     }
 
     private var headline: String {
-        let limit = report.limit.grouped
-        guard !report.ledgers.isEmpty else {
-            return paint.green("No ledger.")
-                + " There is no collection of unsynced documents in \(report.source.printable)."
-        }
-        guard let fullest = report.apps.first else { return paint.green("The ledger is empty.") + " (limit \(limit))" }
-        let headroom = fullest.headroom(limit: report.limit)
-        let apps = report.apps.count > 1 ? " in the fullest of \(report.apps.count) apps" : ""
-        let count = fullest.count
-        let entries = count.warning == nil ? "" : " in \(count.entries.entries)"
-        let recorded =
-            "\(fullest.documentCount.documents) \(fullest.documentCount == 1 ? "is" : "are") unsynced\(entries)\(apps)"
-        let first =
-            headroom < 0
-            ? paint.red("Sync has stopped: \(recorded), and the limit is \(limit).")
-            : paint.yellow("\(recorded): headroom \(headroom.grouped) of \(limit).")
-        guard let explained = report.explained else { return first }
-        let uncovered = report.uncoveredCount
-        let rest = uncovered > 0 ? "; \(uncovered.grouped) not looked at, since the schema does not cover them" : ""
-        return first + "\n"
-            + "\(explained.failing.grouped) still fail, \(explained.possible.grouped) may fail, "
-            + "\(explained.stale.grouped) are stale (\(explained.fitting.grouped) fit now, "
-            + "\(explained.gone.grouped) are gone)\(rest)."
+        let (text, level) = report.headline
+        return ([paint(level, text.printable)] + [report.explanation].compactMap(\.self)).asLines
     }
 
     private func app(_ app: UnsyncedReport.App) -> String {
@@ -61,42 +40,9 @@ public struct UnsyncedText: Sendable {
         let heading =
             "\(paint.bold(name)) in \(app.ledgers.map { "\($0)".printable }.joined(separator: " and ")): "
             + "\(app.documentCount.documents), \(app.count.entries.entries), headroom \(headroom.grouped)"
-        let blocks = [[heading] + table(app)] + app.collections.map(groups).filter { !$0.isEmpty }
+        let table = TextTable.lines(of: report.table(of: app)).map { "  \($0)" }
+        let blocks = [[heading] + table] + app.collections.map(groups).filter { !$0.isEmpty }
         return blocks.map(\.asLines).joined(separator: "\n\n")
-    }
-
-    private func table(_ app: UnsyncedReport.App) -> [String] {
-        let isExplained = report.schema != nil
-        let table = TextTable<UnsyncedReport.Collection> { collection in
-            var columns = [
-                Column(
-                    title: "collection", value: collection.namespace.map { "\($0)".printable } ?? "(no document named)"),
-                Column(title: "documents", value: collection.documentCount.grouped, align: .right),
-                Column(title: "entries", value: collection.entryCount.grouped, align: .right),
-            ]
-            if isExplained {
-                let counts = collection.explanation?.counts
-                func cell(_ count: Int?) -> String { count?.grouped ?? "-" }
-                columns += [
-                    Column(title: "still fail", value: cell(counts?.failing), align: .right),
-                    Column(title: "may fail", value: cell(counts?.possible), align: .right),
-                    Column(title: "fit now", value: cell(counts?.fitting), align: .right),
-                    Column(title: "gone", value: cell(counts?.gone), align: .right),
-                ]
-            }
-            return columns + [Column(title: "reason", value: reasons(collection))]
-        }
-        return (table.string(for: app.collections) ?? "").split(separator: "\n").map { "  \($0.trimmedEnd)" }
-    }
-
-    /// The most frequent reasons; how often, where there are several.
-    private func reasons(_ collection: UnsyncedReport.Collection) -> String {
-        let shown = collection.reasons.prefix(2).map { reason in
-            let text = (reason.text.map { "\"\($0.printable)\"" } ?? "(none)")
-            return collection.reasons.count == 1 ? text : "\(text) × \(reason.entryCount.grouped)"
-        }
-        let more = collection.reasons.count - shown.count
-        return (shown + (more > 0 ? ["and \(more) more"] : [])).joined(separator: ", ")
     }
 
     /// Why the documents of a collection fail that still do.
@@ -111,5 +57,65 @@ public struct UnsyncedText: Sendable {
         let table = CheckReportGroups(collection: found, ids: ids, width: width, showsFilters: false).text
         // Lines of their own: a line break within one would be shown as an escape.
         return ["\(namespace): why they fail".printable] + table.split(separator: "\n").map(String.init)
+    }
+}
+
+extension UnsyncedReport {
+    /// How near the fullest app is to the limit.
+    var headline: (text: String, level: Report.Level) {
+        guard !ledgers.isEmpty else {
+            return ("No ledger: there is no collection of unsynced documents in \(source).", .good)
+        }
+        guard let fullest = apps.first else { return ("The ledger is empty (limit \(limit.grouped)).", .good) }
+        let headroom = fullest.headroom(limit: limit)
+        let apps = apps.count > 1 ? " in the fullest of \(apps.count) apps" : ""
+        let count = fullest.count
+        let entries = count.warning == nil ? "" : " in \(count.entries.entries)"
+        let recorded =
+            "\(fullest.documentCount.documents) \(fullest.documentCount == 1 ? "is" : "are") unsynced\(entries)\(apps)"
+        return headroom < 0
+            ? ("Sync has stopped: \(recorded), and the limit is \(limit.grouped).", .error)
+            : ("\(recorded): headroom \(headroom.grouped) of \(limit.grouped).", .warning)
+    }
+
+    /// What became of the documents; `nil` when nobody looked.
+    var explanation: String? {
+        guard let explained, !apps.isEmpty else { return nil }
+        let uncovered = uncoveredCount
+        let rest = uncovered > 0 ? "; \(uncovered.grouped) not looked at, since the schema does not cover them" : ""
+        return "\(explained.failing.grouped) still fail, \(explained.possible.grouped) may fail, "
+            + "\(explained.stale.grouped) are stale (\(explained.fitting.grouped) fit now, "
+            + "\(explained.gone.grouped) are gone)\(rest)."
+    }
+
+    /// A row per collection of an app.
+    func table(of app: App) -> Report.Table {
+        let counted = schema == nil ? [] : ["still fail", "may fail", "fit now", "gone"]
+        return Report.Table(
+            title: app.id.map { "app \($0)" } ?? "no app named",
+            columns: [Report.Column(title: "collection")]
+                + (["documents", "entries"] + counted).map { Report.Column(title: $0, isNumber: true) }
+                + [Report.Column(title: "reason")],
+            rows: app.collections.map(row))
+    }
+
+    private func row(_ collection: Collection) -> [Report.Cell] {
+        let counts = collection.explanation?.counts
+        let explained =
+            schema == nil
+            ? [] : [counts?.failing, counts?.possible, counts?.fitting, counts?.gone].map { $0?.grouped ?? "-" }
+        return [Report.Cell(collection.namespace.map { "\($0)" } ?? "(no document named)")]
+            + ([collection.documentCount.grouped, collection.entryCount.grouped] + explained).map { Report.Cell($0) }
+            + [Report.Cell(reasons(collection))]
+    }
+
+    /// The most frequent reasons; how often, where there are several.
+    private func reasons(_ collection: Collection) -> String {
+        let shown = collection.reasons.prefix(2).map { reason in
+            let text = (reason.text.map { "\"\($0.printable)\"" } ?? "(none)")
+            return collection.reasons.count == 1 ? text : "\(text) × \(reason.entryCount.grouped)"
+        }
+        let more = collection.reasons.count - shown.count
+        return (shown + (more > 0 ? ["and \(more) more"] : [])).joined(separator: ", ")
     }
 }

@@ -20,6 +20,19 @@ extension CheckReport {
     /// The verdict's parts, in the order in which they are shown.
     func parts(ids: IDDisplay) -> [VerdictPart] { [documentsPart, limitPart, changePart(ids)] }
 
+    /// What decides: of what does harm that first which concerns most.
+    func headline(ids: IDDisplay) -> (text: String, level: Report.Level) {
+        let (documents, limit, change) = (documentsPart, limitPart, changePart(ids))
+        if isSafe {
+            let sentence = documents.sentence.prefix(1).lowercased() + documents.sentence.dropFirst()
+            return ("Safe to deploy: \(sentence)", .good)
+        }
+        if limit.severity == .harmful { return (limit.sentence, .error) }
+        if change.severity == .harmful { return (change.sentence, .error) }
+        if verdict.band == .atRisk { return (limit.sentence, .error) }
+        return (documents.sentence, documents.severity == .safe ? .notice : .warning)
+    }
+
     /// The verdict's name for machines.
     ///
     /// Where a schema is removed, documents stop though none fails; under a validator none stops.

@@ -30,13 +30,15 @@ extension WatchReport {
         let collections = counts.collections.map { namespace, count in
             ReportValue.object([("collection", .string("\(namespace)")), ("unsynced", .integer(count))])
         }
-        return ReportValue.object([
-            ("schema_version", .integer(schemaVersion)), ("command", .string("watch")),
-            ("ledger", .string("\(counts.ledger)")), ("limit", .integer(counts.limit)),
-            ("unsynced", .integer(counts.total)), ("collections", .array(collections)),
-            ("changes", .integer(counts.changes)), ("lag_seconds", .integer(counts.lag)),
-            ("caught_up", .bool(outcome.isCaughtUp)),
-        ]).text() + "\n"
+        return JSONReport(
+            "watch", version: schemaVersion,
+            [
+                ("ledger", .string("\(counts.ledger)")), ("limit", .integer(counts.limit)),
+                ("unsynced", .integer(counts.total)), ("collections", .array(collections)),
+                ("changes", .integer(counts.changes)), ("lag_seconds", .integer(counts.lag)),
+                ("caught_up", .bool(outcome.isCaughtUp)),
+            ]
+        ).text
     }
 
     /// What a Prometheus textfile collector reads.

@@ -1,17 +1,9 @@
 internal import ArgumentParser
-internal import CRelease
 internal import Mongo
+internal import Reporting
 
 /// The program: its commands, and nothing else.
 struct Shipshape: AsyncParsableCommand {
-    static let version = "0.1.0"
-
-    /// The version, and of a released program the commit that it was built from.
-    private static var release: String {
-        let commit = unsafe String(cString: shipshape_commit())
-        return commit.isEmpty ? version : "\(version) (\(commit))"
-    }
-
     static let configuration = CommandConfiguration(
         commandName: "shipshape",
         abstract: "Make your documents shipshape before you ship a schema.",
@@ -23,7 +15,7 @@ struct Shipshape: AsyncParsableCommand {
             69 cannot reach the deployment; 70 a bug; 73 cannot write an output; 75 stopped early and resumable; \
             76 another runner holds the job; 77 login refused or not permitted; 78 bad configuration.
             """,
-        version: release,
+        version: Release.text,
         subcommands: [
             CheckCommand.self, DiffCommand.self, LintCommand.self, PlanCommand.self, BackfillCommand.self,
             UndoCommand.self, StatusCommand.self,

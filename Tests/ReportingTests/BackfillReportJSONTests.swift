@@ -9,6 +9,8 @@ import Testing
             BackfillReportJSON(.dryRun, showsValues: false).text == """
                 {
                   "schema_version": 1,
+                  "tool_version": "0.1.0",
+                  "commit": null,
                   "command": "backfill",
                   "job": "person-v2",
                   "database": "app",

@@ -9,6 +9,8 @@ import Testing
             try CheckReportJSON(.fixture()).text == """
                 {
                   "schema_version": 1,
+                  "tool_version": "0.1.0",
+                  "commit": null,
                   "command": "check",
                   "dialect": "appservices",
                   "source": "mongodb://localhost",

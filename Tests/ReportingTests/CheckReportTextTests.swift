@@ -15,10 +15,9 @@ import Testing
                   change     unknown   The change was not judged: --active names the schema that is live
 
                 app.Person: 200,000 documents read of about 200,010, 1,023 do not sync (1,000 not in the ledger), 5 may not sync (5 not in the ledger)
-                  # documents level    rule             path    expected             found
-                  - --------- -------- ---------------- ------- -------------------- ----------------------------------
-                  1     1,023 certain  required-missing email   string               missing
-                  2         5 possible binary-subtype   blobs[] binData of subtype 0 binData of subtype 5, not 16 bytes
+                  #  documents  level     rule              path     expected              found
+                  1      1,023  certain   required-missing  email    string                missing
+                  2          5  possible  binary-subtype    blobs[]  binData of subtype 0  binData of subtype 5, not 16 bytes
                   1  such as _id ObjectId("507f1f77bcf86cd799439011"), 7, "a\\"b"
                      db.getCollection("Person").find({ "$expr": { "$eq": [{ "$type": "$email" }, "missing"] } })
                   2  such as _id NumberLong("1099511627776")

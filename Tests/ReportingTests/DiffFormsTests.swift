@@ -8,16 +8,18 @@ import Testing
 
 @Suite struct DiffFormsTests {
     @Test func gitHubShowsEachChangeAtItsPlace() throws {
-        let lines = DiffForms(try DiffFixture.report()).gitHub.split(separator: "\n")
+        let lines = GitHubAnnotations(DiffResult(try DiffFixture.report()).report).text.split(separator: "\n")
         #expect(
             lines[0].hasPrefix(
-                "::error file=v2.json,line=2,col=49,title=property-type-changed (breaking)::app.Person: n: string → int "
+                "::error file=v2.json,line=2,col=49,title=property-type-changed n::app.Person: n: string → int "
                     + "(server: breaking, clients: breaking)%0ASync is terminated"))
         // What is gone is shown at the object that lost it.
-        #expect(lines[1].hasPrefix("::error file=v2.json,line=1,col=1,title=property-removed (breaking)::"))
+        #expect(lines[1].hasPrefix("::error file=v2.json,line=1,col=1,title=property-removed age::"))
         #expect(lines[1].contains("%0AIf it is a rename: --rename app.Person.age=years"))
         #expect(lines[2].hasPrefix("::notice file=v2.json,line=2,"))
-        #expect(lines[4].hasPrefix("::notice file=v2.json,line=2,col=79,title=looks like a rename::age is removed: "))
+        #expect(
+            lines[4].hasPrefix(
+                "::notice file=v2.json,line=2,col=79,title=looks like a rename::Possible renames: age is removed: "))
         #expect(
             lines.last
                 == "Breaking: 2 of 4 changes from v1 to v2. Sync is terminated and re-enabled, and every client resets."
@@ -27,7 +29,9 @@ import Testing
     @Test func gitHubLevelsFollowWhatFails() throws {
         var report = try DiffFixture.report()
         func levels() -> [Substring] {
-            DiffForms(report).gitHub.split(separator: "\n").prefix(4).map { $0.prefix { $0 != " " } }
+            GitHubAnnotations(DiffResult(report).report).text.split(separator: "\n").prefix(4).map {
+                $0.prefix { $0 != " " }
+            }
         }
         #expect(levels() == ["::error", "::error", "::notice", "::notice"])
         report.failOn = .any
@@ -73,12 +77,12 @@ import Testing
         }
     }
 
-    @Test func jUnitHasACaseForEachChange() throws {
+    @Test func jUnitHasACaseForEachChangeAndHint() throws {
         var report = try DiffFixture.report(weighed: true)
-        let elements = try Elements.read(DiffForms(report).jUnit)
+        let elements = try Elements.read(JUnitReport(DiffResult(report).report).text)
         let suite = try #require(elements.first { $0.name == "testsuite" })
-        #expect(suite.attributes["tests"] == "4" && suite.attributes["failures"] == "2")
-        #expect(elements.count { $0.name == "testcase" } == 4)
+        #expect(suite.attributes["tests"] == "5" && suite.attributes["failures"] == "2")
+        #expect(elements.count { $0.name == "testcase" } == 5)
         let failures = elements.filter { $0.name == "failure" }
         #expect(failures.map { $0.attributes["type"] } == ["property-type-changed", "property-removed"])
         #expect(failures[1].text.contains("0 of 4,100,000 documents hold this field."))
@@ -88,12 +92,12 @@ import Testing
                 "classname": "app.Person", "name": "property-type-changed n", "file": "v2.json", "line": "2",
             ])
         report.failOn = .none
-        #expect(try Elements.read(DiffForms(report).jUnit).allSatisfy { $0.name != "failure" })
+        #expect(try Elements.read(JUnitReport(DiffResult(report).report).text).allSatisfy { $0.name != "failure" })
     }
 
     @Test func jUnitIsXMLWhateverTheNames() throws {
-        let elements = try Elements.read(DiffForms(try DiffFixture.nasty()).jUnit)
-        #expect(elements[0].attributes["name"] == "shipshape diff <old> & 'v1' v2\u{FFFD}")
+        let elements = try Elements.read(JUnitReport(DiffResult(try DiffFixture.nasty()).report).text)
+        #expect(elements[0].attributes["name"] == "shipshape diff: Schema changes from <old> & 'v1' to v2\u{FFFD}")
         #expect(elements.first { $0.name == "testcase" }?.attributes["name"]?.contains(#"a|b<c>&"d%,:`e"#) == true)
         let odd = JUnitReport(
             name: "n",
@@ -105,26 +109,28 @@ import Testing
     }
 
     @Test func htmlIsOneFileWithoutMarkupFromNames() throws {
-        let text = DiffHTML(try DiffFixture.nasty()).text
+        let text = HTMLReport(DiffResult(try DiffFixture.nasty()).report).text
         #expect(text.contains("&lt;old&gt; &amp; &#39;v1&#39;") && text.contains("a|b&lt;c&gt;&amp;"))
-        #expect(!text.contains("<c>") && !text.contains("http") && !text.contains("<script"))
-        let full = DiffHTML(try DiffFixture.report(weighed: true)).text
-        #expect(full.contains(#"<p class="headline breaking">Breaking: 2 of 4 changes"#))
-        #expect(full.contains("<td>0 of 4,100,000 documents hold this field</td>"))
-        #expect(full.contains("<li><code>--rename app.Person.age=years</code>"))
+        #expect(!text.contains("<c>") && !text.contains("://") && !text.contains("<script"))
+        let full = HTMLReport(DiffResult(try DiffFixture.report(weighed: true)).report).text
+        #expect(full.contains("<span>Breaking: 2 of 4 changes"))
+        #expect(full.contains("<span>0 of 4,100,000 documents hold this field</span>"))
+        #expect(full.contains("<code>--rename app.Person.age=years</code>"))
         // The body is well formed, though the head is HTML's own.
         let body = full.split(separator: "<body>")[1].split(separator: "</body>")[0]
-        _ = try Elements.read("<b>\(body.replacing("<br>", with: "<br/>"))</b>")
+        _ = try Elements.read("<b>\(body)</b>")
     }
 
     @Test func markdownIsATableWhoseCellsHold() throws {
-        let lines = DiffMarkdown(try DiffFixture.report(weighed: true)).text.split(separator: "\n")
-        #expect(lines[2] == "| collection | change | server | clients | documents | what to do |")
+        let lines = MarkdownReport(DiffResult(try DiffFixture.report(weighed: true)).report).text.split(separator: "\n")
+        #expect(lines[2] == "| collection | server | clients | change | documents | what to do |")
         #expect(
             lines[4].hasPrefix(
-                "| `app.Person` | n: string → int <sub>property-type-changed</sub> | 🔴 **breaking** | 🔴 **breaking** | 12 of "
+                "| `app.Person` | 🔴 breaking | 🔴 breaking | n: string → int | 12 of "
             ))
-        let rows = DiffMarkdown(try DiffFixture.nasty()).text.split(separator: "\n").filter { $0.hasPrefix("| `") }
+        let rows = MarkdownReport(DiffResult(try DiffFixture.nasty()).report).text.split(separator: "\n").filter {
+            $0.hasPrefix("| `")
+        }
         #expect(rows.count == 1)
         #expect(rows[0].contains(#"a\|b\<c\>\&"#))
     }

@@ -39,7 +39,7 @@ import Testing
         ("@team", "@&#8203;team"), ("see https://a.b", "see https:&#8203;/&#8203;/a.b"), ("WWW.a.b", "WWW&#8203;.a.b"),
         ("fixes #1", ##"fixes \#&#8203;1"##), ("a|b<c>", #"a\|b\<c\>"#),
     ])
-    func markdownCells(_ text: String, _ cell: String) { #expect(DiffMarkdown.cell(text) == cell) }
+    func markdownCells(_ text: String, _ cell: String) { #expect(MarkdownReport.cell(text) == cell) }
 
     @Test func markup() {
         #expect(Markup.text("]]>\u{1B}\u{202E}##[x]\n::y") == "]]&gt;\u{FFFD}\\u202e#&#35;[x]\n:&#58;y")

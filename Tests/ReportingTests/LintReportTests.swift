@@ -53,6 +53,8 @@ import Testing
             LintReportJSON(try report([Self.findings[0], Self.findings[2]])).text == """
                 {
                   "schema_version": 1,
+                  "tool_version": "0.1.0",
+                  "commit": null,
                   "command": "lint",
                   "source": "app",
                   "collections": [

@@ -14,31 +14,22 @@ public struct DiffJSON: Sendable {
     public init(_ report: DiffReport) { self.report = report }
 
     /// The JSON text, indented, which ends with a line break.
-    public var text: String {
-        ReportValue.object(
-            head + [
+    public var text: String { json.text }
+
+    /// JSON lines: a header, a record for each change, hint and note, and the `result`.
+    public var lines: String { json.lines }
+
+    var json: JSONReport {
+        JSONReport(
+            "diff", version: Self.schemaVersion,
+            [
+                ("dialect", .string(report.dialect.rawValue)), ("old", .string(report.old)),
+                ("new", .string(report.new)),
+                ("source", report.source.map { .string($0) } ?? .null),
                 ("changes", .array(report.changes.indices.map { .object(change($0)) })),
                 ("hints", .array(report.hints.map { .object(hint($0)) })),
                 ("notes", .array(report.notes.map { .string($0) })), ("verdict", .object(verdict)),
-            ]
-        ).text() + "\n"
-    }
-
-    /// JSON lines: a header, a record for each change, hint and note, and the `result`.
-    public var lines: String {
-        let records =
-            [("header", head)] + report.changes.indices.map { ("change", change($0)) }
-            + report.hints.map { ("hint", hint($0)) } + report.notes.map { ("note", [("text", .string($0))]) }
-            + [("result", verdict)]
-        return records.map { ReportValue.object([("record", .string($0))] + $1).line + "\n" }.joined()
-    }
-
-    private var head: [(String, ReportValue)] {
-        [
-            ("schema_version", .integer(Self.schemaVersion)), ("command", .string("diff")),
-            ("dialect", .string(report.dialect.rawValue)), ("old", .string(report.old)), ("new", .string(report.new)),
-            ("source", report.source.map { .string($0) } ?? .null),
-        ]
+            ])
     }
 
     private func change(_ index: Int) -> [(String, ReportValue)] {

@@ -32,11 +32,36 @@ public struct Annotation: Hashable, Sendable {
 public struct GitHubAnnotations: Sendable {
     private let annotations: [Annotation]
 
+    /// What is said of all, on a line that is no command; `nil` for nothing.
+    private let headline: String?
+
     /// Wraps annotations.
-    public init(_ annotations: [Annotation]) { self.annotations = annotations }
+    public init(_ annotations: [Annotation]) {
+        self.annotations = annotations
+        headline = nil
+    }
+
+    /// Wraps a report: what fails the run is an error, what is grave beside a warning, the rest a notice.
+    package init(_ report: Report) {
+        let parts = report.parts.filter(\.isFailure).map { part in
+            Annotation(
+                .error, title: "\(part.name) (\(part.word))",
+                message: ([part.sentence] + part.reasons).map(\.printable).joined(separator: "\n"))
+        }
+        let findings = report.findings.map { section, finding in
+            Annotation(
+                finding.isFailure ? .error : finding.level >= .warning ? .warning : .notice, at: finding.place,
+                title: finding.title,
+                message: (["\(section.name): \(finding.message)"] + finding.sentences).map(\.printable)
+                    .joined(separator: "\n"))
+        }
+        let notes = report.notes.map { Annotation(.notice, title: "note", message: $0.printable) }
+        annotations = parts + findings + notes
+        headline = report.headline.printable
+    }
 
     /// The commands, each with a line break.
-    public var text: String { annotations.map { line($0) + "\n" }.joined() }
+    public var text: String { annotations.map { line($0) + "\n" }.joined() + (headline.map { $0 + "\n" } ?? "") }
 
     private func line(_ annotation: Annotation) -> String {
         var properties: [(String, String)] = []

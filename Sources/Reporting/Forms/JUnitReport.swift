@@ -42,6 +42,27 @@ public struct JUnitReport: Sendable {
         self.cases = cases
     }
 
+    /// Wraps a report: a test case for each part of the verdict and each finding, or one for the verdict where there is
+    /// neither: readers take a file without a case for a run that did nothing.
+    package init(_ report: Report) {
+        let name = "shipshape \(report.command)"
+        let parts = report.parts.map { part in
+            Case(
+                group: name, name: part.name, failure: part.isFailure ? part.word : nil, message: part.sentence,
+                details: part.reasons.joined(separator: "\n"))
+        }
+        let findings = report.findings.map { section, finding in
+            Case(
+                group: section.name, name: finding.title, place: finding.place,
+                failure: finding.isFailure ? finding.code : nil, message: finding.message,
+                details: (finding.sentences + finding.commands).joined(separator: "\n"))
+        }
+        let verdict = Case(
+            group: name, name: "verdict", failure: report.level == .error ? "failed" : nil, message: report.headline)
+        self.init(
+            name: "\(name): \(report.title)", cases: parts.isEmpty && findings.isEmpty ? [verdict] : parts + findings)
+    }
+
     /// The XML text, which ends with a line break.
     public var text: String {
         let counts = "tests=\"\(cases.count)\" failures=\"\(cases.count { $0.failure != nil })\" errors=\"0\""

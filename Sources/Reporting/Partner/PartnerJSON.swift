@@ -54,7 +54,7 @@ package enum PartnerJSON {
     }
 
     static func head(_ command: String) -> [(String, ReportValue)] {
-        [("schema_version", .integer(schemaVersion)), ("command", .string(command))]
+        JSONReport.head(command, version: schemaVersion)
     }
 
     private static func kind(_ kind: PairDifference.Kind) -> String {

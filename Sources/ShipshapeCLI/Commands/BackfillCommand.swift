@@ -5,6 +5,7 @@ internal import Concurrency
 internal import Jobs
 internal import Mongo
 internal import Reporting
+internal import Synchronization
 internal import SystemPackage
 
 /// `shipshape backfill JOB`.
@@ -50,7 +51,7 @@ struct BackfillCommand: AsyncParsableCommand {
     @OptionGroup(title: "Ledger") var ledger: LedgerFlags
     @OptionGroup(title: "State") var state: StateFlags
     @OptionGroup(title: "Connection") var connection: ConnectionFlags
-    @OptionGroup(title: "Output") var output: OutputFlags
+    @OptionGroup(title: "Output") var output: ResultFlags
 
     func validate() throws {
         if dryRun, ids != nil {
@@ -94,9 +95,12 @@ struct BackfillCommand: AsyncParsableCommand {
         let skipped = try failures.map { path throws in try FailuresFile(path) }
         defer { skipped?.discard() }
         skipped?.add(lines.header)
+        let timeline = Mutex(RunTimeline())
+        let begun = ContinuousClock.now
         let runner = BackfillRunner(
             compiled, options: options, stop: stop,
             events: { event in
+                timeline.withLock { $0.add(event, at: begun.duration(to: .now).seconds) }
                 if case .skipped(let failure) = event { skipped?.add(lines.line(failure)) }
                 event.show(on: progress, quiet: quiet)
             })
@@ -105,7 +109,12 @@ struct BackfillCommand: AsyncParsableCommand {
         }
         progress.finish()
         try skipped?.finish(lines.result(report))
-        try show(report)
+        try show(
+            report,
+            timeline.withLock { timeline in
+                timeline.finish(at: begun.duration(to: .now).seconds)
+                return timeline
+            })
     }
 
     /// Shows the plan and asks, unless there is nothing to ask about or `--yes` says it all.
@@ -120,13 +129,8 @@ struct BackfillCommand: AsyncParsableCommand {
             offTerminal: "backfill needs --yes")
     }
 
-    private func show(_ report: BackfillReport) throws {
-        try output.show { form, color in
-            switch form {
-            case .text: BackfillReportText.render(report, showsValues: showValues, color: color)
-            case .json: BackfillReportJSON(report, showsValues: showValues).text
-            }
-        }
+    private func show(_ report: BackfillReport, _ timeline: RunTimeline) throws {
+        try output.show(BackfillResult(report, showsValues: showValues, timeline: timeline))
         if case .stopped = report.outcome { throw ExitStatus.stopped }
         if report.hasFindings { throw ExitStatus.findings }
     }

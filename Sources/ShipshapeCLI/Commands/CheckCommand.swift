@@ -61,7 +61,7 @@ struct CheckCommand: AsyncParsableCommand {
     @OptionGroup(title: "State") var state: StateFlags
     @OptionGroup(title: "Reading") var scan: ScanFlags
     @OptionGroup(title: "Connection") var connection: ConnectionFlags
-    @OptionGroup(title: "Output") var output: OutputFlags
+    @OptionGroup(title: "Output") var output: ResultFlags
 
     func validate() throws {
         if info, scan.prefilter {
@@ -146,12 +146,8 @@ struct CheckCommand: AsyncParsableCommand {
     }
 
     private func show(_ report: CheckReport, _ ids: IDDisplay) throws {
-        try output.show { form, color in
-            switch form {
-            case .text(let width): CheckReportText(report, isColored: color, width: width, ids: ids).text
-            case .json: CheckReportJSON(report, ids: ids).text
-            }
-        }
-        if comparison.policy(isStrict: strict).fails(report) { throw ExitStatus.findings }
+        let policy = comparison.policy(isStrict: strict)
+        try output.show(CheckResult(report, policy: policy, ids: ids))
+        if policy.fails(report) { throw ExitStatus.findings }
     }
 }

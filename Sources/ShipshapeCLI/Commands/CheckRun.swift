@@ -109,7 +109,7 @@ struct CheckRun {
         } catch is ScanStopped {
             progress.finish()
             if let error = failures?.file.error { throw error }
-            Console.error("shipshape: stopped by a signal; a check has no state, so the next one starts over")
+            Console.failure("stopped by a signal; a check has no state, so the next one starts over", .stopped)
             throw ExitStatus.stopped
         }
     }

@@ -63,7 +63,7 @@ struct DiffCommand: AsyncParsableCommand {
     @OptionGroup(title: "Renames") var renames: RenameFlags
     @OptionGroup(title: "State") var state: StateFlags
     @OptionGroup(title: "Connection") var connection: ConnectionFlags
-    @OptionGroup(title: "Output") var output: ReportFlags<RichForm>
+    @OptionGroup(title: "Output") var output: ResultFlags
 
     func validate() throws {
         if let collection, Namespace(collection) == nil {
@@ -79,17 +79,7 @@ struct DiffCommand: AsyncParsableCommand {
         var report = try schemas.diff(renames: stated, isVersioned: schemaVersioning)
         report.failOn = failOn.policy
         if connection.uri != nil { try await weigh(&report) }
-        try output.show { form, width, color in
-            switch form {
-            case .text: DiffText(report, isColored: color, width: width).text
-            case .json: DiffJSON(report).text
-            case .jsonl: DiffJSON(report).lines
-            case .markdown: DiffMarkdown(report).text
-            case .html: DiffHTML(report).text
-            case .junit: DiffForms(report).jUnit
-            case .github: DiffForms(report).gitHub
-            }
-        }
+        try output.show(DiffResult(report))
         if report.hasFailed { throw ExitStatus.findings }
     }
 

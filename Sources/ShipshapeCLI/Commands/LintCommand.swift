@@ -30,7 +30,7 @@ struct LintCommand: AsyncParsableCommand {
     var strict = false
 
     @OptionGroup(title: "Connection") var connection: ConnectionFlags
-    @OptionGroup(title: "Output") var output: OutputFlags
+    @OptionGroup(title: "Output") var output: ResultFlags
 
     func validate() throws {
         if let collection, Namespace(collection) == nil {
@@ -46,12 +46,7 @@ struct LintCommand: AsyncParsableCommand {
         let report = LintReport(
             source: schema.name, schema: serverSchema,
             findings: SchemaLint.findings(in: serverSchema, deployment: facts), only: only)
-        try output.show { form, color in
-            switch form {
-            case .text: LintReportText(report, isColored: color).text
-            case .json: LintReportJSON(report).text
-            }
-        }
+        try output.show(LintResult(report, isStrict: strict))
         guard report.count(of: .error) == 0, !strict || report.count(of: .warning) == 0 else {
             throw ExitStatus.findings
         }

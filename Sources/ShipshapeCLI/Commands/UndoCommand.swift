@@ -37,7 +37,7 @@ struct UndoCommand: AsyncParsableCommand {
     @OptionGroup(title: "Ledger") var ledger: LedgerFlags
     @OptionGroup(title: "State") var state: StateFlags
     @OptionGroup(title: "Connection") var connection: ConnectionFlags
-    @OptionGroup(title: "Output") var output: OutputFlags
+    @OptionGroup(title: "Output") var output: ResultFlags
 
     func validate() throws {
         guard connection.readPreference == nil else {
@@ -88,12 +88,7 @@ struct UndoCommand: AsyncParsableCommand {
     }
 
     private func show(_ report: UndoReport) throws {
-        try output.show { form, color in
-            switch form {
-            case .text: UndoText.render(report, color: color)
-            case .json: UndoJSON(report).text
-            }
-        }
+        try output.show(UndoResult(report))
         if case .stopped = report.outcome { throw ExitStatus.stopped }
         if report.hasFindings { throw ExitStatus.findings }
     }

@@ -36,7 +36,7 @@ struct UnsyncedCommand: AsyncParsableCommand {
     @OptionGroup(title: "Ledger") var ledger: LedgerFlags
     @OptionGroup(title: "Connection") var connection: ConnectionFlags
     @OptionGroup(title: "Privacy") var privacy: PrivacyFlags
-    @OptionGroup(title: "Output") var output: OutputFlags
+    @OptionGroup(title: "Output") var output: ResultFlags
 
     func validate() throws {
         guard limit >= 1 else { throw ValidationError("--limit must be at least 1") }
@@ -68,13 +68,7 @@ struct UnsyncedCommand: AsyncParsableCommand {
             report.maskReasons { showsReasons ? Redaction.valueMessage($0) : nil }
             if !showsReasons { report.notes.append("the ledger's reasons are not shown: they may quote documents") }
         }
-        let shown = report
-        try output.show { form, color in
-            switch form {
-            case .text(let width): UnsyncedText(shown, isColored: color, width: width, ids: ids).text
-            case .json: UnsyncedJSON(shown, ids: ids).text
-            }
-        }
+        try output.show(UnsyncedResult(report, ids: ids))
         if report.hasFindings { throw ExitStatus.findings }
     }
 }

@@ -39,7 +39,7 @@ struct UnsyncedRun {
             report.duration = started.duration(to: .now)
             return report
         } catch is ScanStopped {
-            Console.error("shipshape: stopped by a signal; nothing was written, so the next run starts over")
+            Console.failure("stopped by a signal; nothing was written, so the next run starts over", .stopped)
             throw ExitStatus.stopped
         } catch let error as MongoError where error.isAuthorization {
             throw LedgerUnreadable(ledger.namespace ?? LedgerFinder.standard)

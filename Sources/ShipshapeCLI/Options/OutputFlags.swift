@@ -1,5 +1,4 @@
 internal import ArgumentParser
-internal import Glibc
 internal import Reporting
 internal import SystemPackage
 
@@ -33,25 +32,15 @@ struct ReportFlags<Form: ReportForm>: ParsableArguments {
         if Set(report).count < report.count { throw ValidationError("--report names the same file twice") }
     }
 
-    /// Makes sure that the report files can be written, and are none of those that are read: better before a long run
-    /// than after it.
+    /// Opens the report files, so that one that cannot be written is told before a long run, and makes sure that they are none
+    /// of those that are read.
     /// - Parameters:
     ///   - inputs: the files and folders that the command reads.
     ///   - others: what else it writes.
     func prepare(reading inputs: [String?] = [], writing others: [String?] = []) throws {
         try OutputPlaces.check(report + others.compactMap(\.self), reading: inputs.compactMap(\.self))
         for path in report {
-            let file = FilePath(path)
-            let folder = file.removingLastComponent()
-            let reason: Errno? =
-                if (try? file.stat().type) == .directory {
-                    .isDirectory
-                } else if unsafe access(folder.isEmpty ? "." : folder.string, W_OK) != 0 {
-                    Errno(rawValue: errno)
-                } else {
-                    nil
-                }
-            if let reason { throw OutputError(report: path, reason) }
+            do { try AtomicFile.probe(path) } catch { throw OutputError(report: path, error) }
         }
     }
 

@@ -1,4 +1,7 @@
 internal import ArgumentParser
+internal import BSON
+internal import Foundation
+internal import Reporting
 
 /// The forms that a command's report can take.
 protocol ReportForm: ExpressibleByArgument, CaseIterable, Hashable, Sendable {
@@ -42,6 +45,31 @@ enum RichForm: String, ReportForm {
     }
 
     static let endings = ".txt, .json, .jsonl, .md, .html or .xml"
+}
+
+/// The flags of a command that finds something.
+typealias ResultFlags = ReportFlags<RichForm>
+
+extension ReportFlags<RichForm> {
+    /// Shows a result on standard output and writes the files that were asked for.
+    func show(_ result: some Reportable) throws {
+        try show { form, width, color in Self.text(of: result, as: form, width: width, color) }
+    }
+
+    /// A result in a form.
+    static func text(of result: some Reportable, as form: RichForm, width: Int? = nil, _ color: Bool = false) -> String
+    {
+        switch form {
+        case .text: result.text(width: width, isColored: color)
+        case .json: result.json.text
+        case .jsonl: result.json.lines
+        case .markdown: MarkdownReport(result.report).text
+        case .html:
+            HTMLReport(result.report, at: ServerTime(milliseconds: Int64(Date.now.timeIntervalSince1970 * 1_000))).text
+        case .junit: JUnitReport(result.report).text
+        case .github: GitHubAnnotations(result.report).text
+        }
+    }
 }
 
 /// The flags of a command whose report is a text or a JSON object.

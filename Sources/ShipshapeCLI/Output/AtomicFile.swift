@@ -34,6 +34,19 @@ struct AtomicFile {
         _ = fchmod(descriptor.rawValue, present.permissions.rawValue & 0o777)
     }
 
+    /// Opens a file as it will be written, and leaves nothing of that.
+    ///
+    /// A pipe is not opened: its reader would see the end.
+    /// - Throws: ``Errno`` that a later ``write(_:to:)`` would end with.
+    static func probe(_ path: String) throws {
+        switch try? FilePath(path).stat().type {
+        case .directory: throw Errno.isDirectory
+        case .fifo:
+            guard unsafe access(path, W_OK) == 0 else { throw Errno(rawValue: errno) }
+        default: try AtomicFile(path).discard()
+        }
+    }
+
     /// Writes a whole file at once.
     /// - Throws: ``Errno``; what stood at its place stays then.
     static func write(_ bytes: some Sequence<UInt8>, to path: String) throws {

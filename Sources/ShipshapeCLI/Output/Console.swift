@@ -56,6 +56,24 @@ enum Console {
     /// Writes lines for the operator.
     static func error(_ lines: String, isColored: Bool = false) { write(lines + "\n", isColored: isColored) }
 
+    /// Says why the command ends: a line for the operator, or one of JSON where the result is JSON, too.
+    static func failure(_ message: String, _ status: ExitStatus) {
+        error(
+            speaksJSON
+                ? ErrorJSON.line(code: Int(status.rawValue), kind: status.word, message: message)
+                : "shipshape: \(message)")
+    }
+
+    /// Whether the command line asks for JSON: what is wrong with it may be told before it is parsed.
+    static let speaksJSON: Bool = {
+        let words = CommandLine.arguments.dropFirst().prefix { $0 != "--" }
+        let values = zip(words, words.dropFirst()).filter { ["-o", "--output"].contains($0.0) }.map(\.1)
+        let joined = words.compactMap { word in
+            ["--output=", "-o=", "-o"].first { word.hasPrefix($0) }.map { String(word.dropFirst($0.count)) }
+        }
+        return (values + joined).contains { $0 == "json" || $0 == "jsonl" }
+    }()
+
     /// Writes to standard error; a closed stream is no reason to stop a job.
     /// - Parameter control: what moves the terminal's cursor before the text.
     static func write(_ text: String, control: String = "", isColored: Bool = false) {
@@ -71,7 +89,7 @@ enum Console {
     static func confirm(_ question: String, orElse nothing: String, offTerminal need: String) throws {
         guard isInputTerminal, isInteractive else { throw UsageError("\(nothing): off a terminal, \(need)") }
         guard confirms(question) else {
-            error("shipshape: \(nothing)")
+            failure(nothing, .stopped)
             throw ExitStatus.stopped
         }
     }
@@ -126,7 +144,8 @@ enum Console {
     /// Ends the process at a signal while nothing is at stake: a question may be open, or a server be looked for.
     static func exit(_ reason: String) -> Never {
         restoreTerminal()
-        error("\nshipshape: \(reason)")
+        if isInteractive { write("\n") }
+        failure(reason, .stopped)
         _exit(ExitStatus.stopped.rawValue)
     }
 }

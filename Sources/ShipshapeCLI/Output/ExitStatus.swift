@@ -27,6 +27,22 @@ enum ExitStatus: Int32, Error {
     case notPermitted = 77
     case badConfiguration = 78
 
+    /// The code in a word, for machines.
+    var word: String {
+        switch self {
+        case .findings: "findings"
+        case .usage: "usage"
+        case .badInput: "bad_input"
+        case .unavailable: "unavailable"
+        case .bug: "bug"
+        case .cannotWrite: "cannot_write"
+        case .stopped: "stopped"
+        case .held: "held"
+        case .notPermitted: "not_permitted"
+        case .badConfiguration: "bad_configuration"
+        }
+    }
+
     /// The code for an error that a command threw.
     init(for error: any Error) {
         switch error {
@@ -83,6 +99,7 @@ enum ExitStatus: Int32, Error {
         let parsed = Shipshape.exitCode(for: error)
         // Help, version and wrong usage are the parser's to tell; what it does not know it would call 1.
         if parsed == .validationFailure {
+            if Console.speaksJSON { fail(ConnectionStringMask.mask(Shipshape.message(for: error)), .usage) }
             let text = ConnectionStringMask.mask(Shipshape.fullMessage(for: error))
             // The lines are the parser's, as long as no argument that it quotes has lines of its own.
             let isPlain = CommandLine.arguments.allSatisfy { $0 == $0.printable }
@@ -92,7 +109,12 @@ enum ExitStatus: Int32, Error {
         if parsed == .success || error is ExitCode { Shipshape.exit(withError: error) }
         let status = ExitStatus(for: error)
         let text = "\(status == .bug ? "internal error: " : "")\(error)\(remedy(for: error))"
-        Console.error("shipshape: \(ConnectionStringMask.mask(text).printable)")
+        fail(ConnectionStringMask.mask(text).printable, status)
+    }
+
+    /// Says what is wrong and ends the process.
+    private static func fail(_ message: String, _ status: ExitStatus) -> Never {
+        Console.failure(message, status)
         leave(status.rawValue)
     }
 

@@ -90,7 +90,7 @@ import Testing
         let folder = try CommandLineFolder()
         defer { folder.remove() }
         try folder.write("", to: "taken.txt/file")
-        for path in ["/no/such/folder/r.json", folder.path.appending("taken.txt").string] {
+        for path in ["/no/such/folder/r.json", "/proc/r.txt", folder.path.appending("taken.txt").string] {
             let run = try await check(Self.fitting, ["--report", path], in: folder)
             #expect(run.exitCode == 73)
             #expect(run.errors.hasPrefix("shipshape: cannot write the report \(path): "))
@@ -101,10 +101,15 @@ import Testing
     }
 
     @Test func aReportThatFailsLaterDoesNotKeepTheResultBack() async throws {
-        let run = try await check(Self.failing, ["--report", "/proc/r.txt"])
+        let folder = try CommandLineFolder()
+        defer { folder.remove() }
+        // A device is opened, and full only when it is written.
+        let full = folder.path.appending("full.txt").string
+        try FileManager.default.createSymbolicLink(atPath: full, withDestinationPath: "/dev/full")
+        let run = try await check(Self.failing, ["--report", full], in: folder)
         #expect(run.exitCode == 73)
         #expect(run.output.hasPrefix("3 documents would stop syncing.\n"))
-        #expect(run.errors.hasPrefix("shipshape: cannot write the report /proc/r.txt: "))
+        #expect(run.errors.hasPrefix("shipshape: cannot write the report \(full): "))
     }
 
     @Test func aViewIsANote() async throws {

@@ -67,7 +67,7 @@ struct InferCommand: AsyncParsableCommand {
 
     @OptionGroup(title: "Reading") var reading: InferReadingFlags
     @OptionGroup(title: "Connection") var connection: ConnectionFlags
-    @OptionGroup(title: "Output") var output: OutputFlags
+    @OptionGroup(title: "Output") var output: ResultFlags
 
     /// A dialect, as the command line spells it.
     enum DialectArgument: String, ExpressibleByArgument, CaseIterable {
@@ -116,7 +116,8 @@ struct InferCommand: AsyncParsableCommand {
         let signals = TerminationSignals { stop.raise() }
         defer { signals.cancel() }
         let target = SchemaTarget(
-            path: out, mayReplace: force, dialect: options.dialect, isInReport: output.output == .json,
+            path: out, mayReplace: force, dialect: options.dialect,
+            isInReport: [.json, .jsonl].contains(output.output),
             inputs: inputs.compactMap(\.self))
         let run = InferRun(
             options: options, reading: reading, namespaces: collection.compactMap { Namespace($0) }, database: database,
@@ -137,21 +138,14 @@ struct InferCommand: AsyncParsableCommand {
     }
 
     private func show(_ report: InferReport) throws {
-        func render(_ layout: OutputFlags.Layout, _ color: Bool) -> String {
-            switch layout {
-            case .text: InferReportText(report, isColored: color).text
-            case .json: InferReportJSON(report).text
-            }
-        }
+        let result = InferResult(report)
         guard out == nil, output.output == .text, let only = report.collections.first else {
-            return try output.show(render)
+            return try output.show(result)
         }
         if !output.quiet {
             let isColored = Console.wantsColor(onTerminal: Console.isInteractive)
-            Console.write(render(.text(width: nil), isColored), isColored: isColored)
+            Console.write(result.text(width: nil, isColored: isColored), isColored: isColored)
         }
-        try output.show(SchemaFileText(only.inference.schema).text) { form in
-            render(form == .json ? .json : .text(width: nil), false)
-        }
+        try output.show(SchemaFileText(only.inference.schema).text) { ResultFlags.text(of: result, as: $0) }
     }
 }

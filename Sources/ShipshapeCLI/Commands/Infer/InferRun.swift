@@ -76,7 +76,7 @@ struct InferRun {
             return try await body()
         } catch is ScanStopped {
             progress.finish()
-            Console.error("shipshape: stopped by a signal; nothing was written, the next inference starts over")
+            Console.failure("stopped by a signal; nothing was written, the next inference starts over", .stopped)
             throw ExitStatus.stopped
         }
     }

@@ -75,7 +75,7 @@ struct PlanCommand: AsyncParsableCommand {
     @OptionGroup(title: "Privacy") var privacy: PrivacyFlags
     @OptionGroup(title: "State") var state: StateFlags
     @OptionGroup(title: "Connection") var connection: ConnectionFlags
-    @OptionGroup(title: "Output") var output: OutputFlags
+    @OptionGroup(title: "Output") var output: ResultFlags
 
     func validate() throws {
         if let collection, Namespace(collection) == nil {
@@ -141,18 +141,10 @@ struct PlanCommand: AsyncParsableCommand {
     /// Without a folder the jobs themselves are the result, and what is said of them goes to standard error.
     private func show(_ plan: SchemaPlan, _ files: PlanFiles, _ texts: [String]) throws {
         let (jobs, partners) = (files.files, files.partners)
-        let streams = out == nil && !(jobs.isEmpty && partners.isEmpty)
-        try output.show { form, color in
-            switch form {
-            case .json:
-                PlanJSON(
-                    plan, files: jobs, partners: partners, texts: out == nil ? texts : nil, ids: privacy.display
-                ).text
-            case .text where streams: files.stream(texts)
-            case .text: PlanText(plan, files: jobs, partners: partners, isColored: color).text
-            }
-        }
-        if streams, output.output == .text, !output.quiet {
+        try output.show(
+            PlanResult(
+                plan, files: jobs, partners: partners, texts: texts, isWritten: out != nil, ids: privacy.display))
+        if out == nil, !(jobs.isEmpty && partners.isEmpty), output.output == .text, !output.quiet {
             Console.error(PlanText(plan, files: jobs, partners: partners).text)
         }
     }

@@ -157,9 +157,6 @@ struct PlanFiles {
             }
         }
     }
-
-    /// All jobs as one stream of YAML documents.
-    func stream(_ texts: [String]) -> String { (texts + partners.map(\.text)).joined(separator: "---\n") }
 }
 
 extension Job {

@@ -107,7 +107,7 @@ struct WatchCommand: AsyncParsableCommand {
         do {
             outcome = try await onOwnedThread(name: "watch") { () throws in try watch.run(on: pool) }
         } catch is StopAsked {
-            Console.error("shipshape: stopped by a signal before the ledger was whole; the next run reads the rest")
+            Console.failure("stopped by a signal before the ledger was whole; the next run reads the rest", .stopped)
             throw ExitStatus.stopped
         }
         await showing.finish()

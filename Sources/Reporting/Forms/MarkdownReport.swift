@@ -1,0 +1,118 @@
+import BSON
+
+/// A report as Markdown, for a comment on a pull request.
+package struct MarkdownReport {
+    private let report: Report
+
+    /// Wraps a report.
+    package init(_ report: Report) { self.report = report }
+
+    /// The text, which ends with a line break.
+    package var text: String {
+        var blocks = ["### \(Self.cell(report.title))", "\(mark(report.level)) **\(Self.cell(report.headline))**"]
+        if !report.parts.isEmpty { blocks.append(report.parts.map(part).joined(separator: "\n")) }
+        blocks += findings + report.tables.filter { !$0.rows.isEmpty }.map(table)
+        blocks += report.sections.filter { !$0.remarks.isEmpty || $0.findings.isEmpty && !$0.summary.isEmpty }.map(
+            about)
+        if !commands.isEmpty { blocks.append(commands) }
+        if !report.notes.isEmpty { blocks.append(report.notes.map { "> \(Self.cell($0))" }.joined(separator: "\n>\n")) }
+        if !report.facts.isEmpty {
+            let facts = report.facts.map { "\(Self.cell($0.name)): \(Self.cell($0.value))" }.joined(separator: " · ")
+            blocks.append("<sub>\(facts)</sub>")
+        }
+        return blocks.joined(separator: "\n\n") + "\n"
+    }
+
+    private func part(_ part: Report.Part) -> String {
+        let reasons = part.reasons.map { "\n  - \(Self.cell($0))" }.joined()
+        return "- \(mark(part.level)) **\(Self.cell(part.name))**: \(Self.cell(part.sentence))\(reasons)"
+    }
+
+    /// The findings of all sections with the same columns as one table, whose first column is the section.
+    private var findings: [String] {
+        var tables: [(columns: [Report.Column], rows: [[Report.Cell]])] = []
+        for section in report.sections where !section.findings.isEmpty {
+            let columns = [Report.Column(title: report.sectionKind)] + section.columns
+            let rows = section.findings.map { finding in
+                [Report.Cell(section.name, isCode: true)] + finding.cells
+            }
+            if let last = tables.indices.last, tables[last].columns.map(\.title) == columns.map(\.title) {
+                tables[last].rows += rows
+            } else {
+                tables.append((columns, rows))
+            }
+        }
+        return tables.map { grid($0.columns, $0.rows) }
+    }
+
+    private func table(_ table: Report.Table) -> String {
+        "**\(Self.cell(table.title))**\n\n" + grid(table.columns, table.rows)
+    }
+
+    private func grid(_ columns: [Report.Column], _ rows: [[Report.Cell]]) -> String {
+        let lines =
+            [columns.map { Self.cell($0.title) }, columns.map { $0.isNumber ? "---:" : "---" }]
+            + rows.map { $0.map(text) }
+        return lines.map { "| \($0.joined(separator: " | ")) |" }.joined(separator: "\n")
+    }
+
+    private func about(_ section: Report.Section) -> String {
+        let summary = section.summary.isEmpty ? [] : [section.summary]
+        return "\(Self.code(section.name)): "
+            + (summary + section.remarks).map(Self.cell).joined(separator: "\\\n")
+    }
+
+    /// What can be copied, folded away.
+    private var commands: String {
+        let lines = report.findings.flatMap { _, finding in finding.commands }
+        guard !lines.isEmpty else { return "" }
+        let text = lines.map(\.printable).joined(separator: "\n")
+        let fence = String(repeating: "`", count: max(3, Self.longestTicks(in: text) + 1))
+        return "<details><summary>Commands to look closer</summary>\n\n\(fence)\n\(text)\n\(fence)\n\n</details>"
+    }
+
+    private func text(_ cell: Report.Cell) -> String {
+        if let level = cell.level { return "\(mark(level)) \(Self.cell(cell.text))" }
+        return cell.isCode ? Self.code(cell.text) : Self.cell(cell.text)
+    }
+
+    private func mark(_ level: Report.Level) -> String {
+        switch level {
+        case .good: "🟢"
+        case .notice: "🔵"
+        case .warning: "🟡"
+        case .error: "🔴"
+        }
+    }
+
+    /// Text in a table, in which nothing is read as markup, as a link or as the name of somebody to call.
+    static func cell(_ text: String) -> String {
+        var result = ""
+        for character in text.printable {
+            // GitHub looks for these in the text that the markup leaves.
+            if character == "/", result.hasSuffix(":") || result.hasSuffix("/") { result += broken }
+            if character == ".", result.lowercased().hasSuffix("www") { result += broken }
+            if "\\`*_{}[]<>|~&#".contains(character) { result.append("\\") }
+            result.append(character)
+            if character == "@" || character == "#" { result += broken }
+        }
+        return result
+    }
+
+    /// A space without a width: what stands on either side is no longer one word.
+    private static let broken = "&#8203;"
+
+    /// Text as code in a table: a bar ends the cell even there.
+    private static func code(_ text: String) -> String {
+        let plain = text.printable
+        guard !plain.isEmpty else { return "" }
+        let longest = longestTicks(in: plain)
+        let fence = String(repeating: "`", count: longest + 1)
+        let gap = longest > 0 ? " " : ""
+        return fence + gap + plain.replacing("|", with: "\\|") + gap + fence
+    }
+
+    private static func longestTicks(in text: String) -> Int {
+        text.split(whereSeparator: { $0 != "`" }).map(\.count).max() ?? 0
+    }
+}

@@ -1,0 +1,153 @@
+package import BSON
+import Mustache
+
+/// A report as one HTML file that needs no other: no network, no script.
+///
+/// The template decides what is shown and in which order, this what it is shown of. Every text goes through
+/// ``MarkupText``, which the template's first line names.
+package struct HTMLReport {
+    private let report: Report
+    private let time: ServerTime?
+
+    /// - Parameter time: when it was found; `nil` where that is not to be told.
+    package init(_ report: Report, at time: ServerTime? = nil) { (self.report, self.time) = (report, time) }
+
+    /// The text, which ends with a line break.
+    package var text: String {
+        MustacheContentTypes.register(MarkupText(), named: "REPORT")
+        do {
+            return try MustacheTemplate(string: HTMLTemplate.text).render(HTMLPage(report, at: time))
+        } catch {
+            // The template is a constant, and each test of the form reads it.
+            preconditionFailure("the template cannot be read: \(error)")
+        }
+    }
+}
+
+/// How the template's texts are escaped.
+private struct MarkupText: MustacheContentType {
+    func escapeText(_ text: String) -> String { Markup.line(text) }
+}
+
+/// What the template shows; names are told apart throughout, because a template finds those further out, too.
+struct HTMLPage {
+    let title, command, headline, level, style: String
+    let version = Release.text
+    let parts: [Part]
+    let facts: [Report.Fact]
+    let gauges: [HTMLGauge]
+    let series: [HTMLSeries]
+    let charts: [HTMLChart]
+    let tables: [Table]
+    let sections: [Section]
+    let notes, times: [String]
+    let hasParts, hasFacts, hasNotes, hasCharts: Bool
+
+    init(_ report: Report, at time: ServerTime?) {
+        times = [time].compactMap(\.self).map(\.description)
+        title = report.title
+        command = report.command
+        headline = report.headline
+        level = report.level.rawValue
+        style = HTMLStyle.text
+        parts = report.parts.map { Part($0) }
+        facts = report.facts
+        gauges = report.gauges.enumerated().map { HTMLGauge($1, number: $0) }
+        series = report.series.enumerated().map { HTMLSeries($1, number: $0) }
+        charts = report.charts.filter { !$0.bars.isEmpty }.map { HTMLChart($0) }
+        tables = report.tables.filter { !$0.rows.isEmpty }.map { Table($0) }
+        sections = report.sections.enumerated().map { Section($1, number: $0) }
+        notes = report.notes
+        (hasParts, hasFacts) = (!parts.isEmpty, !facts.isEmpty)
+        (hasNotes, hasCharts) = (!notes.isEmpty, !charts.isEmpty)
+    }
+
+    struct Part {
+        let part, word, partLevel, sentence: String
+        let reasons: [String]
+        let hasReasons: Bool
+        /// Whether it has too much to say for a column.
+        let isLong: Bool
+
+        init(_ part: Report.Part) {
+            (self.part, word, sentence) = (part.name, part.word, part.sentence)
+            partLevel = part.level.rawValue
+            reasons = part.reasons
+            (hasReasons, isLong) = (!reasons.isEmpty, reasons.count > 3)
+        }
+    }
+
+    struct Column {
+        let head, kind: String
+
+        init(_ column: Report.Column) {
+            head = column.title
+            kind = column.isNumber ? "number" : "words"
+        }
+    }
+
+    struct Cell {
+        /// The column's head again: on a phone a cell stands alone.
+        let label: String
+        let kind, text, cellLevel: String
+        let isBadge, isCode, isPlain: Bool
+
+        init(_ cell: Report.Cell, _ column: Report.Column) {
+            label = column.title
+            kind = column.isNumber ? "number" : "words"
+            text = cell.text
+            cellLevel = cell.level?.rawValue ?? ""
+            isBadge = cell.level != nil
+            isCode = cell.isCode && !isBadge
+            isPlain = !isCode && !isBadge
+        }
+    }
+
+    struct Table {
+        let caption: String
+        let columns: [Column]
+        let rows: [Row]
+
+        init(_ table: Report.Table) {
+            caption = table.title
+            columns = table.columns.map { Column($0) }
+            rows = table.rows.map { row in Row(cells: zip(row, table.columns).map { Cell($0, $1) }) }
+        }
+    }
+
+    struct Row { let cells: [Cell] }
+
+    struct Section {
+        let anchor, name, summary: String
+        let columns: [Column]
+        let findings: [Finding]
+        let remarks: [String]
+        let hasFindings, hasSummary: Bool
+
+        init(_ section: Report.Section, number: Int) {
+            anchor = "section-\(number + 1)"
+            (name, summary) = (section.name, section.summary)
+            columns = section.columns.map { Column($0) }
+            findings = section.findings.map { Finding($0, section.columns) }
+            remarks = section.remarks
+            (hasFindings, hasSummary) = (!findings.isEmpty, !summary.isEmpty)
+        }
+    }
+
+    struct Finding {
+        let cells: [Cell]
+        let details, commands: [String]
+        let place: String
+        let hasMore, hasPlace: Bool
+        let span: Int
+
+        init(_ finding: Report.Finding, _ columns: [Report.Column]) {
+            cells = zip(finding.cells, columns).map { Cell($0, $1) }
+            (details, commands) = (finding.details, finding.commands)
+            place = finding.place.map { "\($0)" } ?? ""
+            hasPlace = !place.isEmpty
+            hasMore = !details.isEmpty || !commands.isEmpty || hasPlace
+            span = columns.count
+        }
+    }
+}

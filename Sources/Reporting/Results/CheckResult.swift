@@ -1,0 +1,162 @@
+import BSON
+package import Checking
+import Concurrency
+import SchemaChange
+import ServerSchema
+
+/// A check's result in all its forms.
+package struct CheckResult: Reportable {
+    private let found: CheckReport
+    private let policy: FailurePolicy
+    private let history: [HistoryPoint]
+    private let ids: IDDisplay
+    private let words: CheckReportText
+
+    /// - Parameters:
+    ///   - policy: which findings make the command end with 1.
+    ///   - history: what earlier runs found, the oldest first, and this one last.
+    ///   - ids: how `_id`s are shown.
+    package init(
+        _ report: CheckReport, policy: FailurePolicy, history: [HistoryPoint] = [], ids: IDDisplay = .shown
+    ) {
+        (found, self.policy, self.history, self.ids) = (report, policy, history, ids)
+        words = CheckReportText(report, ids: ids)
+    }
+
+    package func text(width: Int?, isColored: Bool) -> String {
+        CheckReportText(found, isColored: isColored, width: width, ids: ids).text
+    }
+
+    package var json: JSONReport { CheckReportJSON(found, ids: ids).json }
+
+    package var report: Report {
+        let (headline, level) = found.headline(ids: ids)
+        var report = Report(command: "check", title: title, headline: headline, level: level)
+        report.parts = zip(
+            found.parts(ids: ids), [policy.failsByDocuments(found), isLimitReached, policy.failsByChange(found)]
+        )
+        .map { part, isFailure in
+            Report.Part(
+                name: part.name, level: part.severity.level, word: part.severity.rawValue, isFailure: isFailure,
+                sentence: part.sentence, reasons: part.reasons)
+        }
+        report.facts = facts
+        report.gauges = [gauge].compactMap(\.self)
+        report.series = [Report.Series(history)].compactMap(\.self)
+        report.charts = [byCollection, byRule]
+        report.tables = [CheckReportChanges(found)?.table].compactMap(\.self)
+        report.sections = found.collections.map(section) + found.removed.compactMap(removed)
+        report.notes = words.exceptions + found.notes
+        return report
+    }
+
+    private var title: String { (found.change.map { "\($0.old) → \($0.new) on " } ?? "") + found.source }
+
+    private var isLimitReached: Bool { found.verdict.band >= .syncWillStop }
+
+    private var facts: [Report.Fact] {
+        let total = found.total
+        var facts = [
+            Report.Fact(name: "documents read", value: found.readCount.grouped),
+            Report.Fact(name: "collections", value: found.collections.count.grouped),
+        ]
+        if let changes = total.changes {
+            facts += [
+                Report.Fact(name: "newly failing", value: changes.newlyFailing.grouped),
+                Report.Fact(name: "already failing", value: changes.alreadyFailing.grouped),
+            ]
+        } else {
+            facts.append(
+                Report.Fact(
+                    name: found.dialect == .jsonSchema ? "do not fit" : "do not sync", value: total.certain.grouped))
+        }
+        if found.dialect == .appServices {
+            facts += [
+                Report.Fact(name: "might not sync", value: total.possible.grouped),
+                Report.Fact(name: "headroom", value: found.verdict.headroom.grouped),
+            ]
+        }
+        return facts + [Report.Fact(name: "took", value: "\(found.duration.seconds.inTenths) s")]
+    }
+
+    private var gauge: Report.Gauge? {
+        guard found.dialect == .appServices, let sum = found.limitPart.sum else { return nil }
+        let verdict = found.verdict
+        return Report.Gauge(
+            title: "Unsynced documents after the deploy, and the limit",
+            summary: "\(sum.prefix(1).uppercased())\(sum.dropFirst()).", limit: verdict.limit,
+            amounts: [
+                Report.Amount(name: "in the ledger now", value: verdict.recorded, level: .notice),
+                Report.Amount(name: "added for certain", value: verdict.newCertain, level: .error),
+                Report.Amount(name: "added if what is possible holds", value: verdict.newPossible, level: .warning),
+            ])
+    }
+
+    private var byCollection: Report.Chart {
+        let collections = found.collections.filter { $0.counts.certain + $0.counts.possible > 0 }.sorted {
+            ($0.counts.certain, $0.counts.possible) > ($1.counts.certain, $1.counts.possible)
+        }
+        return Report.Chart(
+            title: "Documents with findings, by collection", kind: "collection",
+            bars: collections.prefix(Self.most).map { collection in
+                let counts = collection.counts
+                let certain =
+                    counts.changes.map { changes in
+                        [
+                            Report.Amount(name: "newly failing", value: changes.newlyFailing, level: .error),
+                            Report.Amount(name: "already failing", value: changes.alreadyFailing, level: .notice),
+                        ]
+                    } ?? [Report.Amount(name: "certain", value: counts.certain, level: .error)]
+                let possible = Report.Amount(name: "possible", value: counts.possible, level: .warning)
+                return Report.Bar(name: "\(collection.namespace)", amounts: certain + [possible])
+            })
+    }
+
+    private var byRule: Report.Chart {
+        let groups = found.collections.flatMap(\.groups).filter { $0.violation.level >= .warning }
+        let rules = Dictionary(grouping: groups, by: \.violation.rule.rawValue).map { rule, groups in
+            let amounts = [
+                ("certain", Checking.Level.certain), ("possible", .possible), ("warning", .warning),
+            ].map { name, level in
+                Report.Amount(
+                    name: name, value: groups.reduce(0) { $0 + ($1.violation.level == level ? $1.count : 0) },
+                    level: level.reported)
+            }
+            return (rule: rule, amounts: amounts, sum: amounts.reduce(0) { $0 + $1.value })
+        }.sorted { ($1.sum, $0.rule) < ($0.sum, $1.rule) }
+        let isUsed = (0..<3).map { place in rules.contains { $0.amounts[place].value > 0 } }
+        return Report.Chart(
+            title: "Findings, by rule", kind: "rule",
+            bars: rules.prefix(Self.most).map { rule in
+                Report.Bar(name: rule.rule, amounts: zip(rule.amounts, isUsed).filter(\.1).map(\.0))
+            })
+    }
+
+    /// The most bars of a chart.
+    private static var most: Int { 15 }
+
+    private func section(_ collection: CheckReport.Collection) -> Report.Section {
+        let circumstances = words.circumstances(collection).joined(separator: "; ")
+        return Report.Section(
+            name: "\(collection.namespace)",
+            summary: (circumstances.isEmpty ? "" : "\(circumstances): ") + words.summary(collection),
+            columns: ViolationGroupWords.columns(hasNew: collection.isInActive != nil),
+            findings: collection.groups.map {
+                ViolationGroupWords($0, of: collection, ids: ids).finding(isFailure: policy.fails($0))
+            }, remarks: words.remarks(collection))
+    }
+
+    private func removed(_ collection: RemovedCollection) -> Report.Section? {
+        words.fate(of: collection).map { Report.Section(name: "\(collection.namespace)", summary: $0) }
+    }
+}
+
+extension DeployVerdict.Severity {
+    fileprivate var level: Report.Level {
+        switch self {
+        case .safe: .good
+        case .unknown: .warning
+        case .harmful: .error
+        }
+    }
+}

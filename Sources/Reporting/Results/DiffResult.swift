@@ -1,0 +1,99 @@
+import BSON
+package import SchemaChange
+import ServerSchema
+
+/// The changes between two schemas in all their forms.
+package struct DiffResult: Reportable {
+    private let found: DiffReport
+
+    /// Wraps a report.
+    package init(_ report: DiffReport) { found = report }
+
+    package func text(width: Int?, isColored: Bool) -> String {
+        DiffText(found, isColored: isColored, width: width).text
+    }
+
+    package var json: JSONReport { DiffJSON(found).json }
+
+    package var report: Report {
+        var report = Report(
+            command: "diff", title: "Schema changes from \(found.old) to \(found.new)", headline: found.headline,
+            level: (found.verdict ?? .nonBreaking).level)
+        report.facts = SchemaChange.Verdict.gravestFirst.map {
+            Report.Fact(name: $0.word, value: found.count(of: $0).grouped)
+        }
+        report.charts = [chart]
+        report.sections = found.groups.map {
+            Report.Section(name: $0.name, columns: columns, findings: $0.changes.map(finding))
+        }
+        if !found.hints.isEmpty { report.sections.append(hints) }
+        report.notes = found.notes
+        return report
+    }
+
+    private var columns: [Report.Column] {
+        ["server", "clients", "change"].map { Report.Column(title: $0) }
+            + (found.weights == nil ? [] : [Report.Column(title: "documents")])
+            + ["what to do"].map { Report.Column(title: $0) }
+    }
+
+    private func finding(_ index: Int) -> Report.Finding {
+        let change = found.changes[index]
+        let weight = found.weights == nil ? [] : [Report.Cell(found.weight(index) ?? "")]
+        let hint = found.hint(for: change).map { "If it is a rename: --rename \($0.rename.shellWord)" }
+        let details = [found.weight(index).map { "\($0)." }, change.kind.consequenceWords, hint]
+        return Report.Finding(
+            level: change.kind.verdict.level, isFailure: found.fails(change), code: change.code.rawValue,
+            subject: "\(change.path)", place: change.place,
+            message: "\(change.description) (server: \(change.server.word), clients: \(change.client.word))",
+            details: details.compactMap(\.self).filter { !$0.isEmpty }
+                + ["\(change.code). Source: \(change.kind.source.words)."],
+            remedy: change.kind.advice,
+            cells: [
+                Report.Cell(change.server.word, level: change.server.level),
+                Report.Cell(change.client.word, level: change.client.level), Report.Cell(change.description),
+            ] + weight + [Report.Cell(change.kind.advice)])
+    }
+
+    /// What may be renames: to be stated, never guessed.
+    private var hints: Report.Section {
+        Report.Section(
+            name: "Possible renames", summary: "Nothing is taken for a rename unless you say so.",
+            columns: [Report.Column(title: "reason")],
+            findings: found.hints.map { hint in
+                let subject = "\(hint.removed.description): \(hint.reason)"
+                return Report.Finding(
+                    level: .notice, isFailure: false, code: "looks like a rename", subject: "",
+                    place: hint.added.place,
+                    message: "\(subject). If it is a rename, say --rename \(hint.rename.shellWord)",
+                    cells: [Report.Cell(subject)], commands: ["--rename \(hint.rename.shellWord)"])
+            })
+    }
+
+    private var chart: Report.Chart {
+        Report.Chart(
+            title: "Changes, by collection", kind: "collection",
+            bars: found.groups.map { name, indices in
+                Report.Bar(
+                    name: name,
+                    amounts: SchemaChange.Verdict.gravestFirst.map { verdict in
+                        Report.Amount(
+                            name: verdict.word, value: indices.count { found.changes[$0].kind.verdict == verdict },
+                            level: verdict.level)
+                    })
+            })
+    }
+}
+
+extension SchemaChange.Verdict {
+    fileprivate static let gravestFirst: [Self] = [.breaking, .versioned, .served, .nonBreaking]
+
+    /// How grave a change is.
+    var level: Report.Level {
+        switch self {
+        case .breaking: .error
+        case .versioned: .warning
+        case .served, .nonBreaking: .good
+        }
+    }
+}

@@ -1,0 +1,54 @@
+import BSON
+import Checking
+import Concurrency
+package import Inferring
+import ServerSchema
+
+/// What an inference made of documents, in all its forms.
+package struct InferResult: Reportable {
+    private let found: InferReport
+
+    /// Wraps a report.
+    package init(_ report: InferReport) { found = report }
+
+    package func text(width: Int?, isColored: Bool) -> String { InferReportText(found, isColored: isColored).text }
+
+    package var json: JSONReport { InferReportJSON(found).json }
+
+    package var report: Report {
+        let failing = found.collections.reduce(0) { $0 + $1.outcome.failing }
+        let schemas = found.collections.count.counted("schema")
+        var report = Report(
+            command: "infer", title: found.source,
+            headline: found.isWithinCover
+                ? "\(schemas), which \(failing == 0 ? "all documents fit" : "\(failing.documents) \(failing == 1 ? "does" : "do") not fit")."
+                : "No schema accepts as many documents as --cover says: \(failing.documents) do not fit.",
+            level: !found.isWithinCover ? .error : failing > 0 ? .warning : .good)
+        report.facts = [
+            Report.Fact(
+                name: "documents read", value: found.collections.reduce(0) { $0 + $1.outcome.checked }.grouped),
+            Report.Fact(name: "do not fit", value: failing.grouped),
+            Report.Fact(name: "took", value: "\(found.duration.seconds.inTenths) s"),
+        ]
+        report.sections = found.collections.map(section)
+        report.tables = found.collections.map { InferReportText(found).table($0.inference) }
+        report.notes = found.notes
+        return report
+    }
+
+    private func section(_ collection: InferReport.Collection) -> Report.Section {
+        let namespace = collection.inference.namespace
+        let checked = CheckReport.Collection(namespace: namespace, counts: DocumentCounts())
+        let words = InferReportText(found)
+        return Report.Section(
+            name: "\(namespace)", summary: words.summary(collection),
+            columns: ViolationGroupWords.columns(hasNew: false),
+            findings: collection.outcome.groups.filter { $0.violation.level >= .possible }.map {
+                var finding = ViolationGroupWords($0, of: checked, ids: .hidden).finding(
+                    isFailure: !collection.outcome.isWithinCover)
+                // No value of a document is shown, and a filter may hold one.
+                finding.commands = []
+                return finding
+            }, remarks: words.remarks(collection))
+    }
+}

@@ -1,0 +1,58 @@
+import BSON
+package import ServerSchema
+
+/// What lint found in all its forms.
+package struct LintResult: Reportable {
+    private let found: LintReport
+    private let isStrict: Bool
+
+    /// - Parameter isStrict: whether warnings fail, too.
+    package init(_ report: LintReport, isStrict: Bool) { (found, self.isStrict) = (report, isStrict) }
+
+    package func text(width: Int?, isColored: Bool) -> String { LintReportText(found, isColored: isColored).text }
+
+    package var json: JSONReport { LintReportJSON(found).json }
+
+    package var report: Report {
+        var report = Report(
+            command: "lint", title: found.source, headline: found.headline, level: found.worst?.reported ?? .good)
+        report.facts =
+            [Report.Fact(name: "schemas", value: found.collections.count.grouped)]
+            + LintFinding.Level.allCases.map {
+                Report.Fact(name: "\($0.rawValue)s", value: found.count(of: $0).grouped)
+            }
+        report.sectionKind = "file"
+        report.sections = found.files.map { findings in
+            Report.Section(
+                name: findings[0].location.file,
+                columns: ["level", "rule", "path", "finding", "what to do"].map { Report.Column(title: $0) },
+                findings: findings.map(finding))
+        }
+        return report
+    }
+
+    private func finding(_ finding: LintFinding) -> Report.Finding {
+        let path = finding.path.isRoot ? "" : "\(finding.path)"
+        return Report.Finding(
+            level: finding.level.reported,
+            isFailure: finding.level == .error || isStrict && finding.level == .warning, code: finding.code.rawValue,
+            subject: path, place: finding.location,
+            message: (path.isEmpty ? "" : "\(path): ") + finding.message,
+            remedy: finding.remedy,
+            cells: [
+                Report.Cell(finding.level.rawValue, level: finding.level.reported), Report.Cell(finding.code.rawValue),
+                Report.Cell(path, isCode: true), Report.Cell(finding.message), Report.Cell(finding.remedy ?? ""),
+            ])
+    }
+}
+
+extension LintFinding.Level {
+    /// How grave a finding is.
+    fileprivate var reported: Report.Level {
+        switch self {
+        case .error: .error
+        case .warning: .warning
+        case .info: .notice
+        }
+    }
+}

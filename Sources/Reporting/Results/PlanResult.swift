@@ -1,0 +1,131 @@
+import Jobs
+package import Planning
+import SchemaChange
+
+/// A plan in all its forms.
+package struct PlanResult: Reportable {
+    private let plan: SchemaPlan
+    private let files: [PlanFile]
+    private let partners: [PlanPartner]
+    private let texts: [String]
+    private let isWritten: Bool
+    private let ids: IDDisplay
+
+    /// - Parameters:
+    ///   - texts: the files' texts.
+    ///   - isWritten: whether they stand in files: else they are a part of the result.
+    ///   - ids: how `_id`s are shown.
+    package init(
+        _ plan: SchemaPlan, files: [PlanFile], partners: [PlanPartner] = [], texts: [String], isWritten: Bool,
+        ids: IDDisplay = .shown
+    ) {
+        (self.plan, self.files, self.partners, self.texts) = (plan, files, partners, texts)
+        (self.isWritten, self.ids) = (isWritten, ids)
+    }
+
+    package func text(width: Int?, isColored: Bool) -> String {
+        // The jobs as one stream of YAML documents.
+        if !isWritten, !(files.isEmpty && partners.isEmpty) {
+            return (texts + partners.map(\.text)).joined(separator: "---\n")
+        }
+        return PlanText(plan, files: files, partners: partners, isColored: isColored).text
+    }
+
+    package var json: JSONReport {
+        PlanJSON(plan, files: files, partners: partners, texts: isWritten ? nil : texts, ids: ids).json
+    }
+
+    package var report: Report {
+        let isOpen = plan.unplanned + plan.stuck > 0
+        let isUndecided = plan.reviews + plan.hints.count > 0
+        var report = Report(
+            command: "plan",
+            title: files.first.map { "Jobs from \($0.old) to \($0.new)" } ?? "Jobs between two schemas",
+            headline: PlanText.headline(plan, files, partners, Paint(isOn: false)),
+            level: isOpen ? .error : isUndecided ? .warning : .good)
+        report.facts = [
+            Report.Fact(name: "jobs", value: files.count.grouped),
+            Report.Fact(name: "steps to review", value: plan.reviews.grouped),
+            Report.Fact(name: "changes that no job can serve", value: plan.unplanned.grouped),
+            Report.Fact(name: "documents that a step cannot change", value: plan.stuck.grouped),
+        ]
+        report.sectionKind = "job"
+        report.sections =
+            files.indices.map(section)
+            + plan.collections.filter { !$0.remarks.isEmpty }.map { section("\($0.namespace)", $0.remarks) }
+            + (plan.remarks.isEmpty ? [] : [section("the app", plan.remarks)])
+        report.notes = plan.hints.map { "To decide: \($0)" } + plan.notes
+        report.sections += partners.map(section)
+        let commands = plan.collections.compactMap { collection in
+            collection.validator.map { (collection.namespace, PlanWords.commands($0, of: collection.namespace)) }
+        }
+        report.sections += commands.map { namespace, commands in
+            Report.Section(
+                name: "\(namespace): the validator", columns: [Report.Column(title: "in mongosh")],
+                findings: [
+                    Report.Finding(
+                        level: .notice, isFailure: false, code: "validator", subject: "\(namespace)",
+                        message: PlanWords.validatorHead, cells: [Report.Cell(PlanWords.validatorHead)],
+                        commands: commands)
+                ])
+        }
+        return report
+    }
+
+    private func section(_ index: Int) -> Report.Section {
+        let (file, job) = (files[index], files[index].job)
+        var section = section(file.path ?? job.name, job.entries)
+        section.summary =
+            "\(job.namespace), \(job.isDraft ? "a draft, all of it a comment; " : "")\(job.stage.words)"
+        return section
+    }
+
+    private func section(_ partner: PlanPartner) -> Report.Section {
+        let draft = partner.draft
+        return Report.Section(
+            name: partner.path ?? "partner job \(draft.name)", summary: "\(draft.source) → \(draft.target)",
+            columns: [Report.Column(title: "to decide")],
+            findings: draft.open.map {
+                Report.Finding(
+                    level: .warning, isFailure: false, code: "partner", subject: "\(draft.target)", message: $0,
+                    cells: [Report.Cell($0)])
+            })
+    }
+
+    private func section(_ name: String, _ entries: [PlanEntry]) -> Report.Section {
+        Report.Section(
+            name: name,
+            columns: [Report.Column(title: "change"), Report.Column(title: "step")]
+                + (entries.contains { $0.finding != nil } ? [Report.Column(title: "documents", isNumber: true)] : [])
+                + [Report.Column(title: "state")],
+            findings: entries.map { finding($0, hasCounts: entries.contains { $0.finding != nil }) })
+    }
+
+    private func finding(_ entry: PlanEntry, hasCounts: Bool) -> Report.Finding {
+        let stuck = entry.finding?.stuck ?? 0
+        let (word, level): (String, Report.Level) =
+            if let partner = entry.partner {
+                ("served by partner \(partner.name)", .good)
+            } else if entry.role == .manual {
+                ("not planned", .error)
+            } else if stuck > 0 {
+                ("\(stuck.grouped) left alone", .error)
+            } else if entry.isActive, entry.review != nil { ("to review", .warning) } else if entry.isActive {
+                ("planned", .good)
+            } else { ("nothing to do", .notice) }
+        let changes = entry.changes.map { "\($0.code): \($0.description)" }.joined(separator: "; ")
+        let step = entry.isActive ? entry.step?.text ?? "" : ""
+        let left = (entry.finding?.leftAlone ?? []).filter(\.isTrouble).map {
+            "left alone: \($0.count.documents), \($0.reason)"
+        }
+        return Report.Finding(
+            level: level, isFailure: level == .error, code: entry.changes.first?.code.rawValue ?? "step",
+            subject: entry.changes.first.map { "\($0.path)" } ?? "",
+            message: [changes, step, word].filter { !$0.isEmpty }.joined(separator: ": "),
+            details: [entry.review].compactMap(\.self) + entry.remarks + (entry.parents?.sentences(ids: ids) ?? [])
+                + entry.suggestions.map { "suggested: \($0.text)" } + left,
+            cells: [Report.Cell(changes), Report.Cell(step, isCode: true)]
+                + (hasCounts ? [Report.Cell(entry.finding?.needing.grouped ?? "")] : [])
+                + [Report.Cell(word, level: level)])
+    }
+}

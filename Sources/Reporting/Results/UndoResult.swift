@@ -1,0 +1,75 @@
+import BSON
+package import Backfill
+
+/// What an undo took back, or would take back, in all its forms.
+package struct UndoResult: Reportable {
+    private let found: UndoReport
+
+    /// Wraps a report.
+    package init(_ report: UndoReport) { found = report }
+
+    package func text(width: Int?, isColored: Bool) -> String { UndoText.render(found, color: isColored) }
+
+    package var json: JSONReport { UndoJSON(found).json }
+
+    package var report: Report {
+        var report = Report(
+            command: "undo", title: "Undo of job \(found.job) on \(found.namespace)",
+            headline: UndoText.headline(found), level: level)
+        report.facts = [
+            Report.Fact(
+                name: found.outcome == .dryRun ? "would be taken back" : "taken back", value: found.restored.grouped),
+            Report.Fact(name: "changes", value: found.changes.grouped),
+            Report.Fact(name: "chunks", value: found.chunks.grouped),
+            Report.Fact(name: "took", value: "\(found.seconds.inTenths) s"),
+        ]
+        if found.earlier > 0 {
+            report.facts.append(Report.Fact(name: "taken back earlier", value: found.earlier.grouped))
+        }
+        report.gauges = [found.headroom?.gauge(adding: found.harm)].compactMap(\.self)
+        report.sectionKind = "what"
+        report.sections = [changes, children].filter { !$0.findings.isEmpty }
+        report.notes = found.notes + (found.refusal.map { ["An undo would be refused: \($0)"] } ?? [])
+        return report
+    }
+
+    private var level: Report.Level {
+        if case .stopped = found.outcome { return .warning }
+        if found.hasFindings { return .warning }
+        return found.outcome == .dryRun ? .notice : .good
+    }
+
+    private static let columns =
+        [Report.Column(title: "documents", isNumber: true)]
+        + ["reason", "_id"].map { Report.Column(title: $0) }
+
+    private var changes: Report.Section {
+        let lost = [
+            ("chunks are missing in the journal", found.missing), ("written without a journal", found.unjournaled),
+        ].filter { $0.1 > 0 }.map { finding($0.0, $0.1, [], isTrouble: true) }
+        return Report.Section(
+            name: "Not taken back", columns: Self.columns,
+            findings: found.leftAlone.filter { $0.count > 0 }.map {
+                finding($0.left.text, $0.count, $0.ids, isTrouble: $0.left.reason.isTrouble)
+            } + lost)
+    }
+
+    private var children: Report.Section {
+        Report.Section(
+            name: "Kept in other collections", columns: Self.columns,
+            findings: (found.children?.left ?? []).map {
+                finding("\($0.namespace): \($0.reason.text)", $0.count, $0.ids, isTrouble: true)
+            })
+    }
+
+    private func finding(_ reason: String, _ count: Int, _ ids: [BSONValue], isTrouble: Bool) -> Report.Finding {
+        let shown = ids.isEmpty ? "" : UndoText.ids(ids, of: count)
+        return Report.Finding(
+            level: isTrouble ? .error : .notice, isFailure: isTrouble, code: reason, subject: "",
+            message: "\(count.grouped) \(reason)" + (shown.isEmpty ? "" : ", \(shown)"),
+            cells: [
+                Report.Cell(count.grouped), Report.Cell(reason, level: isTrouble ? .error : .notice),
+                Report.Cell(shown, isCode: true),
+            ])
+    }
+}

@@ -1,0 +1,88 @@
+import BSON
+import Checking
+
+/// What is said of a group of documents beside its row in a table, a line each.
+struct ViolationGroupWords {
+    private let group: ViolationGroup
+    private let collection: CheckReport.Collection
+    private let ids: IDDisplay
+
+    init(_ group: ViolationGroup, of collection: CheckReport.Collection, ids: IDDisplay) {
+        (self.group, self.collection, self.ids) = (group, collection, ids)
+    }
+
+    /// The columns of its row among those of its collection.
+    static func columns(hasNew: Bool) -> [Report.Column] {
+        [Report.Column(title: "documents", isNumber: true)]
+            + (hasNew ? [Report.Column(title: "new", isNumber: true)] : [])
+            + ["level", "rule", "path", "expected", "found"].map { Report.Column(title: $0) }
+    }
+
+    /// Its row, with what is said beside.
+    /// - Parameter isFailure: whether it makes the command end with 1.
+    func finding(isFailure: Bool) -> Report.Finding {
+        let violation = group.violation
+        let level = group.exception == nil ? violation.level.reported : .notice
+        let new = collection.isInActive == nil ? [] : [Report.Cell((group.newCount ?? 0).grouped)]
+        return Report.Finding(
+            level: level, isFailure: isFailure, code: "\(violation.rule)", subject: "\(violation.path)",
+            message: "\(group.count.documents), \(violation.level): \(violation.path): expected \(violation.expected), "
+                + "found \(violation.found)",
+            details: [samples, proof, exception].compactMap(\.self),
+            cells: [Report.Cell(group.count.grouped)] + new + [
+                Report.Cell("\(violation.level)", level: level), Report.Cell("\(violation.rule)"),
+                Report.Cell("\(violation.path)", isCode: true), Report.Cell(violation.expected),
+                Report.Cell(violation.found),
+            ], commands: [command])
+    }
+
+    /// A few of the documents; three say what the `_id`s look like, and the machine forms hold all that were kept.
+    var samples: String? {
+        let samples = (0..<min(3, group.sampleIDs.count)).compactMap(sample)
+        return samples.isEmpty ? nil : "such as _id \(samples.joined(separator: ", "))"
+    }
+
+    /// What finds them in mongosh.
+    var command: String {
+        let name = ShellLiteral.string((collection.reading.namespace ?? collection.namespace).collection)
+        let warning = group.filterIsExact ? "" : "  // finds more than these"
+        return "db.getCollection(\(name)).find(\(ShellLiteral.text(.object(group.filter))))\(warning)"
+    }
+
+    /// What the server says of the filter.
+    var proof: String? {
+        guard let proven = group.provenCount else { return nil }
+        if proven == group.count { return "proven: the server finds as many" }
+        let isExplained = !group.filterIsExact && proven > group.count
+        return "the server finds \(proven.grouped): "
+            + (isExplained
+                ? "the filter is an upper bound" : "differs from the scan, were documents changed meanwhile?")
+    }
+
+    /// Who accepted them, and why.
+    var exception: String? {
+        group.exception.map { exception in
+            let end = exception.expires.map { " until \($0)" } ?? ""
+            return "excepted\(end): \(exception.reason.printable) (\(exception.owner.printable), \(exception.location))"
+        }
+    }
+
+    /// An `_id`, with the value that stands at the finding's place where values were asked for.
+    private func sample(_ index: Int) -> String? {
+        guard let id = ids.text(group.sampleIDs[index]) else { return nil }
+        let value = index < group.sampleValues.count ? group.sampleValues[index] : nil
+        let shown = SampleValue(value, at: group.violation.path, ids: ids)
+        return shown.text.map { "\(id) (\($0))" } ?? id
+    }
+}
+
+extension Checking.Level {
+    /// How grave a finding is.
+    var reported: Report.Level {
+        switch self {
+        case .certain: .error
+        case .possible, .warning: .warning
+        case .info: .notice
+        }
+    }
+}

@@ -1,0 +1,41 @@
+import Foundation
+import Subprocess
+import SystemPackage
+import Testing
+
+/// A browser without a window, as `scripts/setup` installs it.
+struct Browser {
+    /// What it made of a page.
+    struct Page {
+        /// The page's elements and texts as they stand when it is loaded.
+        let document: String
+        /// What it logs: the page's errors among it.
+        let log: String
+
+        /// What a reader sees of it, without the tags.
+        var text: String {
+            document.replacing(/<(style|title)>[\s\S]*?<\/(style|title)>/, with: "").replacing(/<[^>]*>/, with: " ")
+                .replacing("&amp;", with: "&").replacing("&lt;", with: "<").replacing("&gt;", with: ">")
+                .replacing("&quot;", with: "\"").replacing(/\s+/, with: " ")
+        }
+
+        /// The lines in which the page's console complains, and those in which something was asked of a network.
+        var complaints: [Substring] {
+            log.split(separator: "\n").filter { $0.contains("CONSOLE") || $0.contains("net_error") }
+        }
+    }
+
+    /// Opens a file.
+    static func open(_ file: FilePath, in folder: CommandLineFolder) async throws -> Page {
+        let path = "/usr/bin/chromium"
+        try #require(FileManager.default.isExecutableFile(atPath: path), "scripts/setup installs chromium")
+        let result = try await Subprocess.run(
+            .path(FilePath(path)),
+            arguments: [
+                "--headless", "--no-sandbox", "--disable-gpu", "--disable-dev-shm-usage", "--enable-logging=stderr",
+                "--user-data-dir=\(folder.path.appending("browser").string)", "--dump-dom", "file://\(file.string)",
+            ], input: .none, output: .string(limit: 16 << 20), error: .string(limit: 4 << 20))
+        try #require(result.terminationStatus == .exited(0), "\(result.standardError)")
+        return Page(document: result.standardOutput, log: result.standardError)
+    }
+}

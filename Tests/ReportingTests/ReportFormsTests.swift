@@ -1,0 +1,157 @@
+import BSON
+import Backfill
+import Checking
+import Foundation
+import SchemaChange
+import ServerSchema
+import Testing
+
+@testable import Reporting
+
+/// What every form says of one report.
+@Suite struct ReportFormsTests {
+    private func failing(_ policy: FailurePolicy = FailurePolicy()) throws -> Report {
+        CheckResult(try .fixture(), policy: policy).report
+    }
+
+    @Test func aCheckIsTheSameInEveryForm() throws {
+        let report = try failing()
+        let forms = [
+            MarkdownReport(report).text, HTMLReport(report).text, JUnitReport(report).text,
+            GitHubAnnotations(report).text,
+        ]
+        for text in forms {
+            #expect(text.contains("Sync itself will stop: the limit of 100,000 is reached."), "\(text)")
+            #expect(text.contains("required-missing") && text.contains("binary-subtype"), "\(text)")
+            #expect(text.contains("majority reads are not available") || text.contains("<testsuites"), "\(text)")
+        }
+    }
+
+    /// Where a build server counts failures, it counts what makes the command end with 1.
+    @Test func onlyWhatFailsTheRunIsAFailure() throws {
+        func failures(_ policy: FailurePolicy) throws -> (jUnit: Int, gitHub: Int) {
+            let report = try failing(policy)
+            return (
+                JUnitReport(report).text.components(separatedBy: "<failure ").count - 1,
+                GitHubAnnotations(report).text.split(separator: "\n").count { $0.hasPrefix("::error ") }
+            )
+        }
+        // The documents, the limit and one group.
+        #expect(try failures(FailurePolicy()) == (3, 3))
+        #expect(try failures(FailurePolicy(includesPossible: true)) == (4, 4))
+        // The limit fails whatever counts otherwise.
+        #expect(try failures(FailurePolicy(documents: .none)) == (1, 1))
+    }
+
+    @Test func aRunThatFoundNothingHasATestCase() throws {
+        let lint = LintReport(
+            source: "app",
+            schema: try ServerSchema.read(
+                text: #"{"title": "P", "properties": {}}"#, namespace: Namespace(database: "app", collection: "P")),
+            findings: [])
+        let text = JUnitReport(LintResult(lint, isStrict: false).report).text
+        #expect(text.contains(#"tests="1" failures="0""#) && text.contains(#"name="verdict""#))
+    }
+
+    @Test func aGaugeShowsWhereTheLimitIs() throws {
+        let gauge = try #require(try failing().gauges.first)
+        #expect(gauge.limit == 100_000 && gauge.amounts.map(\.value) == [99_000, 1_000, 5])
+        let passed = HTMLGauge(gauge, number: 0)
+        // 100,005 with a twentieth behind it.
+        #expect(passed.isPassed && passed.limitPercent == "95.2")
+        var below = gauge
+        below.amounts[0].value = 10
+        #expect(!HTMLGauge(below, number: 0).isPassed)
+        // What is there can be seen, and what is not takes no room.
+        #expect(HTMLGauge(below, number: 0).amounts.map(\.extent) == ["4", "10", "4"])
+        below.amounts[0].value = 0
+        #expect(HTMLGauge(below, number: 0).amounts[0].isDrawn == false)
+    }
+
+    @Test func theHistoryIsATrend() throws {
+        let points = (1...3).map {
+            HistoryPoint(at: ServerTime(milliseconds: Int64($0) * 86_400_000), failing: $0 * 10, possible: 0)
+        }
+        let report = CheckResult(try .fixture(), policy: FailurePolicy(), history: points).report
+        let series = try #require(report.series.first)
+        #expect(series.lines.map(\.name) == ["would stop syncing", "might stop syncing"])
+        #expect(series.lines[0].values == [10, 20, 30])
+        #expect(HTMLReport(report).text.contains("would stop syncing: from 10 to 30, at most 30"))
+        #expect(CheckResult(try .fixture(), policy: FailurePolicy(), history: [points[0]]).report.series.isEmpty)
+    }
+
+    @Test func aLineBreaksWhereThereIsNoValue() {
+        let series = HTMLSeries(
+            Report.Series(
+                title: "t", unit: "u", lines: [.init(name: "n", level: .notice, values: [1, 2, nil, 4, nil])],
+                points: ["a", "b", "c", "d", "e"]), number: 0)
+        #expect(series.lines[0].path == "M0 193.6L250 147.2")
+        #expect(series.lines[0].dots.map(\.cx) == ["750"])
+        #expect(series.rows.map { $0.values[0].value } == ["1", "2", "-", "4", "-"])
+        #expect(series.lines[0].latest == "-")
+    }
+
+    @Test func jsonLinesNameWhatAFindingIsOf() throws {
+        let lines = CheckResult(try .fixture(), policy: FailurePolicy()).json.lines.split(separator: "\n")
+        let records = try lines.map { try BSONDocument(extendedJSON: String($0)) }
+        #expect(
+            records.map { $0["record"]?.text } == [
+                "header", "collection", "finding", "finding", "collection", "note", "result",
+            ])
+        #expect(records[0]["command"] == "check" && records[0]["tool_version"] == .string(Release.version))
+        #expect(records[2]["database"] == "app" && records[2]["collection"] == "Person")
+        #expect(records[2]["rule"] == "required-missing" && records[2]["documents"] == 1_023)
+        #expect(records[6]["band"] == "sync_will_stop")
+    }
+
+    /// Names and values that documents and schemas may hold.
+    @Test(arguments: [
+        "</script><script>x</script>", "{{headline}}", "a|b", "\u{1B}[2J", "\u{202E}x", "::error::x", "`x`", "<!--",
+        "]]>", "&amp;",
+    ])
+    func namesStayNames(_ name: String) throws {
+        var check = try CheckReport.fixture()
+        check.collections[0].groups[0].violation = Violation(
+            path: SchemaPath([.field(name)]), rule: .requiredMissing, level: .certain, expected: name, found: name)
+        check.notes = [name]
+        let report = CheckResult(check, policy: FailurePolicy()).report
+        let html = HTMLReport(report).text
+        #expect(!html.contains("<script") && !html.contains("<!--"))
+        #expect(html.contains(Markup.line(name)))
+        let markdown = MarkdownReport(report).text
+        #expect(!markdown.contains("\u{1B}") && !markdown.contains("\u{202E}"))
+        let rows = markdown.split(separator: "\n").filter { $0.hasPrefix("| `app.Person`") }
+        // A bar in a name is escaped: the row has as many cells as its head.
+        #expect(rows.count == 2 && rows.allSatisfy { $0.replacing("\\|", with: "").count { $0 == "|" } == 8 })
+        for line in GitHubAnnotations(report).text.split(separator: "\n") {
+            #expect(
+                line.hasPrefix("::error ") || line.hasPrefix("::warning ") || line.hasPrefix("::notice ")
+                    || line == report.headline)
+        }
+    }
+}
+
+/// The rate of a run, and its waits.
+@Suite struct RunTimelineTests {
+    @Test func aLongRunHasLongerStretches() {
+        var timeline = RunTimeline()
+        for second in 0..<1_000 { timeline.add(.chunk(documents: 10, modified: 10), at: Double(second)) }
+        timeline.finish(at: 1_000)
+        #expect(timeline.stretch == 8)
+        #expect(timeline.documents.count == 126)
+        #expect(timeline.documents.reduce(0, +) == 10_000)
+        #expect(timeline.documents[..<125].allSatisfy { $0 == 80 })
+    }
+
+    @Test func aWaitLastsUntilTheRunGoesOn() {
+        var timeline = RunTimeline()
+        timeline.add(.chunk(documents: 5, modified: 5), at: 0.2)
+        timeline.add(.waiting([]), at: 1)
+        timeline.add(.goingOn(seconds: 2.5), at: 3.5)
+        timeline.add(.waiting([]), at: 4)
+        timeline.finish(at: 6)
+        #expect(timeline.waits.map(\.from) == [1, 4])
+        #expect(timeline.waits.map(\.to) == [3.5, 6])
+        #expect(timeline.documents == [5, 0, 0, 0, 0, 0, 0])
+    }
+}
