@@ -125,8 +125,10 @@ enum Program {
                 throw error
             }
         }
-        return ProgramRun(
+        let run = ProgramRun(
             status: result.terminationStatus, output: result.standardOutput, errors: result.standardError)
+        if !run.wasKilled { try JSONShape.check(run, arguments) }
+        return run
     }
 
     private static var bare: Environment {
