@@ -45,6 +45,7 @@ let package = Package(
         .target(name: "BSON", dependencies: ["CBSON", "CZlib", .system]),
         .target(name: "Concurrency"),
         .target(name: "Mongo", dependencies: ["CMongoC", "CCrypto", "Concurrency", "BSON"]),
+        .target(name: "Privileges", dependencies: ["Mongo", "BSON"]),
         .target(name: "Patterns", dependencies: ["CPCRE2"]),
         .target(name: "ServerSchema", dependencies: ["Patterns", "BSON", .system]),
         .target(name: "LocatedYAML", dependencies: ["ServerSchema", .yams]),
@@ -103,7 +104,9 @@ let package = Package(
                 "Jobs",
                 "Scanning",
                 "SchemaChange", "Checking",
-                "LocatedYAML", "ServerSchema", "Mongo", "Concurrency", "BSON", .argumentParser, .subprocess, .system,
+                "LocatedYAML", "ServerSchema", "Privileges", "Mongo", "Concurrency", "BSON", .argumentParser,
+                .subprocess,
+                .system,
             ]),
 
         .executableTarget(
@@ -138,6 +141,7 @@ let package = Package(
         .testTarget(
             name: "CheckingTests", dependencies: ["Checking", "Conformance", "SchemaChange", "ServerSchema", "BSON"]),
         .testTarget(name: "InferringTests", dependencies: ["Inferring", "Checking", "ServerSchema", "BSON"]),
+        .testTarget(name: "PrivilegesTests", dependencies: ["Privileges", "Mongo", "BSON"]),
         .testTarget(name: "ConcurrencyTests", dependencies: ["Concurrency"]),
         .testTarget(name: "MongoTests", dependencies: ["Mongo", "Concurrency", "BSON", "TestSupport"]),
         .target(

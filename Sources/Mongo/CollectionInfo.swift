@@ -83,8 +83,10 @@ extension Client {
             guard error.isAuthorization else { throw error }
             let filter: BSONDocument = ["name": .string(namespace.collection)]
             let options: BSONDocument = ["filter": .object(filter), "nameOnly": true, "authorizedCollections": true]
-            guard let info = try listCollections(of: namespace.database, options: options).first else { throw error }
-            return info
+            if let info = try listCollections(of: namespace.database, options: options).first { return info }
+            // What the user may read would have been listed: it is not there. Who may not read it is refused here.
+            _ = try collection(namespace).estimatedCount()
+            return nil
         }
     }
 }

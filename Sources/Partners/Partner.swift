@@ -13,7 +13,7 @@ package struct Partner: Sendable {
     /// The schema of each side, where the job names one.
     package let schemas: [PartnerSide: CompiledSchema]
     /// The app's internal ids, where the schemas name it.
-    let appIDs: [String]
+    package let appIDs: [String]
     private let forward: StepTransformation
     private let reverse: StepTransformation
 
@@ -65,8 +65,8 @@ package struct Partner: Sendable {
     /// The steps that lead away from a side.
     func steps(from side: PartnerSide) -> StepTransformation { side == .source ? forward : reverse }
 
-    /// Whether no server has to be asked for what a document becomes.
-    var needsServer: Bool { !forward.isEmpty || !reverse.isEmpty }
+    /// Whether the server has to be asked for what a document becomes.
+    package var needsServer: Bool { !forward.isEmpty || !reverse.isEmpty }
 
     /// The `_id` that a document of a side has on the other; `nil` of one that can have none there.
     package func twin(of id: BSONValue, on side: PartnerSide) -> BSONValue? {

@@ -22,7 +22,7 @@ struct Shipshape: AsyncParsableCommand {
             PauseCommand.self, ResumeCommand.self, TuneCommand.self, DeployedCommand.self, CleanupCommand.self,
             MigrateCommand.self,
             UnsyncedCommand.self, WatchCommand.self, PartnerCommand.self,
-            InferCommand.self,
+            InferCommand.self, GrantsCommand.self,
         ])
 }
 

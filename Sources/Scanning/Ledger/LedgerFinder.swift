@@ -13,6 +13,11 @@ package enum LedgerFinder {
     /// The ledger of apps that have no database of their own.
     package static var standard: Namespace { Namespace(database: database, collection: collection) }
 
+    /// The ledger of an app that has a database of its own.
+    package static func ledger(of app: String) -> Namespace {
+        Namespace(database: "\(database)_\(app)", collection: collection)
+    }
+
     /// The ledgers that are there.
     /// - Parameters:
     ///   - location: the one that the operator names, or all known places.

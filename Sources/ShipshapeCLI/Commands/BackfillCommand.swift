@@ -4,7 +4,9 @@ internal import Backfill
 internal import Concurrency
 internal import Jobs
 internal import Mongo
+internal import Privileges
 internal import Reporting
+internal import Scanning
 internal import Synchronization
 internal import SystemPackage
 
@@ -79,6 +81,10 @@ struct BackfillCommand: AsyncParsableCommand {
         let interruption = Interruption()
         let (stop, signals) = (interruption.stop, interruption.listen())
         defer { signals.cancel() }
+        try await pool.requirePrivileges(
+            for: dryRun ? "backfill --dry-run" : "backfill",
+            on: WorkPlaces(
+                compiled.reach, state: state.stateDatabase, ledger: ledger.location, apps: ledger.apps(of: []).ids))
 
         let planner = BackfillRunner(compiled, options: options, stop: stop, events: { _ in })
         let plan = try await onOwnedThread(name: "plan") { [dryRun, yes, isKept = output.isKept] () throws in

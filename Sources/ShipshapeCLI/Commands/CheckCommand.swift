@@ -135,7 +135,11 @@ struct CheckCommand: AsyncParsableCommand {
     }
 
     private func check(_ run: CheckRun) async throws -> CheckReport {
-        guard let source else { return try await run.check(live: try connection.pool()) }
+        guard let source else {
+            let pool = try connection.pool()
+            try await pool.requirePrivileges(for: "check", on: run.places)
+            return try await run.check(live: pool)
+        }
         return try await run.check(source: source, connection: try ledgerPool())
     }
 

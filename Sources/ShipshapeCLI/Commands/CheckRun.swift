@@ -1,6 +1,7 @@
 internal import BSON
 internal import Checking
 internal import Concurrency
+internal import Privileges
 internal import Reporting
 internal import Scanning
 internal import SchemaChange
@@ -69,6 +70,13 @@ struct CheckRun {
     /// The collections that lose their schema.
     var removedNamespaces: [Namespace] {
         active?.collections.map(\.namespace).filter { schema[$0] == nil } ?? []
+    }
+
+    /// What is read of a live deployment.
+    var places: WorkPlaces {
+        WorkPlaces(
+            reading: schema.collections.map { map.target(of: $0.namespace) }, state: stateDatabase, ledger: location,
+            apps: apps.ids)
     }
 
     /// What a scan of a collection is told.

@@ -2,6 +2,7 @@ internal import ArgumentParser
 internal import BSON
 internal import Concurrency
 internal import Mongo
+internal import Privileges
 internal import Reporting
 internal import Scanning
 internal import SchemaChange
@@ -86,6 +87,8 @@ struct DiffCommand: AsyncParsableCommand {
     private func weigh(_ report: inout DiffReport) async throws {
         let pool = try connection.pool()
         let changes = report.changes
+        try await pool.requirePrivileges(
+            for: "diff", on: WorkPlaces(reading: Set(changes.compactMap(\.oldNamespace)).sorted()))
         report.source = pool.redactedURI
         report.weights = try await onOwnedThread(name: "weigh") { () throws in
             try ChangeCensus(changes).weights(on: try pool.client())

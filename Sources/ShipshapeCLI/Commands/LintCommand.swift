@@ -2,6 +2,7 @@ internal import ArgumentParser
 internal import BSON
 internal import Concurrency
 internal import Mongo
+internal import Privileges
 internal import Reporting
 internal import ServerSchema
 
@@ -55,6 +56,7 @@ struct LintCommand: AsyncParsableCommand {
     private func facts(of schema: ServerSchema) async throws -> DeploymentFacts {
         let pool = try connection.pool()
         let namespaces = schema.collections.map(\.namespace)
+        try await pool.requirePrivileges(for: "lint", on: WorkPlaces(reading: namespaces))
         return try await onOwnedThread(name: "facts") { () throws in
             try DeploymentFacts.gather(namespaces, on: try pool.client(), source: pool.redactedURI)
         }

@@ -2,7 +2,9 @@ internal import ArgumentParser
 internal import Backfill
 internal import Concurrency
 internal import Mongo
+internal import Privileges
 internal import Reporting
+internal import Scanning
 
 /// `shipshape undo JOB`.
 struct UndoCommand: AsyncParsableCommand {
@@ -59,6 +61,7 @@ struct UndoCommand: AsyncParsableCommand {
 
         // Patience is for a job that has begun: a deployment that is not there at all is told at once.
         _ = try await pool.withClient { client throws(MongoError) in try client.hello() }
+        try await requirePrivileges(to: name, on: pool)
         let silent = ProgressLine(name, total: nil, isShown: false)
         let planner = UndoRunner(
             name, options: options, assuming: assumptions, stop: stop,
@@ -77,6 +80,19 @@ struct UndoCommand: AsyncParsableCommand {
         let report = try await onOwnedThread(name: "undo") { () throws in try runner.run(on: pool) }
         progress.finish()
         try show(report)
+    }
+
+    /// Which collections the job is about, its record says.
+    private func requirePrivileges(to name: String, on pool: ClientPool) async throws {
+        let command = dryRun ? "undo --dry-run" : "undo"
+        try await pool.requirePrivileges(for: command, on: WorkPlaces(state: state.stateDatabase))
+        let registry = JobRegistry(state.stateDatabase, on: pool)
+        guard let reach = try await onOwnedThread(name: "state", { () throws in try registry.reach(of: name) }) else {
+            return
+        }
+        try await pool.requirePrivileges(
+            for: command,
+            on: WorkPlaces(reach, state: state.stateDatabase, ledger: ledger.location, apps: ledger.apps(of: []).ids))
     }
 
     private func confirm(_ plan: UndoReport) throws {

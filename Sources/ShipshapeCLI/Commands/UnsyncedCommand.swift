@@ -3,6 +3,7 @@ internal import BSON
 internal import Checking
 internal import Concurrency
 internal import Mongo
+internal import Privileges
 internal import Reporting
 internal import Scanning
 internal import ServerSchema
@@ -61,7 +62,12 @@ struct UnsyncedCommand: AsyncParsableCommand {
         run.schemaPath = schema?.name
         run.isNarrowed = only != nil
         run.keepsValues = privacy.showValues
-        var report = try await run.run(on: try connection.pool())
+        let pool = try connection.pool()
+        let namespaces = serverSchema?.collections.map(\.namespace) ?? []
+        try await pool.requirePrivileges(
+            for: "unsynced",
+            on: WorkPlaces(reading: namespaces, ledger: ledger.location, apps: ledger.apps(of: [serverSchema]).ids))
+        var report = try await run.run(on: pool)
         let ids = privacy.display
         if !privacy.showValues {
             let showsReasons = privacy.ids == .show

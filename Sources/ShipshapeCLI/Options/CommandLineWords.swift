@@ -6,7 +6,7 @@ internal import ServerSchema
 enum CommandLineWords {
     /// The flags that may be given several times, as their help says.
     private static let repeatable: Set<String> = ["--report", "--rename", "--default", "--map"]
-    private static let repeatableOfInfer: Set<String> = ["--collection"]
+    private static let manyCollections: Set<String> = ["--collection"]
 
     /// - Parameter arguments: those behind the program's name.
     /// - Throws: `ValidationError` with the command that was probably meant, or the flag.
@@ -25,7 +25,7 @@ enum CommandLineWords {
     }
 
     private static func checkFlags(_ arguments: [String]) throws {
-        let allowed = arguments.first == "infer" ? repeatable.union(repeatableOfInfer) : repeatable
+        let allowed = ["infer", "grants"].contains(arguments.first) ? repeatable.union(manyCollections) : repeatable
         let words = arguments.prefix { $0 != "--" }
         var seen: Set<Substring> = []
         for (index, word) in words.enumerated() where word.hasPrefix("--") {

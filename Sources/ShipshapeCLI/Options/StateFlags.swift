@@ -1,5 +1,6 @@
 internal import ArgumentParser
 internal import Backfill
+internal import Privileges
 
 /// Where jobs keep their state.
 struct StateFlags: ParsableArguments {
@@ -16,7 +17,10 @@ struct StateFlags: ParsableArguments {
     }
 
     /// The jobs that are kept there, which are steered by what the primary says.
-    func registry(_ connection: ConnectionFlags) throws -> JobRegistry {
-        JobRegistry(stateDatabase, on: try connection.pool(readsFromPrimary: true))
+    /// - Parameter command: the command that steers them, whose privileges are looked at first.
+    func registry(_ connection: ConnectionFlags, for command: String) async throws -> JobRegistry {
+        let pool = try connection.pool(readsFromPrimary: true)
+        try await pool.requirePrivileges(for: command, on: WorkPlaces(state: stateDatabase))
+        return JobRegistry(stateDatabase, on: pool)
     }
 }

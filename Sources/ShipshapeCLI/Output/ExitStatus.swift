@@ -7,6 +7,7 @@ internal import JobState
 internal import LocatedYAML
 internal import Mongo
 internal import Planning
+internal import Privileges
 internal import Scanning
 internal import SchemaChange
 internal import ServerSchema
@@ -54,7 +55,7 @@ enum ExitStatus: Int32, Error {
             self = .badInput
         case let error as MongoError: self = Self(for: error)
         case let error as BackfillError: self = Self(for: error)
-        case is LedgerUnreadable: self = .notPermitted
+        case is LedgerUnreadable, is MissingPrivileges: self = .notPermitted
         case is OutputError: self = .cannotWrite
         case is WatchError: self = .badConfiguration
         case is ReplacedError: self = .stopped

@@ -13,6 +13,13 @@ import Testing
         #expect(page.output == stands, "run scripts/reference")
     }
 
+    @Test func thePageOfPrivilegesIsWhatGrantsSays() async throws {
+        let page = try await Program.run(["grants"])
+        let stands = try String(
+            contentsOfFile: Repository.path("docs/reference/privileges.md").string, encoding: .utf8)
+        #expect(page.output == stands, "run scripts/reference")
+    }
+
     /// A flag that was renamed is renamed in the documentation and in the files of schedulers, too.
     @Test func everyCommandThatIsShownIsOneOfTheProgramWithFlagsThatItHas() async throws {
         let reference = try String(

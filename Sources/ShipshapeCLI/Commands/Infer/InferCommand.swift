@@ -3,6 +3,7 @@ internal import BSON
 internal import Concurrency
 internal import Inferring
 internal import Mongo
+internal import Privileges
 internal import Reporting
 internal import ServerSchema
 
@@ -126,7 +127,9 @@ struct InferCommand: AsyncParsableCommand {
         if let source {
             report = try await run.infer(source: source)
         } else {
-            report = try await run.infer(live: try connection.pool())
+            let pool = try connection.pool()
+            try await pool.requirePrivileges(for: database == nil ? "infer" : "infer --database", on: places)
+            report = try await run.infer(live: pool)
         }
         do { try target.write(report) } catch {
             // What was read for so long is not lost with the file.
@@ -135,6 +138,12 @@ struct InferCommand: AsyncParsableCommand {
         }
         try show(report)
         if !report.isWithinCover { throw ExitStatus.findings }
+    }
+
+    private var places: WorkPlaces {
+        var places = WorkPlaces(reading: collection.compactMap { Namespace($0) })
+        for place in [Place.data, .database] { places.add(database.map { [.database($0)] } ?? [], to: place) }
+        return places
     }
 
     private func show(_ report: InferReport) throws {

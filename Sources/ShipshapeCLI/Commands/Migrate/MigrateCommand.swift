@@ -3,7 +3,9 @@ internal import Backfill
 internal import Concurrency
 internal import Jobs
 internal import Mongo
+internal import Privileges
 internal import Reporting
+internal import Scanning
 
 /// `shipshape migrate [DIR]`.
 struct MigrateCommand: AsyncParsableCommand {
@@ -55,6 +57,7 @@ struct MigrateCommand: AsyncParsableCommand {
         try output.prepare(reading: [folder] + connection.files)
         let jobs = try JobFolder.read(at: folder, assuming: app.assumptions)
         let pool = try connection.pool(readsFromPrimary: !dryRun)
+        try await pool.requirePrivileges(for: command, on: places(of: jobs))
         let registry = JobRegistry(state.stateDatabase, on: pool)
         let plan = try await onOwnedThread(name: "state") { () throws in
             MigrationPlan(jobs, applied: try registry.applied())
@@ -75,6 +78,20 @@ struct MigrateCommand: AsyncParsableCommand {
         try show(run.report)
         if let failure { throw failure }
         if run.report.hasFindings { throw ExitStatus.findings }
+    }
+
+    private var command: String {
+        if status { return "migrate --status" }
+        return dryRun ? "migrate --dry-run" : "migrate"
+    }
+
+    private func places(of jobs: JobFolder) -> WorkPlaces {
+        var places = WorkPlaces(state: state.stateDatabase)
+        guard !status else { return places }
+        for entry in jobs.entries {
+            places.add(entry.job.reach, ledger: ledger.location, apps: ledger.apps(of: []).ids)
+        }
+        return places
     }
 
     private func notes(_ plan: MigrationPlan, _ pending: [JobFolder.Entry]) {

@@ -5,6 +5,7 @@ internal import Concurrency
 internal import Foundation
 internal import JobState
 internal import Partners
+internal import Privileges
 internal import Reporting
 internal import Scanning
 internal import ServerSchema
@@ -51,6 +52,9 @@ struct PartnerArguments: ParsableArguments {
             job, source: schema(job.schemas.source, .source), target: schema(job.schemas.target, .target),
             assuming: assumptions)
     }
+
+    /// What a command about a partner works on.
+    func places(of partner: Partner) -> WorkPlaces { WorkPlaces(partner, state: state.stateDatabase) }
 
     /// The files that it reads.
     var files: [String?] { [job] + connection.files }
@@ -126,6 +130,11 @@ struct PartnerInitCommand: AsyncParsableCommand {
         let signals = interruption.listen()
         defer { signals.cancel() }
         let quiet = output.quiet
+        try await pool.requirePrivileges(
+            for: dryRun ? "partner init --dry-run" : "partner init",
+            on: WorkPlaces(
+                partner, state: arguments.state.stateDatabase, ledger: ledger.location,
+                apps: ledger.apps(of: []).ids))
         let planner = PartnerRunner(partner, options: options, stop: interruption.stop, events: { _ in })
         let plan = try await onOwnedThread(name: "plan") { () throws in try planner.plan(on: pool) }
         if plan.isRefused || dryRun {
@@ -194,6 +203,7 @@ struct PartnerVerifyCommand: AsyncParsableCommand {
         let stop = StopSignal()
         let signals = TerminationSignals { stop.raise() }
         defer { signals.cancel() }
+        try await pool.requirePrivileges(for: "partner verify", on: arguments.places(of: partner))
         let progress = ProgressLine("verify", total: nil, isShown: output.showsProgress)
         defer { progress.finish() }
         let verification = PartnerVerification(partner, settling: settle.duration, stop: stop) { progress.add($0) }

@@ -52,6 +52,7 @@ struct PartnerMirrorCommand: AsyncParsableCommand {
             partner, options: lease.options(arguments.state), endsWhenCaughtUp: once, looksAtAll: rescan,
             stop: interruption.stop
         ) { showing.show($0) }
+        try await pool.requirePrivileges(for: "partner mirror", on: arguments.places(of: partner))
         interruption.beginWork()
         let outcome = try await onOwnedThread(name: "mirror") { () throws in try mirror.run(on: pool) }
         try output.show { form, _ in

@@ -16,8 +16,9 @@ struct PartnerStatusCommand: AsyncParsableCommand {
     func run() async throws {
         try output.prepare(reading: arguments.files)
         let partner = try arguments.read()
-        let registry = PartnerRegistry(
-            arguments.state.stateDatabase, on: try arguments.connection.pool(readsFromPrimary: true))
+        let pool = try arguments.connection.pool(readsFromPrimary: true)
+        try await pool.requirePrivileges(for: "partner status", on: arguments.places(of: partner))
+        let registry = PartnerRegistry(arguments.state.stateDatabase, on: pool)
         let status = try await onOwnedThread(name: "status") { () throws in try registry.status(of: partner) }
         let ids = privacy.display
         try output.show { form, _ in
@@ -56,6 +57,7 @@ struct PartnerCutoverCommand: AsyncParsableCommand {
     func run() async throws {
         let partner = try arguments.read()
         let pool = try arguments.connection.pool(readsFromPrimary: true)
+        try await pool.requirePrivileges(for: "partner cutover", on: arguments.places(of: partner))
         let runner = PartnerRunner(
             partner, options: lease.options(arguments.state), stop: StopSignal(), events: { _ in })
         let registry = PartnerRegistry(arguments.state.stateDatabase, on: pool)
@@ -97,6 +99,7 @@ struct PartnerDropCommand: AsyncParsableCommand {
         defer { signals.cancel() }
         let runner = PartnerRunner(
             partner, options: lease.options(arguments.state), stop: interruption.stop, events: { _ in })
+        try await pool.requirePrivileges(for: "partner drop", on: arguments.places(of: partner))
         if !yes {
             try Console.confirm(
                 "Drop \(partner.job.source) for good?", orElse: "nothing was dropped",

@@ -4,6 +4,7 @@ internal import Concurrency
 internal import Jobs
 internal import Mongo
 internal import Planning
+internal import Privileges
 internal import Reporting
 internal import ServerSchema
 
@@ -112,7 +113,7 @@ struct PlanCommand: AsyncParsableCommand {
         } catch let error as JobError {
             throw PlanDefect(description: "a step was planned that does not fit the schemas: \(error)")
         }
-        if connection.uri == nil { plan.settleWithoutData() } else { plan = try await look(at: plan, planner) }
+        if connection.uri == nil { plan.settleWithoutData() } else { plan = try await look(at: plan, planner, schemas) }
         let files = PlanFiles(plan, folder: out, old: old, new: new)
         let texts = try files.texts(of: planner, ids: privacy.display, showsValues: privacy.showValues)
         if out != nil {
@@ -131,8 +132,12 @@ struct PlanCommand: AsyncParsableCommand {
         }
     }
 
-    private func look(at plan: SchemaPlan, _ planner: Planner) async throws -> SchemaPlan {
+    private func look(
+        at plan: SchemaPlan, _ planner: Planner, _ schemas: ComparedSchemas
+    ) async throws -> SchemaPlan {
         let pool = try connection.pool()
+        let namespaces = schemas.only.map { [$0] } ?? schemas.old.collections.map(\.namespace)
+        try await pool.requirePrivileges(for: "plan", on: WorkPlaces(reading: namespaces))
         return try await onOwnedThread(name: "plan") { () throws in
             try PlanSurvey(planner).adding(to: plan, from: try pool.client())
         }

@@ -2,6 +2,7 @@ internal import ArgumentParser
 internal import Backfill
 internal import Concurrency
 internal import Mongo
+internal import Privileges
 internal import Reporting
 
 /// `shipshape cleanup JOB`.
@@ -26,10 +27,17 @@ struct CleanupCommand: AsyncParsableCommand {
     @OptionGroup(title: "Connection") var connection: ConnectionFlags
 
     func run() async throws {
-        let (name, registry) = (try job.name, try state.registry(connection))
+        let name = try job.name
         let interruption = Interruption()
         let (stop, signals) = (interruption.stop, interruption.listen())
         defer { signals.cancel() }
+        let registry = try await state.registry(connection, for: "cleanup")
+        let reach = try await onOwnedThread(name: "state") { () throws in try registry.reach(of: name) }
+        if let reach, reach.marks {
+            // The marks are taken out of the documents.
+            try await connection.pool(readsFromPrimary: true).requirePrivileges(
+                for: "cleanup", on: WorkPlaces(reading: [reach.collection], state: state.stateDatabase))
+        }
         let plan = try await onOwnedThread(name: "state") { () throws in
             let plan = try registry.planCleanup(of: name)
             guard plan.pendingHarm > 0, try registry.freeRoom(of: name) ?? 0 > 0 else { return plan }

@@ -31,7 +31,9 @@ struct DeployedCommand: AsyncParsableCommand {
     @OptionGroup(title: "Connection") var connection: ConnectionFlags
 
     func run() async throws {
-        let (name, file, registry) = (try job.name, try job.file, try state.registry(connection))
+        let (name, file, registry) = (
+            try job.name, try job.file, try await state.registry(connection, for: "deployed")
+        )
         guard !revoke else {
             let was = try await onOwnedThread(name: "state") { () throws in try registry.revokeDeploy(name) }
             return try Console.show(

@@ -24,7 +24,7 @@ struct PauseCommand: AsyncParsableCommand {
     @OptionGroup(title: "Connection") var connection: ConnectionFlags
 
     func run() async throws {
-        let (name, registry) = (try job.name, try state.registry(connection))
+        let (name, registry) = (try job.name, try await state.registry(connection, for: "pause"))
         try await onOwnedThread(name: "state") { [note] () throws in try registry.pause(name, note: note) }
         try Console.show("job \(name) is paused; go on with: shipshape resume \(name)")
     }
@@ -47,7 +47,7 @@ struct ResumeCommand: AsyncParsableCommand {
     @OptionGroup(title: "Connection") var connection: ConnectionFlags
 
     func run() async throws {
-        let (name, registry) = (try job.name, try state.registry(connection))
+        let (name, registry) = (try job.name, try await state.registry(connection, for: "resume"))
         let paused = try await onOwnedThread(name: "state") { () throws in try registry.resume(name) }
         guard let paused else { return try Console.show("job \(name) is not paused: nothing changed") }
         let since = paused.at.map { " since \($0)" } ?? ""

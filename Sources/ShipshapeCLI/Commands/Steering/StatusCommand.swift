@@ -45,7 +45,9 @@ struct StatusCommand: AsyncParsableCommand {
 
     func run() async throws {
         try output.prepare(reading: [job?.path] + connection.files)
-        let (name, file, registry) = (try job?.name, try job?.file, try state.registry(connection))
+        let (name, file, registry) = (
+            try job?.name, try job?.file, try await state.registry(connection, for: "status")
+        )
         let patience = stalledAfter.duration
         let look = { @Sendable () throws -> [JobStatus] in
             guard let name else { return try registry.all(patience: patience) }

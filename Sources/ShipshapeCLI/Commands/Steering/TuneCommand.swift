@@ -33,7 +33,7 @@ struct TuneCommand: AsyncParsableCommand {
     }
 
     func run() async throws {
-        let (name, registry) = (try job.name, try state.registry(connection))
+        let (name, registry) = (try job.name, try await state.registry(connection, for: "tune"))
         let changes = limits.filter { !$0.isQuestion }.map { LimitOverride(name: $0.name, value: $0.value) }
         let asked = limits.map { Limit.named($0.name)?.name ?? $0.name }
         do {

@@ -4,6 +4,7 @@ internal import Backfill
 internal import Checking
 internal import Concurrency
 internal import JobState
+internal import Privileges
 internal import Reporting
 internal import ServerSchema
 internal import Watching
@@ -102,6 +103,9 @@ struct WatchCommand: AsyncParsableCommand {
         let showing = WatchShowing(metrics: metrics, hook: hook, isQuiet: output.quiet)
         let watch = try Watch(serverSchema, options: options, stop: interruption.stop) { showing.show($0) }
         let pool = try connection.pool(readsFromPrimary: true)
+        var places = WorkPlaces(reading: serverSchema.collections.map(\.namespace), state: state.stateDatabase)
+        places.add([options.ledger], to: .watchLedger)
+        try await pool.requirePrivileges(for: "watch", on: places)
         interruption.beginWork()
         let outcome: WatchOutcome
         do {

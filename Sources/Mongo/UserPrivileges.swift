@@ -1,0 +1,78 @@
+package import BSON
+
+/// What a privilege is about.
+package enum PrivilegeResource: Hashable, Sendable {
+    /// One collection.
+    case collection(Namespace)
+    /// A database: what is asked of itself, and all its collections but the server's own.
+    case database(String)
+    /// Every database, without the server's own collections.
+    case anyDatabase
+    /// The deployment itself.
+    case cluster
+}
+
+extension PrivilegeResource: CustomStringConvertible {
+    /// As an operator reads it.
+    package var description: String {
+        switch self {
+        case .collection(let namespace): "\(namespace)"
+        case .database(let name): "the database \(name)"
+        case .anyDatabase: "every database"
+        case .cluster: "the cluster"
+        }
+    }
+}
+
+/// What the user may do, as the deployment tells it.
+///
+/// The corresponding command is `connectionStatus` with `showPrivileges`.
+package struct UserPrivileges: Sendable {
+    /// The user's name.
+    package let user: String
+    private let granted: [(resource: BSONDocument, actions: Set<String>)]
+
+    /// Reads a reply; `nil` where nobody logged in, as with logins off: then the deployment itself decides.
+    package init?(connectionStatus reply: BSONDocument) {
+        guard let info = reply["authInfo"]?.document, let users = info["authenticatedUsers"]?.document,
+            let user = users.values.first?.document?["user"]?.text,
+            let privileges = info["authenticatedUserPrivileges"]?.document
+        else { return nil }
+        self.user = user
+        granted = privileges.values.compactMap(\.document).compactMap { privilege in
+            guard let resource = privilege["resource"]?.document else { return nil }
+            return (resource, Set(privilege["actions"]?.document?.values.compactMap(\.text) ?? []))
+        }
+    }
+
+    /// Whether the user may take an action on a resource.
+    package func allow(_ action: String, on resource: PrivilegeResource) -> Bool {
+        granted.contains { $0.actions.contains(action) && Self.covers($0.resource, resource) }
+    }
+
+    /// As the server matches resources: an empty name stands for every one, but for the server's own collections.
+    private static func covers(_ granted: BSONDocument, _ asked: PrivilegeResource) -> Bool {
+        if granted["anyResource"]?.isTrue == true { return true }
+        guard let database = granted["db"]?.text, let collection = granted["collection"]?.text else {
+            return asked == .cluster && granted["cluster"]?.isTrue == true
+        }
+        switch asked {
+        case .cluster: return false
+        case .anyDatabase: return database.isEmpty && collection.isEmpty
+        case .database(let name): return (database.isEmpty || database == name) && collection.isEmpty
+        case .collection(let namespace):
+            let isAny = collection.isEmpty && !namespace.collection.hasPrefix("system.")
+            return (database.isEmpty || database == namespace.database)
+                && (isAny || collection == namespace.collection)
+        }
+    }
+}
+
+extension Client {
+    /// What the user may do; `nil` where nobody logged in.
+    /// - Throws: ``MongoError``.
+    package func userPrivileges() throws(MongoError) -> UserPrivileges? {
+        UserPrivileges(
+            connectionStatus: try runReadCommand(["connectionStatus": 1, "showPrivileges": true], on: "admin"))
+    }
+}

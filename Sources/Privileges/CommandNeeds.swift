@@ -1,0 +1,163 @@
+/// What each command needs: the one table that roles, the look before a command begins, and the reference are made of.
+package struct CommandNeeds: Sendable {
+    /// The command, as it is typed: `partner init`, `backfill --dry-run`.
+    package let command: String
+    /// What it needs, the indispensable first.
+    package let needs: [Need]
+
+    /// Those without which it cannot run.
+    package var required: [Need] { needs.filter { $0.loss == nil } }
+
+    /// The needs of a command.
+    package static func of(_ command: String) -> CommandNeeds? { all.first { $0.command == command } }
+
+    private init(_ command: String, _ needs: Need...) { self.init(command, needs) }
+
+    private init(_ command: String, _ needs: [Need]) {
+        self.command = command
+        self.needs = needs.filter { $0.loss == nil } + needs.filter { $0.loss != nil }
+    }
+
+    /// What a schema that is `live` adds to the needs of a command.
+    package func readingValidators() -> CommandNeeds {
+        CommandNeeds(command, needs + [.needs(.database, "listCollections", for: "reads the validators")])
+    }
+
+    // MARK: the table
+
+    /// Every command that asks a deployment.
+    package static let all: [CommandNeeds] = [
+        CommandNeeds(
+            "check",
+            readsDocuments, readsLedger,
+            .may(
+                .data, "changeStream", for: "judges again what changes meanwhile",
+                without: "the result is not of one moment"),
+            .may(
+                .database, "listCollections", for: "tells a collection from another of its name",
+                without: "a collection that is replaced meanwhile goes unnoticed, and reading takes longer"),
+            .may(
+                .state, "find", for: "knows what jobs converted (--active)",
+                without: "what jobs converted ahead of the deploy counts as failing already")),
+        CommandNeeds("diff", readsDocuments),
+        CommandNeeds(
+            "lint",
+            .needs(.database, "listCollections", for: "reads the options of the collections"),
+            .needs(.data, "listIndexes", for: "looks for unique indexes")),
+        CommandNeeds("plan", readsDocuments, .needs(.database, "listCollections", for: "reads the validators")),
+        CommandNeeds("infer", readsDocuments),
+        CommandNeeds(
+            "infer --database", readsDocuments,
+            .needs(.database, "listCollections", for: "lists the database's collections")),
+        CommandNeeds("unsynced", readsLedger, readsDocuments),
+        CommandNeeds("backfill", running),
+        CommandNeeds(
+            "backfill --dry-run",
+            previewing + [
+                .may(.state, "find", for: "knows how far the job is", without: "the job counts as not started")
+            ]),
+        CommandNeeds(
+            "undo",
+            [
+                readsDocuments, .needs(.data, "update", for: "gives documents back what they held"),
+                .needs(.created, "find", "remove", for: "removes documents that steps made"), findsCollection,
+                keepsState, readsLedger, sizesChunks,
+            ] + readsMetrics),
+        CommandNeeds(
+            "undo --dry-run",
+            [
+                readsDocuments, .needs(.created, "find", for: "finds documents that steps made"), findsCollection,
+                readsState,
+            ]
+        ),
+        CommandNeeds("migrate", running),
+        CommandNeeds("migrate --dry-run", [readsState] + previewing),
+        CommandNeeds("migrate --status", readsState),
+        CommandNeeds(
+            "status", readsState,
+            .may(.data, "find", for: "counts the collection", without: "the job's share of it is not shown")),
+        CommandNeeds("pause", steers), CommandNeeds("resume", steers), CommandNeeds("tune", steers),
+        CommandNeeds(
+            "deployed", steers,
+            .needs(.state, "insert", "remove", for: "frees the room that the job took below the limit"),
+            .may(
+                .database, "listCollections", for: "compares the collection's validator",
+                without: "it is taken on your word")),
+        CommandNeeds(
+            "cleanup", steers,
+            .needs(.state, "insert", "remove", for: "drops the journal and the records"),
+            .needs(.data, "find", "update", for: "takes the fields of `once` out of the documents"), findsCollection),
+        CommandNeeds(
+            "watch", readsDocuments, follows, keepsOwnState,
+            .needs(
+                .watchLedger, "find", "insert", "update", "remove", "createIndex", for: "keeps a ledger of its own")),
+        CommandNeeds(
+            "partner init", readsDocuments,
+            .needs(.data, "listIndexes", for: "reads the indexes"), findsCollection, computes,
+            .needs(.partner, "find", "insert", "update", "createIndex", for: "makes the partner"), keepsOwnState,
+            readsLedger),
+        CommandNeeds(
+            "partner init --dry-run", readsDocuments,
+            .needs(.data, "listIndexes", for: "reads the indexes"), findsCollection, computes, readsState, readsLedger),
+        CommandNeeds(
+            "partner mirror", mirrors(.data), mirrors(.partner), computes, keepsOwnState,
+            .needs(.state, "remove", for: "forgets what it wrote itself")),
+        CommandNeeds(
+            "partner verify", readsDocuments, follows,
+            .needs(.partner, "find", "changeStream", for: "reads the partners and their changes"), computes,
+            .may(.state, "find", "update", for: "keeps the result", without: "cutover does not know the result")),
+        CommandNeeds("partner status", readsState),
+        CommandNeeds("partner cutover", keepsOwnState),
+        CommandNeeds(
+            "partner drop", readsDocuments, follows, .needs(.data, "dropCollection", for: "drops the original"),
+            keepsOwnState),
+    ]
+
+    // MARK: what several commands need
+
+    private static let readsDocuments = Need.needs(.data, "find", for: "reads the documents")
+    private static let follows = Need.needs(.data, "changeStream", for: "follows the changes")
+    private static let findsCollection = Need.needs(
+        .database, "listCollections", for: "finds the collection and its options")
+    private static let readsLedger = Need.needs(.ledger, "find", for: "counts what is unsynced")
+    private static let looksUp = Need.needs(.lookedUp, "find", for: "looks up documents of other collections")
+    private static let looksUpByIndex = Need.needs(.indexed, "indexStats", for: "makes sure that a lookup has an index")
+    private static let computes = Need.needs(
+        .computing, "find", for: "has the server compute steps ($documents asks for the whole database)")
+    private static let readsState = Need.needs(.state, "find", for: "reads the state")
+    private static let steers = Need.needs(.state, "find", "update", for: "steers the job")
+    private static let keepsOwnState = Need.needs(.state, "find", "insert", "update", for: "keeps its state")
+    private static let keepsState = Need.needs(
+        .state, "find", "insert", "update", "remove", for: "keeps lease, checkpoints and journal")
+    private static let sizesChunks = Need.may(
+        .data, "collStats", for: "knows the documents' average size",
+        without: "chunks are cut by their count of documents alone")
+    private static let readsMetrics: [Need] = [
+        .may(
+            .cluster, "serverStatus", "replSetGetStatus", for: "reads what the throttle looks at",
+            without: "no throttle on flow control, tickets, cache and the lag of single secondaries"),
+        .may(
+            .oplog, "find", "collStats", for: "reads how far the oplog reaches back",
+            without: "no throttle on the oplog window before MongoDB 5.0"),
+    ]
+
+    /// Showing what a job would do.
+    private static let previewing: [Need] =
+        [readsDocuments, looksUp, looksUpByIndex, computes, readsLedger, findsCollection, sizesChunks] + readsMetrics
+
+    /// Running a job.
+    private static let running: [Need] =
+        [
+            readsDocuments, .needs(.data, "update", for: "changes the documents"), findsCollection, looksUp,
+            looksUpByIndex, computes,
+            .needs(.created, "find", "insert", "update", for: "makes documents in other collections"), keepsState,
+            readsLedger, sizesChunks,
+            .may(
+                .state, "createIndex", for: "finds reservations by an index",
+                without: "a job that takes much room below the limit is slower"),
+        ] + readsMetrics
+
+    private static func mirrors(_ place: Place) -> Need {
+        .needs(place, "find", "insert", "update", "remove", "changeStream", for: "carries changes over")
+    }
+}

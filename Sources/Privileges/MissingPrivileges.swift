@@ -1,0 +1,30 @@
+package import Mongo
+
+/// A user lacks privileges without which a command cannot do its work.
+package struct MissingPrivileges: Error, CustomStringConvertible {
+    /// What is missing, one entry for each resource.
+    package let missing: [Role.Grant]
+    private let user: String
+    private let command: String
+    private let lacksLedger: Bool
+
+    /// What a user lacks for a command; `nil` when nothing is missing.
+    package init?(of user: UserPrivileges, for command: CommandNeeds, on places: WorkPlaces) {
+        missing = Role(command, on: places, isFull: false).grants.compactMap { grant in
+            var grant = grant
+            grant.actions.removeAll { user.allow($0, on: grant.resource) }
+            return grant.actions.isEmpty ? nil : grant
+        }
+        guard !missing.isEmpty else { return nil }
+        (self.user, self.command) = (user.user, command.command)
+        let ledgers = places.resources[.ledger] ?? []
+        lacksLedger = missing.contains { ledgers.contains($0.resource) }
+    }
+
+    package var description: String {
+        let list = missing.map { "\($0.actions.joined(separator: ", ")) on \($0.resource)" }
+        return "the user \"\(user)\" may not do what \(command) needs, and nothing was done: missing "
+            + "\(list.joined(separator: "; ")) (shipshape grants \(command) prints the role"
+            + (lacksLedger ? "; --ledger none says that there is no ledger)" : ")")
+    }
+}

@@ -1,0 +1,151 @@
+package import BSON
+package import Mongo
+
+/// A role that grants what a command needs, and no more.
+package struct Role: Sendable {
+    /// The actions on one resource, and what for.
+    package struct Grant: Sendable, Hashable {
+        /// What it is about.
+        package var resource: PrivilegeResource
+        /// The actions, each once.
+        package var actions: [String]
+        /// What for, a clause each.
+        package var purposes: [String]
+    }
+
+    /// The role's name.
+    package let name: String
+    /// One entry for each resource.
+    package let grants: [Grant]
+
+    /// The role for a command on some places.
+    /// - Parameter isFull: whether it also grants what the command can go without.
+    package init(_ command: CommandNeeds, on places: WorkPlaces, isFull: Bool) {
+        self.init(
+            name: "shipshape-" + command.command.replacing(" --", with: "-").replacing(" ", with: "-"),
+            needs: isFull ? command.needs : command.required, on: places)
+    }
+
+    private init(name: String, needs: [Need], on places: WorkPlaces) {
+        self.name = name
+        var grants: [Grant] = []
+        for need in needs {
+            for resource in places.resources[need.place] ?? [] {
+                let index = grants.firstIndex { $0.resource == resource } ?? grants.endIndex
+                if index == grants.endIndex { grants.append(Grant(resource: resource, actions: [], purposes: [])) }
+                grants[index].actions += need.actions.filter { !grants[index].actions.contains($0) }
+                if !grants[index].purposes.contains(need.purpose) { grants[index].purposes.append(need.purpose) }
+            }
+        }
+        self.grants = grants
+    }
+}
+
+// MARK: forms
+
+extension Role {
+    /// What creates the role in mongosh.
+    package func mongosh() -> String {
+        let lines = grants.map { grant in
+            let actions = grant.actions.map { "\"\($0)\"" }.joined(separator: ", ")
+            return """
+                    // \(grant.purposes.joined(separator: "; "))
+                    { resource: \(Self.resource(grant.resource)), actions: [\(actions)] },
+                """
+        }
+        return """
+            db.getSiblingDB("admin").createRole({
+              role: "\(name)",
+              privileges: [
+            \(lines.joined(separator: "\n"))
+              ],
+              roles: []
+            })
+            """
+    }
+
+    private static func resource(_ resource: PrivilegeResource) -> String {
+        switch resource {
+        case .collection(let namespace):
+            "{ db: \(namespace.database.quotedAsJSON), collection: \(namespace.collection.quotedAsJSON) }"
+        case .database(let name): "{ db: \(name.quotedAsJSON), collection: \"\" }"
+        case .anyDatabase: "{ db: \"\", collection: \"\" }"
+        case .cluster: "{ cluster: true }"
+        }
+    }
+
+    /// The role as the Atlas Administration API takes it, and the actions that Atlas has no custom role for.
+    package func atlas() -> (json: String, missing: [String]) {
+        var missing: [String] = []
+        var entries: [(action: String, resources: [PrivilegeResource])] = []
+        for grant in grants {
+            for action in grant.actions {
+                guard let name = Self.atlasActions[action] else {
+                    if !missing.contains(action) { missing.append(action) }
+                    continue
+                }
+                let index = entries.firstIndex { $0.action == name } ?? entries.endIndex
+                if index == entries.endIndex { entries.append((name, [])) }
+                entries[index].resources.append(grant.resource)
+            }
+        }
+        let lines = entries.map { entry in
+            let resources = entry.resources.map(Self.atlasResource).joined(separator: ",\n        ")
+            return """
+                    {
+                      "action": "\(entry.action)",
+                      "resources": [
+                        \(resources)
+                      ]
+                    }
+                """
+        }
+        let json = """
+            {
+              "roleName": "\(name)",
+              "actions": [
+            \(lines.joined(separator: ",\n"))
+              ],
+              "inheritedRoles": []
+            }
+            """
+        return (json, missing)
+    }
+
+    private static func atlasResource(_ resource: PrivilegeResource) -> String {
+        switch resource {
+        case .collection(let namespace):
+            #"{ "db": \#(namespace.database.quotedAsJSON), "collection": \#(namespace.collection.quotedAsJSON) }"#
+        case .database(let name): #"{ "db": \#(name.quotedAsJSON), "collection": "" }"#
+        case .anyDatabase: #"{ "db": "", "collection": "" }"#
+        case .cluster: #"{ "cluster": true }"#
+        }
+    }
+
+    /// The names that Atlas has for actions.
+    ///
+    /// Source: https://www.mongodb.com/docs/atlas/reference/custom-role-actions
+    private static let atlasActions = [
+        "find": "FIND", "insert": "INSERT", "update": "UPDATE", "remove": "REMOVE", "createIndex": "CREATE_INDEX",
+        "dropCollection": "DROP_COLLECTION", "changeStream": "CHANGE_STREAM", "collStats": "COLL_STATS",
+        "listCollections": "LIST_COLLECTIONS", "listIndexes": "LIST_INDEXES", "serverStatus": "SERVER_STATUS",
+        "replSetGetStatus": "REPLSET_GET_STATUS",
+    ]
+}
+
+extension Role {
+    /// The privileges as the command `createRole` takes them.
+    package var privileges: [BSONValue] {
+        grants.map { grant in
+            let resource: BSONValue =
+                switch grant.resource {
+                case .collection(let namespace):
+                    ["db": .string(namespace.database), "collection": .string(namespace.collection)]
+                case .database(let name): ["db": .string(name), "collection": ""]
+                case .anyDatabase: ["db": "", "collection": ""]
+                case .cluster: ["cluster": true]
+                }
+            return ["resource": resource, "actions": .array(of: grant.actions.map { .string($0) })]
+        }
+    }
+}

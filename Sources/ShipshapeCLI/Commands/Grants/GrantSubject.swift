@@ -1,0 +1,77 @@
+internal import BSON
+internal import Backfill
+internal import Checking
+internal import Jobs
+internal import Mongo
+internal import Partners
+internal import Privileges
+internal import Scanning
+internal import ServerSchema
+internal import Watching
+
+/// What a command works on, as its role has to know it: by a file, or by the names of collections.
+struct GrantSubject {
+    private(set) var places: WorkPlaces
+    /// Whether a schema is the validators that the collections carry.
+    private(set) var isLive = false
+
+    /// Commands whose file is a schema.
+    private static let ofSchemas: Set = ["check", "diff", "lint", "plan", "infer", "unsynced", "watch"]
+    /// Commands that need nothing but the state.
+    private static let ofState: Set = [
+        "status", "pause", "resume", "tune", "deployed", "migrate --status", "partner status", "partner cutover",
+    ]
+
+    /// Reads the files.
+    /// - Throws: what reading throws; ``UsageError`` when nothing says what the command works on.
+    init(
+        _ files: [String], for command: String, collections: [Namespace], state: String, ledger: LedgerFlags
+    ) throws {
+        places = WorkPlaces(reading: collections, state: state)
+        let (location, apps) = (ledger.location, ledger.apps(of: []).ids)
+        let name = command.replacing(" --dry-run", with: "").replacing(" --database", with: "")
+        if name.hasPrefix("partner ") {
+            for file in files {
+                let partner = try PartnerArguments.read(file, assuming: CheckOptions())
+                places = WorkPlaces(partner, state: state, ledger: location, apps: apps)
+            }
+        } else if Self.ofSchemas.contains(name) {
+            for file in files { try add(schema: file, collections, ledger: location) }
+            places.add(ledger: location, apps: apps)
+        } else if name == "migrate" {
+            for file in files {
+                for entry in try JobFolder.read(at: file, assuming: CheckOptions()).entries {
+                    places.add(entry.job.reach, ledger: location, apps: apps)
+                }
+            }
+        } else {
+            for file in files where JobArgument(argument: file).path != nil {
+                let job = try CompiledJob(reading: try JobFile.read(at: file), assuming: CheckOptions())
+                places.add(job.reach, ledger: location, apps: apps)
+            }
+        }
+        if name == "watch" {
+            let named: Namespace? = if case .named(let namespace) = location { namespace } else { nil }
+            places.add(
+                [named ?? Namespace(database: state, collection: WatchOptions().ledger.collection)], to: .watchLedger)
+        }
+        let isKnown = places.resources[.data] != nil || name == "unsynced" || Self.ofState.contains(name)
+        guard isKnown else {
+            throw UsageError(
+                "say what \(command) works on: shipshape grants \(command) FILE, or --collection DATABASE.COLLECTION")
+        }
+    }
+
+    private mutating func add(schema file: String, _ collections: [Namespace], ledger: LedgerLocation) throws {
+        guard file != LiveSchema.name else {
+            isLive = true
+            // Nobody has said which: those that are there are the deployment's to tell.
+            if collections.isEmpty { for place in [Place.data, .database] { places.add([.anyDatabase], to: place) } }
+            return
+        }
+        let schema = try ServerSchema.read(at: file, named: file, namespace: collections.first)
+        let covered = schema.collections.map(\.namespace)
+        places.add(collections.isEmpty ? covered : covered.filter(collections.contains), to: .data)
+        places.add(ledger: ledger, apps: schema.appID.map { [$0] } ?? [])
+    }
+}

@@ -1,0 +1,71 @@
+internal import BSON
+internal import Backfill
+internal import Checking
+internal import Concurrency
+internal import Mongo
+internal import Partners
+internal import Privileges
+internal import Scanning
+internal import ServerSchema
+
+extension ClientPool {
+    /// Makes sure that the user may do what a command needs, before it does anything.
+    ///
+    /// Where nobody logged in, or the deployment does not tell, the server itself refuses what it does not allow.
+    /// - Throws: ``MissingPrivileges``; ``MongoError`` when the deployment cannot be reached.
+    func requirePrivileges(for command: String, on places: WorkPlaces) async throws {
+        guard let needs = CommandNeeds.of(command) else { preconditionFailure("no command \"\(command)\"") }
+        let user: UserPrivileges?
+        do {
+            user = try await onOwnedThread(name: "preflight") { () throws in try self.client().userPrivileges() }
+        } catch let error as MongoError where !error.isServerSelection && !error.isAuthentication {
+            return
+        }
+        if let user, let missing = MissingPrivileges(of: user, for: needs, on: places) { throw missing }
+    }
+}
+
+extension WorkPlaces {
+    /// The places of a check, or of another look at documents.
+    init(reading namespaces: [Namespace], state: String? = nil, ledger: LedgerLocation = .none, apps: [String] = []) {
+        self.init(state: state)
+        add(namespaces, to: .data)
+        add(ledger: ledger, apps: apps)
+    }
+
+    /// The places of a job.
+    init(_ job: JobReach, state: String, ledger: LedgerLocation, apps: [String] = []) {
+        self.init(state: state)
+        add(job, ledger: ledger, apps: apps)
+    }
+
+    /// The places of a partner.
+    init(_ partner: Partner, state: String, ledger: LedgerLocation = .none, apps: [String] = []) {
+        self.init(state: state)
+        add([partner.job.source], to: .data)
+        add([partner.job.target], to: .partner)
+        if partner.needsServer { addDatabases(of: [partner.job.source, partner.job.target], to: .computing) }
+        if let schema = partner.schemas[.target], !schema.isOfValidator {
+            add(ledger: ledger, apps: apps + partner.appIDs)
+        }
+    }
+
+    /// Adds the collections of a job, and the ledger where the job may make documents unsyncable.
+    mutating func add(_ job: JobReach, ledger: LedgerLocation, apps: [String]) {
+        add([job.collection], to: .data)
+        add(job.lookedUp, to: .lookedUp)
+        add(job.indexed, to: .indexed)
+        add(job.created, to: .created)
+        if job.computes { addDatabases(of: [job.collection] + job.created, to: .computing) }
+        if job.countsHarm { add(ledger: ledger, apps: apps + job.apps) }
+    }
+
+    /// Adds the ledgers that a command reads.
+    mutating func add(ledger: LedgerLocation, apps: [String]) {
+        switch ledger {
+        case .none: break
+        case .named(let namespace): add([namespace], to: .ledger)
+        case .standard: add([LedgerFinder.standard] + apps.map(LedgerFinder.ledger(of:)), to: .ledger)
+        }
+    }
+}

@@ -1,0 +1,94 @@
+import BSON
+import TestSupport
+import Testing
+
+/// The role that `grants` prints is enough for its command, and nothing in it is too much.
+@Suite struct GrantedRoleTests {
+    /// A privilege list without one action of one resource, and what was left out.
+    struct Lacking: Sendable {
+        let privileges: [BSONValue]
+        let action: String
+        let resource: BSONDocument
+
+        /// Every way to leave out one action.
+        static func all(of privileges: [BSONValue]) -> [Lacking] {
+            privileges.indices.flatMap { index -> [Lacking] in
+                guard let entry = privileges[index].document, let resource = entry["resource"]?.document else {
+                    return []
+                }
+                let actions = entry["actions"]?.document?.values.compactMap(\.text) ?? []
+                return actions.map { action in
+                    var others = privileges
+                    others[index] = [
+                        "resource": .object(resource),
+                        "actions": .array(of: actions.filter { $0 != action }.map { .string($0) }),
+                    ]
+                    if actions.count == 1 { others.remove(at: index) }
+                    return Lacking(privileges: others, action: action, resource: resource)
+                }
+            }
+        }
+
+        /// The resource as the program names it.
+        var place: String {
+            let (database, collection) = (resource["db"]?.text ?? "", resource["collection"]?.text ?? "")
+            return collection.isEmpty ? "the database \(database)" : "\(database).\(collection)"
+        }
+
+        /// Whether another entry allows the same.
+        var isCovered: Bool {
+            privileges.compactMap(\.document).contains { entry in
+                entry["resource"]?.document?["db"] == resource["db"] && entry["resource"]?.document?["collection"] == ""
+                    && entry["actions"]?.document?.values.contains(.string(action)) == true
+            }
+        }
+    }
+
+    @Test(arguments: RoleCase.commands)
+    func theRoleIsEnoughAndWithoutAnyActionOfItTheCommandIsRefusedBeforeItBegins(
+        _ command: RoleCase.Command
+    ) async throws {
+        try await Mongod.withRoles { test in
+            try await test.precede(command)
+            let privileges = try await test.privileges(of: command)
+            for lacking in Lacking.all(of: privileges) where !lacking.isCovered {
+                let refused = try await test.run(command, with: lacking.privileges)
+                #expect(refused.exitCode == 77, "\(lacking.action) on \(lacking.place): \(refused.errors)")
+                #expect(refused.errors.contains(lacking.action), "\(refused.errors)")
+                #expect(refused.errors.contains(lacking.place), "\(refused.errors)")
+            }
+            let run = try await test.run(command, with: privileges)
+            #expect(run.exitCode.map(command.exitCodes.contains) == true, "\(run.errors)")
+        }
+    }
+
+    /// What a command can go without, it goes without.
+    @Test(arguments: RoleCase.commands.filter { ["check", "backfill", "watch"].contains($0.arguments[0]) })
+    func theFullRoleIsEnoughToo(_ command: RoleCase.Command) async throws {
+        try await Mongod.withRoles { test in
+            try await test.precede(command)
+            let run = try await test.run(command, with: try await test.privileges(of: command, isFull: true))
+            #expect(run.exitCode.map(command.exitCodes.contains) == true, "\(run.errors)")
+            #expect(!run.errors.contains("no throttle"), "\(run.errors)")
+        }
+    }
+
+    @Test func whereNobodyLogsInNothingIsMissing() async throws {
+        let mongod = try await Mongod.shared
+        let run = try await Program.run(["status", "--uri", mongod.uri, "--state-database", "no_such_state"])
+        #expect(run.exitCode == 0, "\(run.errors)")
+    }
+
+    @Test func whatCannotBeARoleIsToldAsUsage() async throws {
+        for (words, part) in [
+            (["chekc"], "there is no command \"chekc\" (did you mean \"check\"?)"),
+            (["backfill"], "say what backfill works on"),
+            (["partner", "plan"], "there is no command \"partner plan\""),
+            (["pause", "--dry-run"], "--dry-run: pause has no dry run"), (["grants"], "it needs no role"),
+        ] {
+            let run = try await Program.run(["grants"] + words)
+            #expect(run.exitCode == 64, "\(words): \(run.errors)")
+            #expect(run.errors.contains(part), "\(run.errors)")
+        }
+    }
+}

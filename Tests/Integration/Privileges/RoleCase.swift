@@ -1,0 +1,214 @@
+import BSON
+import Foundation
+import Mongo
+import SystemPackage
+import TestSupport
+import Testing
+
+/// What a test of roles has for itself: databases on a server with logins, and files that commands work on.
+struct RoleCase: Sendable {
+    let mongod: Mongod
+    let database: TestDatabase
+    let state: TestDatabase
+    let folder: CommandLineFolder
+
+    /// A command, what has to stand before it, and its role.
+    struct Command: Sendable, CustomTestStringConvertible {
+        /// As `grants` is asked for it.
+        let grants: [String]
+        /// As it is run; `FILE` is the subject's path.
+        let arguments: [String]
+        /// What is done before, as the administrator.
+        var before: [[String]] = []
+        /// The file that it works on.
+        let subject: String
+        var exitCodes: Set<Int32> = [0, 1]
+
+        var testDescription: String { arguments.joined(separator: " ") }
+    }
+
+    private static let run = ["backfill", "FILE", "--yes", "--ledger", "none"]
+    private static let copy = ["partner", "init", "FILE", "--yes", "--ledger", "none"]
+    private static let mirror = ["partner", "mirror", "FILE", "--once"]
+    private static let verify = ["partner", "verify", "FILE"]
+    private static let cutover = ["partner", "cutover", "FILE", "--yes", "--quiet-for", "1ms"]
+
+    /// Every command that asks a deployment.
+    static let commands: [Command] = [
+        Command(grants: ["check", "FILE"], arguments: ["check", "FILE"], subject: "person.json"),
+        Command(
+            grants: ["check", "FILE", "--ledger", "none"],
+            arguments: ["check", "FILE", "--active", "FILE", "--ledger", "none", "--prove", "--count", "--prefilter"],
+            subject: "person.json"),
+        Command(
+            grants: ["check", "live", "--ledger", "none"], arguments: ["check", "live", "--ledger", "none"],
+            subject: "person.json"),
+        Command(grants: ["lint", "FILE"], arguments: ["lint", "FILE"], subject: "person.json"),
+        Command(grants: ["lint", "live"], arguments: ["lint", "live"], subject: "person.json"),
+        Command(grants: ["diff", "FILE"], arguments: ["diff", "FILE", "NEXT"], subject: "person.json"),
+        Command(grants: ["plan", "FILE"], arguments: ["plan", "FILE", "NEXT"], subject: "person.json"),
+        Command(grants: ["infer"], arguments: ["infer"], subject: "person.json"),
+        Command(grants: ["unsynced"], arguments: ["unsynced"], subject: "person.json"),
+        Command(grants: ["unsynced", "FILE"], arguments: ["unsynced", "FILE"], subject: "person.json"),
+        Command(grants: ["backfill", "FILE"], arguments: ["backfill", "FILE", "--yes"], subject: "job.yml"),
+        Command(
+            grants: ["backfill", "FILE", "--dry-run"], arguments: ["backfill", "FILE", "--dry-run"], subject: "job.yml"),
+        Command(grants: ["backfill", "FILE"], arguments: ["backfill", "FILE", "--yes"], subject: "once.yml"),
+        Command(grants: ["backfill", "FILE"], arguments: ["backfill", "FILE", "--yes"], subject: "extract.yml"),
+        Command(grants: ["backfill", "FILE"], arguments: ["backfill", "FILE", "--yes"], subject: "embed.yml"),
+        Command(grants: ["backfill", "FILE"], arguments: ["backfill", "FILE", "--yes"], subject: "lookup.yml"),
+        Command(grants: ["undo", "FILE"], arguments: ["undo", "FILE", "--yes"], before: [run], subject: "job.yml"),
+        Command(
+            grants: ["undo", "FILE", "--dry-run"], arguments: ["undo", "FILE", "--dry-run"], before: [run],
+            subject: "job.yml"),
+        Command(
+            grants: ["undo", "FILE"], arguments: ["undo", "FILE", "--yes"], before: [run], subject: "extract.yml"),
+        Command(grants: ["migrate", "FILE"], arguments: ["migrate", "FILE", "--yes"], subject: "jobs"),
+        Command(
+            grants: ["migrate", "FILE", "--dry-run"], arguments: ["migrate", "FILE", "--dry-run"], subject: "jobs"),
+        Command(grants: ["status"], arguments: ["status"], before: [run], subject: "job.yml"),
+        Command(grants: ["pause"], arguments: ["pause", "FILE"], before: [run], subject: "job.yml"),
+        Command(
+            grants: ["resume"], arguments: ["resume", "FILE"], before: [run, ["pause", "FILE"]], subject: "job.yml"),
+        Command(grants: ["tune"], arguments: ["tune", "FILE", "nice=0.5"], before: [run], subject: "job.yml"),
+        Command(grants: ["deployed"], arguments: ["deployed", "FILE", "--yes"], before: [run], subject: "next.yml"),
+        Command(
+            grants: ["cleanup", "FILE"], arguments: ["cleanup", "FILE", "--yes"], before: [run], subject: "once.yml"),
+        Command(grants: ["watch", "FILE"], arguments: ["watch", "FILE", "--once"], subject: "person.json"),
+        Command(
+            grants: ["partner", "init", "FILE"], arguments: ["partner", "init", "FILE", "--yes"], subject: "tasks.yml"),
+        Command(
+            grants: ["partner", "init", "FILE", "--dry-run"], arguments: ["partner", "init", "FILE", "--dry-run"],
+            subject: "tasks.yml"),
+        Command(grants: ["partner", "mirror", "FILE"], arguments: mirror, before: [copy], subject: "tasks.yml"),
+        Command(grants: ["partner", "verify", "FILE"], arguments: verify, before: [copy], subject: "tasks.yml"),
+        Command(
+            grants: ["partner", "status", "FILE"], arguments: ["partner", "status", "FILE"], before: [copy],
+            subject: "tasks.yml"),
+        Command(
+            grants: ["partner", "cutover", "FILE"], arguments: cutover, before: [copy, mirror, verify],
+            subject: "tasks.yml", exitCodes: [0]),
+        Command(
+            grants: ["partner", "drop", "FILE"], arguments: ["partner", "drop", "FILE", "--yes"],
+            before: [copy, mirror, verify, cutover], subject: "tasks.yml", exitCodes: [0]),
+    ]
+
+    private var collection: String { "\(database.name).person" }
+
+    /// Writes the files and the documents.
+    func prepare() async throws {
+        try folder.write(CommandLineFolder.person, to: "person.json")
+        try folder.write(
+            CommandLineFolder.person.replacing(
+                #""properties": {"#, with: #""properties": { "email": { "bsonType": "string" },"#),
+            to: "next.json")
+        func job(_ name: String, _ steps: String, _ more: String = "") throws -> String {
+            let text = "job: \(name)\ncollection: \(collection)\n\(more)steps:\n  - \(steps)\n"
+            return try folder.write(text, to: "\(name).yml")
+        }
+        _ = try job("job", #"default: {field: email, value: ""}"#)
+        _ = try job("next", #"default: {field: email, value: ""}"#, "schema: {next: next.json}\n")
+        _ = try job("once", "expression: {field: age, value: {$add: [$age, 1]}, once: _done}")
+        _ = try job("extract", "extract: {field: dog, to: \(database.name).Dog, idFrom: _id}")
+        _ = try job("embed", "embed: {field: cat, from: \(database.name).Cat}")
+        _ = try job("lookup", "remap-link: {field: cat, lookup: \(database.name).Map, key: old, value: new}")
+        try folder.write(
+            "job: migrated\ncollection: \(collection)\nsteps:\n  - default: {field: email, value: \"\"}\n",
+            to: "jobs/migrated.yml")
+        try folder.write(
+            "partner: tasks\nsource: \(database.name).Task\ntarget: \(database.name).TaskV2\n\(PartnerCase.documented)\n",
+            to: "tasks.yml")
+        try await load()
+    }
+
+    /// The data and the state as they are before each run.
+    func load() async throws {
+        try await database.run(["dropDatabase": 1])
+        try await state.run(["dropDatabase": 1])
+        try await database.fill("person", count: 20) { number in
+            [
+                "_id": .int(Int32(number)), "name": .string("n\(number)"), "age": .int(Int32(number)),
+                "dog": ["_id": .int(Int32(number))], "cat": .int(Int32(number)),
+            ]
+        }
+        try await database.run([
+            "collMod": "person", "validator": ["$jsonSchema": ["bsonType": "object", "required": ["name"]]],
+        ])
+        try await database.fill("Cat", count: 20) { ["_id": .int(Int32($0))] }
+        try await database.fill("Map", count: 20) { ["_id": .int(Int32($0)), "old": .int(Int32($0)), "new": "n"] }
+        try await database.fill("Task", count: 12, PartnerCase.task)
+        try await database.run([
+            "createIndexes": "Task", "indexes": [["key": ["title": 1], "name": "title"]],
+        ])
+    }
+
+    private func words(_ words: [String], of command: Command) -> [String] {
+        words.map { word in
+            switch word {
+            case "FILE": folder.path.appending(command.subject).string
+            case "NEXT": folder.path.appending("next.json").string
+            default: word
+            }
+        }
+    }
+
+    /// The flags that every command of the kind takes.
+    private func flags(_ arguments: [String], isRole: Bool = false) -> [String] {
+        let isOfSchema = ["check", "lint", "diff", "plan", "infer", "unsynced", "watch"].contains(arguments[0])
+        let takesCollection = isOfSchema && (arguments[0] != "unsynced" || arguments.count > 1)
+        let takesState = isRole || !["lint", "diff", "plan", "infer", "unsynced"].contains(arguments[0])
+        return (takesCollection ? ["--collection", collection] : [])
+            + (takesState ? ["--state-database", state.name] : [])
+    }
+
+    /// The privileges of the role that `grants` prints.
+    func privileges(of command: Command, isFull: Bool = false) async throws -> [BSONValue] {
+        let words = words(command.grants, of: command)
+        let run = try await Program.run(
+            ["grants"] + words + flags(command.grants, isRole: true) + (isFull ? ["--full"] : []))
+        try #require(run.exitCode == 0, "\(run.errors)")
+        // What mongosh takes is JavaScript; of what is printed, only the quotation marks of the keys are missing to JSON.
+        let lines = run.output.split(separator: "\n").filter { $0.contains("{ resource:") }
+        return try lines.map { line in
+            let json = line.replacing(/(\w+):/) { "\"\($0.output.1)\":" }.trimmingCharacters(in: [" ", ","])
+            return .object(try BSONDocument(extendedJSON: json))
+        }
+    }
+
+    /// Does what has to stand before a command, as the administrator.
+    func precede(_ command: Command) async throws {
+        for arguments in command.before {
+            let run = try await Program.run(
+                words(arguments, of: command) + flags(arguments) + ["--uri", mongod.uri])
+            try #require([0, 1].contains(run.exitCode), "\(arguments): \(run.errors)")
+        }
+    }
+
+    /// Runs a command as a user with these privileges.
+    func run(_ command: Command, with privileges: [BSONValue]) async throws -> ProgramRun {
+        let name = "role-\(database.name)-\(UInt32.random(in: 0 ... .max))"
+        let uri = try await mongod.addUser(name, privileges: privileges)
+        let arguments = words(command.arguments, of: command)
+        let run = try await Program.run(
+            arguments + flags(command.arguments) + ["--uri", uri])
+        try await mongod.admin(["dropUser": .string(name)])
+        try await mongod.admin(["dropRole": .string("\(name)-role")])
+        return run
+    }
+}
+
+extension Mongod {
+    /// Runs a test of roles on the server with logins.
+    static func withRoles(_ body: (RoleCase) async throws -> Void) async throws {
+        let folder = try CommandLineFolder()
+        defer { folder.remove() }
+        let mongod = try await Mongod.withAuthentication
+        try await mongod.withDatabase { database in
+            try await mongod.withDatabase { state in
+                let test = RoleCase(mongod: mongod, database: database, state: state, folder: folder)
+                try await test.prepare()
+                try await body(test)
+            }
+        }
+    }
+}
