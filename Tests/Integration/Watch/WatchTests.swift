@@ -122,6 +122,48 @@ import Testing
             #expect(check.output.contains("the limit of 2 is reached"), "\(check.output)")
         }
     }
+
+    @Test func aBackfillStaysBelowTheLimitByTheLedgerThatAWatchKeeps() async throws {
+        try await Mongod.shared.withWatch { test in
+            try await test.database.fill("person", count: 110) { number in
+                number < 10
+                    ? ["_id": .integer(number), "age": "old"]
+                    : ["_id": .integer(number), "name": "Ada", "age": .integer(number)]
+            }
+            #expect(try await test.once().exitCode == 1)
+            try test.folder.write(
+                CommandLineFolder.person.replacing(
+                    #""age": { "bsonType": "int" }"#, with: #""age": { "bsonType": "string" }"#),
+                to: "next.json")
+            let job = try test.folder.write(
+                """
+                job: ages
+                collection: \(test.database.name).person
+                schema: {active: person.json, next: next.json}
+                steps: [convert: {field: age, to: string}]
+                limits: {chunk: {documents: 10}, unsynced: 50, reserve: 0}
+                """, to: "job.yml")
+            func backfill(_ flags: String...) async throws -> ProgramRun {
+                try await Program.run(
+                    ["backfill", job, "--yes", "--uri", test.uri, "--state-database", test.state.name]
+                        + ["--ledger", "\(test.state.name).unsynced_documents"] + flags)
+            }
+            func converted() async throws -> Int {
+                try await test.database.count("person", ["_id": ["$gte": 10], "age": ["$type": "string"]])
+            }
+            let refused = try await backfill()
+            #expect(refused.exitCode == 1 && refused.errors.contains("10 in the ledger"), "\(refused.errors)")
+            let stopped = try await backfill("--allow-unsync", "100")
+            #expect(stopped.exitCode == 75, "\(stopped.errors)")
+            #expect(try await converted() == 39)
+            // The ledger catches up: the sum is the same, so there is no more room.
+            #expect(try await test.once().exitCode == 1)
+            #expect(try await test.entries().count == 49)
+            let again = try await backfill("--allow-unsync", "100")
+            #expect(again.output.contains("49 in the ledger + 0 pending"), "\(again.output)\(again.errors)")
+            #expect(try await converted() == 39)
+        }
+    }
 }
 
 /// What a watch refuses, warns of and shows.
