@@ -49,16 +49,16 @@ package struct PlanText: Sendable {
             } else {
                 "No job is written without your decision"
             }
-        let others = partners.isEmpty ? "" : ", and \(partners.count.counted("partner job")) to decide on"
         let late = ready.count { $0.job.stage == .afterDeploy }
         let open = [
             plan.hints.isEmpty ? nil : paint.yellow("\(plan.hints.count.counted("question")) to decide"),
+            partners.isEmpty ? nil : paint.yellow("\(partners.count.counted("partner job")) to decide on"),
             suggestions.isEmpty ? nil : paint.yellow("\(suggestions.count.counted("suggested step")) to decide on"),
             plan.reviews == 0 ? nil : paint.yellow("\(plan.reviews.counted("step")) to review"),
             plan.unplanned == 0 ? nil : paint.red("\(plan.unplanned.counted("change")) that no job can serve"),
             plan.stuck == 0 ? nil : paint.red("\(plan.stuck.documents) that a step cannot change"),
         ].compactMap(\.self)
-        let first = paint.bold(jobs) + others + (late == 0 ? "" : ", \(late) of them only after the deploy")
+        let first = paint.bold(jobs) + (late == 0 ? "" : ", \(late) of them only after the deploy")
         return ([first] + open).joined(separator: "; ") + "."
     }
 
@@ -89,9 +89,9 @@ package struct PlanText: Sendable {
         }
         if let partner = entry.partner {
             return lines + [
-                "    its partner \("\(partner.target)".printable) serves the change (job \(partner.name.printable)): no document "
-                    + "has to change as long as it keeps its schema"
-            ]
+                "    its partner \(partner.target) serves the change (job \(partner.name)): no document has to change as long as "
+                    + "\(partner.source) keeps its schema"
+            ].map(\.printable)
         }
         guard let step = entry.step else {
             return entry.role == .manual
