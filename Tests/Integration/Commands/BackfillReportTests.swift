@@ -7,7 +7,9 @@ import Testing
     @Test func aDocumentThatTwoPhasesChangeIsOneDocument() async throws {
         try await Mongod.shared.withBackfill { test in
             try await test.database.fill("people", count: 80) { ["_id": .integer($0), "surname": "x"] }
-            try test.job(steps: ["rename: {from: surname, to: lastName}"], limits: "{chunk: {documents: 30}}")
+            try test.job(
+                steps: ["rename: {from: surname, to: lastName}", "default: {field: key, generate: uuid}"],
+                limits: "{chunk: {documents: 30}}")
             let dry = try test.report(try await test.backfill(flags: ["--dry-run", "--output", "json"], yes: false))
             let run = try test.report(try await test.backfill("job", "--output", "json"))
             for report in [dry, run] {

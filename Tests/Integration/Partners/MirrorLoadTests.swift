@@ -1,81 +1,15 @@
 import BSON
 import Foundation
-import Synchronization
 import TestSupport
 import Testing
 
-/// A mirror under load from writers on both sides, with kills: nothing is lost, doubled or echoed.
+/// A mirror under load from writers on both sides, with kills and elections: nothing is lost, doubled or echoed.
 @Suite struct MirrorLoadTests {
-    /// What clients wrote last to each document, on a side that no other client writes to.
-    private final class Model: Sendable {
-        private let state = Mutex<(titles: [Int: String], stopped: Bool, writes: Int)>(([:], false, 0))
-        var titles: [Int: String] { state.withLock { $0.titles } }
-        var writes: Int { state.withLock { $0.writes } }
-        var isStopped: Bool { state.withLock { $0.stopped } }
-        func stop() { state.withLock { $0.stopped = true } }
-        func wrote(_ number: Int, _ title: String?) {
-            state.withLock { state in
-                state.titles[number] = title
-                state.writes += 1
-            }
-        }
-    }
-
     private static let count = 300
-
-    /// Writes to the original's even documents, and to the partner's odd ones; both write a few that are shared.
-    private static func write(_ side: Int, to test: PartnerCase, _ model: Model) async throws {
-        var round = 0
-        while !model.isStopped {
-            round += 1
-            var updates: [BSONValue] = []
-            var written: [(Int, String?)] = []
-            for _ in 0..<8 {
-                let number = Int.random(in: 0..<count / 2) * 2 + side
-                let text = "\(side)-\(round)-\(Int.random(in: 0..<1_000_000))"
-                let isShared = number % 50 < 2
-                let gone = !isShared && Int.random(in: 0..<10) == 0
-                let id: BSONValue =
-                    side == 0 ? .objectID(PartnerCase.id(number)) : .string("\(PartnerCase.id(number))")
-                let field = side == 0 ? "title" : "name"
-                if gone {
-                    try await surely { try await test.database.delete(side == 0 ? "Task" : "TaskV2", ["_id": id]) }
-                    written.removeAll { $0.0 == number }
-                    updates.removeAll { $0.document?["q"]?.document?["_id"] == id }
-                    model.wrote(number, nil)
-                } else {
-                    updates.append(["q": ["_id": id], "u": ["$set": [field: .string(text)]], "upsert": true])
-                    written.removeAll { $0.0 == number }
-                    written.append((number, text))
-                }
-                if isShared {
-                    // The other side's client writes to it too, at the same time.
-                    let other: BSONValue =
-                        side == 1 ? .objectID(PartnerCase.id(number)) : .string("\(PartnerCase.id(number))")
-                    try await surely {
-                        try await test.database.update(
-                            side == 1 ? "Task" : "TaskV2", ["_id": other],
-                            ["$set": [side == 1 ? "title" : "name": .string("shared \(text)")]])
-                    }
-                }
-            }
-            try await surely { [updates] in
-                try await test.database.run([
-                    "update": side == 0 ? "Task" : "TaskV2", "updates": .array(of: updates),
-                ])
-            }
-            for (number, text) in written { model.wrote(number, text) }
-        }
-    }
 
     @Test func killsLoseNothingAndEchoNothing() async throws {
         try await Mongod.shared.withPartner { test in
-            try test.job()
-            try await test.load(Self.count)
-            try #require(try await test.run("init").exitCode == 0)
-            let model = Model()
-            try await withThrowingTaskGroup(of: Void.self) { group in
-                for side in 0...1 { group.addTask { try await Self.write(side, to: test, model) } }
+            let model = try await Self.load(.documented, test) { model in
                 for round in 0..<TestScale.pick(6, full: 8, torture: 120) {
                     let points = ["before-write", "after-write", "after-state-write", "before-state-write"]
                     let fault = round % 3 == 2 ? nil : "\(points[round % 4]):\(Int.random(in: 3...25)):kill"
@@ -89,24 +23,19 @@ import Testing
                     #expect(run.wasKilled, "round \(round): \(run.errors)")
                     try await test.endLease()
                 }
-                model.stop()
-                try await group.waitForAll()
             }
-            try await expectRest(test, model)
+            try await expectRest(.documented, test, model)
         }
     }
 
-    @Test(.enabled(if: TestScale.current == .torture)) func failoversLoseNothingAndEchoNothing() async throws {
+    /// Two minutes with step-downs and kills of the primary, and kills of the mirror.
+    @Test(.enabled(if: TestScale.current == .torture), arguments: [MirrorWorkload.documented, .everyStep])
+    func failoversLoseNothingAndEchoNothing(_ workload: MirrorWorkload) async throws {
         let set = try await FailoverSet.start()
         try await set.mongod.withPartner { test in
-            try test.job()
-            try await test.load(Self.count)
-            try #require(try await test.run("init").exitCode == 0)
-            let model = Model()
-            let end = ContinuousClock.now + .seconds(120)
             var (kills, elections) = (0, 0)
-            try await withThrowingTaskGroup(of: Void.self) { group in
-                for side in 0...1 { group.addTask { try await Self.write(side, to: test, model) } }
+            let model = try await Self.load(workload, test) { model in
+                let end = ContinuousClock.now + .seconds(120)
                 while ContinuousClock.now < end {
                     let run = try await test.run("mirror") { program in
                         for _ in 0..<2 {
@@ -119,37 +48,43 @@ import Testing
                         kills += 1
                     }
                     #expect(run.wasKilled, "\(run.errors)")
-                    try await Self.surely { try await test.endLease() }
+                    try await MirrorWorkload.surely { try await test.endLease() }
                 }
-                model.stop()
-                try await group.waitForAll()
             }
-            print(
-                "mirror: \(model.writes) writes, \(elections) step-downs and kills of the primary, \(kills) of the mirror"
-            )
-            try await expectRest(test, model)
+            print("mirror: \(model.writes) writes, \(elections) elections, \(kills) kills of the mirror")
+            try await expectRest(workload, test, model)
         }
     }
 
+    /// Lets clients of both sides write as long as something goes on.
+    private static func load(
+        _ workload: MirrorWorkload, _ test: PartnerCase, meanwhile: (MirrorWorkload.Model) async throws -> Void
+    ) async throws -> MirrorWorkload.Model {
+        let made = try await workload.begin(test, count: count)
+        try #require(made.exitCode == 0, "\(made.errors)\(made.output)")
+        let model = MirrorWorkload.Model()
+        try await withThrowingTaskGroup(of: Void.self) { group in
+            for side in 0...1 { group.addTask { try await workload.write(side, of: count, to: test, model) } }
+            defer { model.stop() }
+            try await meanwhile(model)
+            model.stop()
+            try await group.waitForAll()
+        }
+        return model
+    }
+
     /// Waits until clients have made so many more writes.
-    private static func wait(for writes: Int, of model: Model, or program: LiveProgram) async throws {
+    private static func wait(
+        for writes: Int, of model: MirrorWorkload.Model, or program: LiveProgram
+    ) async throws {
         let goal = model.writes + writes
         try await waitUntil("\(writes) writes, or the mirror's end") { model.writes > goal || program.hasEnded }
     }
 
-    /// Repeats a client's write until it is done: elections refuse it, or lose the answer.
-    private static func surely(_ write: () async throws -> Void) async throws {
-        let end = ContinuousClock.now + .seconds(120)
-        while true {
-            do { return try await write() } catch {
-                if ContinuousClock.now > end { throw error }
-                try await Task.sleep(for: .milliseconds(100))
-            }
-        }
-    }
-
     /// Both sides are equal once all is carried over, and documents that one client alone wrote are as it left them.
-    private func expectRest(_ test: PartnerCase, _ model: Model) async throws {
+    private func expectRest(
+        _ workload: MirrorWorkload, _ test: PartnerCase, _ model: MirrorWorkload.Model
+    ) async throws {
         let run = try await test.run("mirror", "--once", "-o", "json")
         #expect(run.exitCode == 0, "\(run.errors)")
         let report = try #require(try BSONValue(extendedJSON: run.output).document)
@@ -158,9 +93,8 @@ import Testing
         #expect(found["difference_count"] == 0, "\(found)")
         let originals = try await test.database.documents("Task")
         let titles = Dictionary(uniqueKeysWithValues: originals.map { ($0["_id"] ?? .null, $0["title"]?.text) })
-        for number in 0..<Self.count where number % 50 >= 2 {
-            guard let expected = model.titles[number] else { continue }
-            #expect(titles[.objectID(PartnerCase.id(number))] == expected, "document \(number)")
+        for (number, expected) in model.titles where !MirrorWorkload.isShared(number) {
+            #expect(titles[workload.id(number, 0)] == expected, "document \(number)")
         }
         let rest = try await test.run("mirror", "--once", "-o", "json")
         let still = try #require(try BSONValue(extendedJSON: rest.output).document)

@@ -7,7 +7,7 @@ import Testing
 /// The steps and the conversions of `_id`s that a partner takes, there and back, with changes of both sides' clients.
 @Suite struct PartnerStepTests {
     /// The ready job with every kind of step, for the test's own collections.
-    private static func everyKind(_ test: PartnerCase) throws -> String {
+    static func everyKind(_ test: PartnerCase) throws -> String {
         let path = Repository.path("jobs/partners/every-step.yml").string
         let text = try String(contentsOfFile: path, encoding: .utf8).replacing("app.", with: "\(test.database.name).")
         return text.split(separator: "\n").filter { line in
@@ -15,10 +15,12 @@ import Testing
         }.joined(separator: "\n")
     }
 
-    private static func original(_ number: Int) -> BSONDocument {
+    static func original(_ number: Int) -> BSONDocument { original(number, title: "t\(number)") }
+
+    static func original(_ number: Int, title: String) -> BSONDocument {
         let bytes = (0..<16).map { UInt8(truncatingIfNeeded: number &* 7 &+ $0) }
         return [
-            "_id": .integer(number), "title": .string("t\(number)"), "priority": .integer(number % 5),
+            "_id": .integer(number), "title": .string(title), "priority": .integer(number % 5),
             "scores": [1, .integer(number)], "code": .binary(subtype: 4, bytes: bytes), "first": "Ada",
             "last": .string("L\(number)"), "label": .string("l\(number)"), "box": ["value": .integer(number)],
             "colours": ["red", "blue"], "notes": ["a", .string("\(number)")], "owner": .integer(1 + number % 2),

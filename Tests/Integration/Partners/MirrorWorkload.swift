@@ -1,0 +1,110 @@
+import BSON
+import Foundation
+import Synchronization
+import TestSupport
+
+/// What clients of both sides do while a mirror carries their changes over.
+struct MirrorWorkload: Sendable, CustomTestStringConvertible {
+    let testDescription: String
+    /// The job's body.
+    let job: @Sendable (PartnerCase) throws -> String
+    /// The `_id` of a document on a side: 0 is the original's.
+    let id: @Sendable (Int, Int) -> BSONValue
+    /// The update that gives a document a text on a side.
+    let update: @Sendable (Int, Int, String) -> BSONValue
+    /// A document of the original.
+    let original: @Sendable (Int) -> BSONDocument
+
+    static let collections = ["Task", "TaskV2"]
+
+    /// The documented example.
+    static let documented = MirrorWorkload(
+        testDescription: "the documented example", job: { _ in PartnerCase.documented },
+        id: { number, side in
+            side == 0 ? .objectID(PartnerCase.id(number)) : .string("\(PartnerCase.id(number))")
+        },
+        update: { _, side, text in ["$set": [side == 0 ? "title" : "name": .string(text)]] },
+        original: PartnerCase.task)
+
+    /// A job with every kind of step, whose clients replace whole documents.
+    static let everyStep = MirrorWorkload(
+        testDescription: "every kind of step", job: PartnerStepTests.everyKind, id: { number, _ in .integer(number) },
+        update: { number, side, text in
+            if side == 0 {
+                return .object(PartnerStepTests.original(number, title: text))
+            }
+            return [
+                "_id": .integer(number), "sortTitle": .string(text), "name": .string(text), "priority": "3",
+                "scores": ["1", "2"], "full": "Eve Lovelace", "label": ["m"], "box": .integer(number),
+                "colours": ["green"], "notes": ["b"], "owner": 10, "parent": "key 2", "cents": 200, "status": "done",
+            ]
+        }, original: { PartnerStepTests.original($0) })
+
+    /// Prepares the collections and the job, and copies the originals.
+    func begin(_ test: PartnerCase, count: Int) async throws -> ProgramRun {
+        try test.job(job(test))
+        try await test.database.fill("Key", count: 3) { ["_id": .integer($0), "to": .string("key \($0)")] }
+        try await test.database.fill("Task", count: count, original)
+        return try await test.run("init")
+    }
+
+    /// What clients wrote last to each document, on a side that no other client writes to.
+    final class Model: Sendable {
+        private let state = Mutex<(titles: [Int: String], stopped: Bool, writes: Int)>(([:], false, 0))
+        var titles: [Int: String] { state.withLock { $0.titles } }
+        var writes: Int { state.withLock { $0.writes } }
+        var isStopped: Bool { state.withLock { $0.stopped } }
+        func stop() { state.withLock { $0.stopped = true } }
+        fileprivate func wrote(_ number: Int, _ title: String?) {
+            state.withLock { state in
+                state.titles[number] = title
+                state.writes += 1
+            }
+        }
+    }
+
+    /// Whether clients of both sides write a document.
+    static func isShared(_ number: Int) -> Bool { number % 50 < 2 }
+
+    /// Writes to the original's even documents, or to the partner's odd ones, and a few of both sides, until the model says
+    /// that it is enough.
+    func write(_ side: Int, of count: Int, to test: PartnerCase, _ model: Model) async throws {
+        var round = 0
+        while !model.isStopped {
+            round += 1
+            for _ in 0..<8 {
+                let number = Int.random(in: 0..<count / 2) * 2 + side
+                let text = "\(side)-\(round)-\(Int.random(in: 0..<1_000_000))"
+                if !Self.isShared(number), Int.random(in: 0..<10) == 0 {
+                    try await Self.surely {
+                        try await test.database.delete(Self.collections[side], ["_id": id(number, side)])
+                    }
+                    model.wrote(number, nil)
+                    continue
+                }
+                try await set(number, side, text, in: test)
+                model.wrote(number, text)
+                // The other side's client writes to it too, at the same time.
+                if Self.isShared(number) { try await set(number, 1 - side, "shared \(text)", in: test) }
+            }
+        }
+    }
+
+    private func set(_ number: Int, _ side: Int, _ text: String, in test: PartnerCase) async throws {
+        let update: BSONValue = ["q": ["_id": id(number, side)], "u": update(number, side, text), "upsert": true]
+        try await Self.surely {
+            try await test.database.run(["update": .string(Self.collections[side]), "updates": [update]])
+        }
+    }
+
+    /// Repeats a client's write until it is done: elections refuse it, or lose the answer.
+    static func surely(_ write: () async throws -> Void) async throws {
+        let end = ContinuousClock.now + .seconds(120)
+        while true {
+            do { return try await write() } catch {
+                if ContinuousClock.now > end { throw error }
+                try await Task.sleep(for: .milliseconds(100))
+            }
+        }
+    }
+}
