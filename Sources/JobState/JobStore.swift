@@ -21,7 +21,7 @@ package struct JobStore {
         package var namespace: Namespace
         /// The collection's UUID; `nil` where the server gives none.
         var collectionUUID: BSONValue?
-        var text: String
+        package var text: String
         var schemas: [BSONDocument]
         /// The paths that the job writes; told by ``text``, and kept for undo to compare jobs by.
         package var touched: [FieldPath]

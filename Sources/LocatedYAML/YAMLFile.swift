@@ -29,6 +29,12 @@ package enum YAMLFile {
         return try compose(text, path: path).map { YAMLNode(node: $0, file: path) }
     }
 
+    /// Whether two texts say the same, whatever their comments and their layout are.
+    package static func areEqualButForComments(_ one: String, _ other: String) -> Bool {
+        guard let one = try? Yams.compose(yaml: one), let other = try? Yams.compose(yaml: other) else { return false }
+        return one == other
+    }
+
     private static func compose(_ text: String, path: String) throws(LocatedError) -> Node? {
         func failure(_ problem: String, _ mark: Mark?) -> LocatedError {
             LocatedError(problem, at: SourceLocation(file: path, line: mark?.line ?? 1, column: mark?.column ?? 1))

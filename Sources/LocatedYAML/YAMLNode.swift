@@ -49,6 +49,12 @@ package struct YAMLNode {
         return YAMLMembers(what: what, members: members, location: location)
     }
 
+    /// The entries of a mapping whose keys are anybody's to choose, in their order.
+    package func entries(of what: String) throws(LocatedError) -> [(name: String, value: YAMLNode)] {
+        guard case .mapping(let mapping) = node else { throw error("\(what) must be a mapping") }
+        return mapping.map { ($0.scalar?.string ?? "", YAMLNode(node: $1, file: file)) }
+    }
+
     /// The elements of a sequence that is not empty.
     package func elements(of what: String) throws(LocatedError) -> [YAMLNode] {
         guard case .sequence(let sequence) = node, !sequence.isEmpty else {

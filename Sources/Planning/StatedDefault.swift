@@ -16,7 +16,7 @@ package struct StatedDefault: Hashable, Sendable {
     package init?(_ text: String) {
         guard let sign = text.firstIndex(of: "=") else { return nil }
         (self.text, field, value) = (text, String(text[..<sign]), String(text[text.index(after: sign)...]))
-        guard field.contains("."), field.first != ".", field.last != "." else { return nil }
+        guard !field.isEmpty, field.first != ".", field.last != "." else { return nil }
     }
 }
 
@@ -37,6 +37,10 @@ extension StatedDefault {
                 .compactMap(\.self).filter { field.hasPrefix("\($0).") }.map { (collection, $0) }
         }
         guard let longest = owners.map(\.1.count).max() else {
+            // As diff shows a path, below the name of the only collection.
+            if schema.collections.count == 1 {
+                return try place(of: Self.names(of: field[...]), in: schema.collections[0])
+            }
             let names = schema.collections.map { $0.root.title ?? "\($0.namespace)" }
             let name = field.prefix { $0 != "." }
             let hint = Spelling.hint(for: String(name), among: names).map { " (\($0))" } ?? ""
@@ -50,8 +54,27 @@ extension StatedDefault {
             throw error("several collections have that name: name it as DATABASE.COLLECTION")
         }
         let (collection, name) = meant[0]
-        let names = field.dropFirst(name.count + 1).split(separator: ".", omittingEmptySubsequences: false)
-        return try place(of: names.map(String.init), in: collection)
+        return try place(of: Self.names(of: field.dropFirst(name.count + 1)), in: collection)
+    }
+
+    /// The names of a path, as job files and `diff` write them: `pets.[].toy`, `pets[].toy`, `map{}`, `"a.b".c`.
+    private static func names(of path: Substring) -> [String] {
+        var (names, rest): ([String], Substring) = ([], path)
+        while !rest.isEmpty {
+            if rest.hasPrefix("[]") || rest.hasPrefix("{}") {
+                names.append(FieldPath.each)
+                rest = rest.dropFirst(2)
+            } else if rest.first == "\"", let end = rest.dropFirst().firstIndex(of: "\"") {
+                names.append(String(rest[rest.index(after: rest.startIndex)..<end]))
+                rest = rest[rest.index(after: end)...]
+            } else {
+                let name = rest.prefix { $0 != "." && $0 != "[" && $0 != "{" }
+                names.append(String(name))
+                rest = name.isEmpty ? rest.dropFirst() : rest.dropFirst(name.count)
+            }
+            if rest.first == "." { rest = rest.dropFirst() }
+        }
+        return names
     }
 
     private func place(of names: [String], in collection: CollectionSchema) throws(PlanError) -> Place {

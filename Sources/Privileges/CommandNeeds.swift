@@ -8,6 +8,12 @@ package struct CommandNeeds: Sendable {
     /// Those without which it cannot run.
     package var required: [Need] { needs.filter { $0.loss == nil } }
 
+    /// Whether it writes to the deployment.
+    package var isWriting: Bool {
+        let writing: Set = ["insert", "update", "remove", "dropCollection"]
+        return required.contains { !writing.isDisjoint(with: $0.actions) }
+    }
+
     /// The needs of a command.
     package static func of(_ command: String) -> CommandNeeds? { all.first { $0.command == command } }
 

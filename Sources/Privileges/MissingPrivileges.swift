@@ -22,7 +22,12 @@ package struct MissingPrivileges: Error, CustomStringConvertible {
     }
 
     package var description: String {
-        let list = missing.map { "\($0.actions.joined(separator: ", ")) on \($0.resource)" }
+        // Collections that lack the same are told together.
+        let kinds = missing.map(\.actions).reduce(into: [[String]]()) { if !$0.contains($1) { $0.append($1) } }
+        let list = kinds.map { actions in
+            let places = missing.filter { $0.actions == actions }.map { "\($0.resource)" }
+            return "\(actions.joined(separator: ", ")) on \(places.joined(separator: ", "))"
+        }
         return "the user \"\(user)\" may not do what \(command) needs, and nothing was done: missing "
             + "\(list.joined(separator: "; ")) (shipshape grants \(command) prints the role"
             + (lacksLedger ? "; --ledger none says that there is no ledger)" : ")")

@@ -22,7 +22,9 @@ struct MigrationRow {
                     file: item.entry.file, job: item.entry.name,
                     state: status.map { "pending, \($0.state.rawValue)" } ?? "pending", digest: "-")
             }
-            return MigrationRow(applied, begun, file: item.entry.file, digest: item.isChanged ? "changed" : "ok")
+            var row = MigrationRow(applied, begun, file: item.entry.file, digest: item.isChanged ? "changed" : "ok")
+            if item.isDueAgain { row.state = "pending, once more after the deploy" }
+            return row
         } + plan.missing.map { MigrationRow($0, begun, file: $0.file, digest: "missing file") }
     }
 }

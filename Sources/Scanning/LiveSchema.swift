@@ -41,6 +41,8 @@ package enum LiveSchema {
     }
 
     private static func add(_ info: CollectionInfo, of database: String, to schema: inout ServerSchema) throws {
+        // The server keeps the buckets of time series with a validator of its own.
+        guard !info.name.hasPrefix("system.") else { return }
         guard let validator = info.validator, let root = validator["$jsonSchema"]?.document else { return }
         let namespace = Namespace(database: database, collection: info.name)
         let place = SourceLocation(whole: "validator of \(namespace)")

@@ -132,8 +132,11 @@ extension AppServicesReader {
     }
 
     private mutating func noteUnknown(_ member: LocatedJSON.Member) {
-        let hint = Spelling.hint(for: member.name, among: Keyword.allCases.map(\.rawValue)).map { " (\($0))" } ?? ""
-        note(.unknownKeyword, member.nameLocation, "unknown keyword \"\(member.name)\" is ignored\(hint)")
+        let isOfOthers = Keyword.ofOtherTools.contains(member.name) || member.name.hasPrefix("x-")
+        guard !isOfOthers, let hint = Spelling.hint(for: member.name, among: Keyword.allCases.map(\.rawValue)) else {
+            return note(.unknownKeyword, member.nameLocation, "unknown keyword \"\(member.name)\" is ignored")
+        }
+        note(.misspeltKeyword, member.nameLocation, "unknown keyword \"\(member.name)\" (\(hint))")
     }
 
     /// Notes a keyword whatever it holds: of what is not evaluated nothing has to be understood.

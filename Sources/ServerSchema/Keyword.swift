@@ -16,6 +16,14 @@ enum Keyword: String, CaseIterable {
     case ref = "$ref"
     case schema = "$schema"
 
+    /// Keywords of later drafts of JSON Schema, which other tools write: no slips of the fingers.
+    static let ofOtherTools: Set = [
+        "$anchor", "$comment", "$defs", "$dynamicAnchor", "$dynamicRef", "$id", "$vocabulary", "contentEncoding",
+        "contentMediaType", "contentSchema", "dependentRequired", "dependentSchemas", "deprecated", "examples",
+        "maxContains", "minContains", "prefixItems", "readOnly", "unevaluatedItems", "unevaluatedProperties",
+        "writeOnly",
+    ]
+
     /// Whether App Services documents it.
     var isDocumented: Bool {
         switch self {

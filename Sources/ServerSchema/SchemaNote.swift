@@ -15,6 +15,8 @@ public struct SchemaNote: Hashable, Sendable {
         public static let general = Self(rawValue: "note")
         /// A keyword that no dialect knows.
         public static let unknownKeyword = Self(rawValue: "unknown-keyword")
+        /// A keyword that no dialect knows, and that looks like one that is known.
+        public static let misspeltKeyword = Self(rawValue: "misspelt-keyword")
         /// A keyword that is known but that no rule evaluates yet.
         public static let unevaluatedKeyword = Self(rawValue: "keyword-unevaluated")
         /// `type` stands where `bsonType` is expected.

@@ -36,6 +36,10 @@ struct SchemaReading {
         schema.dataSources.sort { $0.name < $1.name }
         schema.isWhole = files.isFolder && (wanted == nil || isForLint)
         schema.notes = reader.notes
+        // Lint lists them all; elsewhere a rule that was meant, and is not there, must not look like a schema that fits.
+        if !isForLint, let slip = reader.notes.first(where: { $0.code == .misspeltKeyword }) {
+            throw SchemaError(.unknownKeyword, at: slip.location, slip.message)
+        }
         schema.sources = files.sources.sorted { $0.path < $1.path }
         return schema
     }

@@ -22,7 +22,7 @@ struct Shipshape: AsyncParsableCommand {
             PauseCommand.self, ResumeCommand.self, TuneCommand.self, DeployedCommand.self, CleanupCommand.self,
             MigrateCommand.self,
             UnsyncedCommand.self, WatchCommand.self, PartnerCommand.self,
-            InferCommand.self, GrantsCommand.self,
+            InferCommand.self, GrantsCommand.self, ConfigCommand.self,
         ])
 }
 
@@ -33,8 +33,9 @@ enum Main {
         Driver.hideCounters()
         Console.secureStreams()
         do {
-            try CommandLineWords.check(Array(CommandLine.arguments.dropFirst()))
-            var command = try Shipshape.parseAsRoot()
+            let arguments = Array(CommandLine.arguments.dropFirst())
+            try CommandLineWords.check(arguments)
+            var command = try Shipshape.parse(withSettings: arguments)
             if var command = command as? any AsyncParsableCommand {
                 try await command.run()
             } else {

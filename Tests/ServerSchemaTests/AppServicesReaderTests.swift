@@ -84,7 +84,7 @@ import Testing
             ])
         #expect(
             try notes(#"{"requird": [], "x-y-z": 1, \#(id)}"#) == [
-                #"s:1:2: unknown keyword "requird" is ignored (did you mean "required"?)"#,
+                #"s:1:2: unknown keyword "requird" (did you mean "required"?)"#,
                 #"s:1:17: unknown keyword "x-y-z" is ignored"#,
             ])
         #expect(try notes(#"{"type": "object", \#(id)}"#) == ["s:1:10: type is kept for compatibility: write bsonType"])

@@ -1,3 +1,4 @@
+package import BSON
 package import JobState
 
 /// A job that a folder's migration has run to its end.
@@ -14,6 +15,14 @@ package struct AppliedJob: Hashable, Sendable {
     package var hasFindings: Bool
 }
 
+/// What became of a job after it was begun.
+package struct JobAftermath: Sendable {
+    /// Why it never runs again; `nil` unless it was undone.
+    package var undone: BackfillError?
+    /// When its next schema was recorded as the active one.
+    package var deployed: ServerTime?
+}
+
 /// A folder of jobs beside what was applied of it.
 package struct MigrationPlan: Sendable {
     /// A job of the folder.
@@ -22,8 +31,19 @@ package struct MigrationPlan: Sendable {
         package var entry: JobFolder.Entry
         /// When it was applied; `nil` while it is pending.
         package var applied: AppliedJob?
+        /// What became of it; `nil` unless it was begun.
+        package var aftermath: JobAftermath?
         /// Whether it is not what it was when it was applied.
         package var isChanged: Bool { applied.map { $0.digest != entry.digest } ?? false }
+        /// Whether it is to run once more, as its plan says: until its schema was deployed, old clients may have written
+        /// documents that need it.
+        package var isDueAgain: Bool {
+            guard let at = applied?.mark.at, let deployed = aftermath?.deployed, aftermath?.undone == nil else {
+                return false
+            }
+            return at < deployed
+        }
+        var isPending: Bool { applied == nil || isDueAgain }
     }
 
     /// The folder.
@@ -34,16 +54,18 @@ package struct MigrationPlan: Sendable {
     package let missing: [AppliedJob]
 
     /// Holds a folder against what was applied.
-    package init(_ folder: JobFolder, applied: [AppliedJob]) {
+    /// - Parameter aftermath: what became of the jobs that were begun, by their names.
+    package init(_ folder: JobFolder, applied: [AppliedJob], aftermath: [String: JobAftermath] = [:]) {
         self.folder = folder.path
         items = folder.entries.map { entry in
-            Item(entry: entry, applied: applied.first { $0.job == entry.name })
+            Item(
+                entry: entry, applied: applied.first { $0.job == entry.name }, aftermath: aftermath[entry.name])
         }
         missing = applied.filter { applied in !folder.entries.contains { $0.name == applied.job } }
     }
 
     /// The jobs that are still to be run.
-    package var pending: [JobFolder.Entry] { items.filter { $0.applied == nil }.map(\.entry) }
+    package var pending: [JobFolder.Entry] { items.filter(\.isPending).map(\.entry) }
 
     /// Pending jobs before one that was applied: they came late, from another branch, say.
     package var late: [JobFolder.Entry] {
@@ -57,7 +79,17 @@ package struct MigrationPlan: Sendable {
     package func pending(upTo name: String?) -> [JobFolder.Entry]? {
         guard let name else { return pending }
         guard let last = items.firstIndex(where: { $0.entry.name == name || $0.entry.file == name }) else { return nil }
-        return items[...last].filter { $0.applied == nil }.map(\.entry)
+        return items[...last].filter(\.isPending).map(\.entry)
+    }
+
+    /// Refuses pending jobs of which one was undone: it never runs again under its name.
+    package func checkNotUndone(_ pending: [JobFolder.Entry]) throws(BackfillError) {
+        for item in items where pending.contains(where: { $0.name == item.entry.name }) {
+            guard let refusal = item.aftermath?.undone else { continue }
+            throw BackfillError(
+                refusal.kind,
+                "\(folder)/\(item.entry.file): \(refusal.message), or take its file out of the folder; nothing was run")
+        }
     }
 
     /// Refuses a folder in which a job that was applied is another one now.

@@ -2,6 +2,7 @@ import BSON
 package import Concurrency
 package import JobState
 import Jobs
+import LocatedYAML
 package import Mongo
 import Scanning
 import ServerSchema
@@ -79,7 +80,7 @@ package struct BackfillRunner: Sendable {
     ) throws -> BackfillPlan {
         let isProof = !job.endsByConstruction
         let store = try store(pool)
-        let state = try early.run { try readState(store, binding: binding(to: target.uuid)) }
+        let state = try early.run { try readState(store, binding: binding(to: target.uuid), isDry: isDry) }
         let collection = client.collection(job.job.namespace)
         if options.only != nil, state.unfinishedChunks != nil { throw BackfillError.unfinished(job.job.name) }
         let job = job.judged(by: state.control)
@@ -219,11 +220,19 @@ package struct BackfillRunner: Sendable {
     ///
     /// A user who may only read the data may not see it: then the job counts as not started, and a note says so.
     private func readState(
-        _ store: borrowing StateStore, binding: JobStore.Binding
+        _ store: borrowing StateStore, binding: JobStore.Binding, isDry: Bool
     ) throws -> (unfinishedChunks: Int?, control: Control, isReadable: Bool, notes: [String]) {
         do {
+            var (binding, notes) = (binding, [String]())
+            if isDry, let begun = try store.jobs.record()?["text"]?.text, begun != binding.text,
+                YAMLFile.areEqualButForComments(begun, binding.text)
+            {
+                binding.text = begun
+                notes.append(
+                    "the comments of the job file changed since the job was started: a run takes the file as it was")
+            }
             try store.check(binding, restarts: options.restarts)
-            return (try store.ranges.unfinishedChunks(), try store.jobs.control(), true, [])
+            return (try store.ranges.unfinishedChunks(), try store.jobs.control(), true, notes)
         } catch let error as MongoError where error.isAuthorization {
             return (
                 nil, Control(), false,

@@ -179,8 +179,23 @@ extension JobRegistry {
         return try client.allChecked("migrations", [:]).compactMap(AppliedJob.init).sorted { $0.job < $1.job }
     }
 
+    /// What became of the jobs of these names that were begun.
+    /// - Throws: ``BackfillError`` for a damaged record; ``MongoError``.
+    package func aftermath(of names: [String]) throws -> [String: JobAftermath] {
+        let begun = Set(try self.names()).intersection(names)
+        var all: [String: JobAftermath] = [:]
+        for name in begun {
+            let store = try store(name)
+            var aftermath = JobAftermath(deployed: try store.jobs.control().deployed?.at)
+            if let undo = try store.ranges.undoing(), undo.ended != nil { aftermath.undone = undo.refusal(of: name) }
+            all[name] = aftermath
+        }
+        return all
+    }
+
     /// Records a job as applied, unless it was: a run that died between the job's end and here does it again.
-    package func record(_ entry: JobFolder.Entry, hasFindings: Bool) throws(MongoError) {
+    /// - Parameter isAgain: whether it was applied before, and is recorded anew.
+    package func record(_ entry: JobFolder.Entry, hasFindings: Bool, isAgain: Bool = false) throws(MongoError) {
         let client = StoreClient(database: stateDatabase, client: try pool.client())
         try client.createIfAbsent(
             "migrations", id: .string(entry.name),
@@ -188,6 +203,10 @@ extension JobRegistry {
                 "file": .string(entry.file), "digest": .string(entry.digest), "by": .string(person),
                 "findings": .bool(hasFindings),
             ])
+        guard isAgain else { return }
+        try client.note(
+            "migrations", ["_id": .string(entry.name)],
+            ["created": "$$NOW", "by": ["$literal": .string(person)], "findings": .bool(hasFindings)])
     }
 }
 

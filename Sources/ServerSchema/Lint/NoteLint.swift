@@ -11,6 +11,7 @@ enum NoteLint {
 
     private static let rules: [SchemaNote.Code: (code: LintFinding.Code, level: LintFinding.Level, remedy: String?)] = [
         .unknownKeyword: (.unknownKeyword, .warning, nil),
+        .misspeltKeyword: (.unknownKeyword, .error, nil),
         .jsonTypeUsed: (.jsonTypeUsed, .warning, nil),
         .typeSpelling: (.typeSpelling, .warning, nil),
         .placeholder: (.schemaMissing, .info, nil),

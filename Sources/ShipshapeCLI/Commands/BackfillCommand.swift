@@ -8,7 +8,6 @@ internal import Privileges
 internal import Reporting
 internal import Scanning
 internal import Synchronization
-internal import SystemPackage
 
 /// `shipshape backfill JOB`.
 struct BackfillCommand: AsyncParsableCommand {
@@ -66,10 +65,7 @@ struct BackfillCommand: AsyncParsableCommand {
 
     func run() async throws {
         try output.prepare(reading: [job, ids] + connection.files, writing: [failures])
-        if (try? FilePath(job).stat().type) == .directory {
-            throw UsageError(
-                "\(job) is a folder, and one job is expected: shipshape migrate \(job) runs those of a folder")
-        }
+        try JobArgument.refuseFolder(job)
         let file = try JobFile.read(at: job)
         let schemas = [file.activeSchema, file.nextSchema].map { $0.map(file.resolved) }
         try output.prepare(reading: schemas, writing: [failures])

@@ -90,7 +90,7 @@ struct CheckCommand: AsyncParsableCommand {
 
     func run() async throws {
         try output.prepare(
-            reading: [schema.name, comparison.active?.name, comparison.renames.config, source, exceptions.path]
+            reading: [schema.name, comparison.active?.name, source, exceptions.path]
                 + connection.files,
             writing: [evidence.failures])
         let serverSchema = try await schema.read(

@@ -74,7 +74,7 @@ struct DiffCommand: AsyncParsableCommand {
     }
 
     func run() async throws {
-        try output.prepare(reading: [old.name, new.name, renames.config] + connection.files)
+        try output.prepare(reading: [old.name, new.name] + connection.files)
         let stated = try renames.read()
         let schemas = try await ComparedSchemas(old, new, collection: collection, connection: connection)
         var report = try schemas.diff(renames: stated, isVersioned: schemaVersioning)

@@ -7,10 +7,27 @@ internal import Synchronization
 struct ConnectionFlags: ParsableArguments {
     @Option(
         help: ArgumentHelp(
-            "The connection string; default: SHIPSHAPE_URI.",
-            discussion: "A password is better kept in SHIPSHAPE_URI or SHIPSHAPE_PASSWORD: other users see the flags.",
+            "The connection string; default: SHIPSHAPE_URI, or uri in shipshape.yml.",
+            discussion: "A password is better kept in a file or in SHIPSHAPE_PASSWORD: other users see the flags.",
             valueName: "mongodb://…"))
     var uri: String?
+
+    @Option(
+        help: ArgumentHelp(
+            "The configuration; default: SHIPSHAPE_CONFIG, else shipshape.yml in the working folder.", valueName: "file"
+        ))
+    var config: String?
+
+    @Option(
+        name: .customLong("env"),
+        help: ArgumentHelp("An environment of the configuration; default: SHIPSHAPE_ENV.", valueName: "name"))
+    var environment: String?
+
+    @Option(
+        help: ArgumentHelp(
+            "Write to this environment although it is protected; without it the name has to be typed.",
+            valueName: "name"))
+    var yesProtected: String?
 
     @Option(
         help: ArgumentHelp(
@@ -20,8 +37,14 @@ struct ConnectionFlags: ParsableArguments {
     @Option(help: ArgumentHelp("Which member answers reads: \(Self.modes).", valueName: "mode"))
     var readPreference: String?
 
-    @Option(help: ArgumentHelp("The user; the password comes from SHIPSHAPE_PASSWORD.", valueName: "name"))
+    @Option(
+        help: ArgumentHelp(
+            "The user; the password comes from --password-file, SHIPSHAPE_PASSWORD or the terminal.", valueName: "name")
+    )
     var username: String?
+
+    @Option(help: ArgumentHelp("A file whose first line is the user's password.", valueName: "file"))
+    var passwordFile: String?
 
     @Option(help: ArgumentHelp("The database that knows the user.", valueName: "database"))
     var authSource: String?
@@ -56,14 +79,16 @@ struct ConnectionFlags: ParsableArguments {
     func pool(readsFromPrimary: Bool = false) throws -> ClientPool {
         let environment = ProcessInfo.processInfo.environment
         guard let uri = connectionString, !uri.isEmpty else {
-            throw UsageError("no deployment is named: give --uri or set SHIPSHAPE_URI")
+            throw UsageError("no deployment is named: give --uri, set SHIPSHAPE_URI, or write uri into shipshape.yml")
         }
         var options = ConnectionOptions(uri: uri)
         options.connectTimeout = connectTimeout.duration
-        let preference = readPreference.flatMap { ReadPreference.Mode(rawValue: $0) }.map { ReadPreference($0) }
+        let preference = (readPreference ?? Settings.current["read-preference"]).flatMap {
+            ReadPreference.Mode(rawValue: $0)
+        }.map { ReadPreference($0) }
         options.readPreference = readsFromPrimary ? .primary : preference
         options.username = username
-        options.password = environment["SHIPSHAPE_PASSWORD"].flatMap { $0.isEmpty ? nil : $0 }
+        options.password = try PasswordFile.password(isGiven: isPasswordFileGiven, at: passwordFile)
         options.authSource = authSource
         options.compressors = compressors?.split(separator: ",").map(String.init)
         if tls || tlsCaFile != nil || tlsCertificateKeyFile != nil {
@@ -104,10 +129,19 @@ struct ConnectionFlags: ParsableArguments {
         return try open(options)
     }
 
-    private var connectionString: String? { uri ?? ProcessInfo.processInfo.environment["SHIPSHAPE_URI"] }
+    private var connectionString: String? { uri ?? Settings.current["uri"] }
+
+    /// Whether the file is the operator's own word for this run, and not the configuration's.
+    private var isPasswordFileGiven: Bool {
+        guard let setting = Setting.all.first(where: { $0.name == "password-file" }),
+            case .flag? = Settings.current.value(of: setting)?.source
+        else { return false }
+        return true
+    }
 
     /// The files that connecting reads.
     var files: [String?] {
-        [tlsCaFile, tlsCertificateKeyFile] + (connectionString.map(MongoURI.files(namedIn:)) ?? [])
+        [tlsCaFile, tlsCertificateKeyFile, passwordFile, Settings.current.file.path]
+            + (connectionString.map(MongoURI.files(namedIn:)) ?? [])
     }
 }

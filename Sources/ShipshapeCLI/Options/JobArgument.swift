@@ -1,5 +1,6 @@
 internal import ArgumentParser
 internal import Jobs
+internal import SystemPackage
 
 /// A job as the operator names it to steer it: its name, or the path of its file.
 ///
@@ -18,8 +19,17 @@ struct JobArgument: ExpressibleByArgument {
     /// The job's file; `nil` when only a name was given.
     var file: Job? {
         get throws {
-            try path.map { try JobFile.read(past: $0) }
+            guard let path else { return nil }
+            try Self.refuseFolder(path)
+            return try JobFile.read(past: path)
         }
+    }
+
+    /// Refuses a folder in the place of a job.
+    static func refuseFolder(_ path: String) throws {
+        guard (try? FilePath(path).stat().type) == .directory else { return }
+        throw UsageError(
+            "\(path) is a folder, and one job is expected: shipshape migrate \(path) runs those of a folder")
     }
 
     /// The file's path; `nil` when only a name was given.

@@ -94,6 +94,17 @@ enum Console {
         }
     }
 
+    /// Goes on only when somebody at the terminal types a word.
+    /// - Throws: as ``confirm(_:orElse:offTerminal:)`` does.
+    static func confirm(_ question: String, by word: String, orElse nothing: String, offTerminal need: String) throws {
+        guard isInputTerminal, isInteractive else { throw UsageError("\(nothing): off a terminal, \(need)") }
+        write(question.printable + " ")
+        guard let answer = readLine(), answer.trimmingCharacters(in: .whitespaces) == word else {
+            error("shipshape: \(nothing)")
+            throw ExitStatus.stopped
+        }
+    }
+
     /// Asks a question that is answered by `yes`; anything else is a no.
     private static func confirms(_ question: String) -> Bool {
         write(question.printable + " [yes/no] ")

@@ -57,7 +57,7 @@ enum ExitStatus: Int32, Error {
         case let error as BackfillError: self = Self(for: error)
         case is LedgerUnreadable, is MissingPrivileges: self = .notPermitted
         case is OutputError: self = .cannotWrite
-        case is WatchError: self = .badConfiguration
+        case is WatchError, is PasswordFileError: self = .badConfiguration
         case is ReplacedError: self = .stopped
         default: self = .bug
         }
@@ -131,7 +131,9 @@ extension ExitStatus {
     /// What the operator can do about an error of the deployment, which does not say so itself.
     private static func remedy(for error: any Error) -> String {
         guard let error = error as? MongoError else { return "" }
-        if error.code == .passwordMissing { return " (set SHIPSHAPE_PASSWORD, or run this at a terminal, which asks)" }
+        if error.code == .passwordMissing {
+            return " (give --password-file, set SHIPSHAPE_PASSWORD, or run this at a terminal, which asks)"
+        }
         if error.code == .keyPasswordMissing {
             return " (set SHIPSHAPE_TLS_KEY_PASSWORD, or run this at a terminal, which asks)"
         }

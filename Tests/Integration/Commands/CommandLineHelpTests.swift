@@ -151,6 +151,9 @@ import Testing
         let run = try await Program.run(["check", schema, "--collection", "app.person"])
         #expect(run.exitCode == 64)
         #expect(run.output == "")
-        #expect(run.errors == "shipshape: no deployment is named: give --uri or set SHIPSHAPE_URI\n")
+        #expect(
+            run.errors
+                == "shipshape: no deployment is named: give --uri, set SHIPSHAPE_URI, or write uri into shipshape.yml\n"
+        )
     }
 }

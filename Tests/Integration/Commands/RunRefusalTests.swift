@@ -149,7 +149,7 @@ import Testing
                     ["role": "read", "db": .string(test.database.name)],
                     ["role": "readWrite", "db": .string(test.state.name)],
                 ])
-            expectRefusal(try await test.backfill(uri: user), 77, "not authorized")
+            expectRefusal(try await test.backfill(uri: user), 77, "missing update on \(test.database.name).people")
             #expect(try await test.database.count("people", ["email": ["$exists": true]]) == 0)
         }
     }

@@ -88,7 +88,7 @@ import Testing
             for ledger in ["\(test.database.name).ledger", "elsewhere.ledger"] {
                 let run = try await test.backfill("job", "--ledger", ledger, uri: user)
                 #expect(run.exitCode == 77, "\(run.errors)")
-                #expect(run.errors.contains("the ledger \(ledger) may not be read"), "\(run.errors)")
+                #expect(run.errors.contains("missing find on \(ledger) ("), "\(run.errors)")
             }
             #expect(try await BudgetCase.harmed(test) == [])
         }

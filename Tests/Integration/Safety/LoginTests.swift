@@ -21,8 +21,8 @@ import Testing
             #expect(run.exitCode == 78, "\(run.status) \(run.errors)")
             #expect(
                 run.errors
-                    == "shipshape: the user \"ada\" has no password [\(Self.nowhere)] (set SHIPSHAPE_PASSWORD, or "
-                    + "run this at a terminal, which asks)\n")
+                    == "shipshape: the user \"ada\" has no password [\(Self.nowhere)] (give "
+                    + "--password-file, set SHIPSHAPE_PASSWORD, or run this at a terminal, which asks)\n")
         }
     }
 

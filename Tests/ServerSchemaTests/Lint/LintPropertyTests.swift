@@ -133,7 +133,10 @@ import Testing
             "keyword-undocumented warning n", #""n": {"bsonType": "int", "const": 1}"#,
             good: #""n": {"bsonType": "int"}"#),
         .init(
-            "unknown-keyword warning n", #""n": {"bsonType": "int", "minimun": 1}"#, good: #""n": {"bsonType": "int"}"#),
+            "unknown-keyword error n", #""n": {"bsonType": "int", "minimun": 1}"#, good: #""n": {"bsonType": "int"}"#),
+        .init(
+            "unknown-keyword warning n", #""n": {"bsonType": "int", "readOnly": true}"#,
+            good: #""n": {"bsonType": "int"}"#),
     ]
 
     @Test(arguments: names + types + collections + embedded + values)

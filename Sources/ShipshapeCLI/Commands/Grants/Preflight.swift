@@ -9,7 +9,8 @@ internal import Scanning
 internal import ServerSchema
 
 extension ClientPool {
-    /// Makes sure that the user may do what a command needs, before it does anything.
+    /// Makes sure that the user may do what a command needs, and that somebody wants it done where the environment is
+    /// protected, before it does anything.
     ///
     /// Where nobody logged in, or the deployment does not tell, the server itself refuses what it does not allow.
     /// - Throws: ``MissingPrivileges``; ``MongoError`` when the deployment cannot be reached.
@@ -19,9 +20,10 @@ extension ClientPool {
         do {
             user = try await onOwnedThread(name: "preflight") { () throws in try self.client().userPrivileges() }
         } catch let error as MongoError where !error.isServerSelection && !error.isAuthentication {
-            return
+            user = nil
         }
         if let user, let missing = MissingPrivileges(of: user, for: needs, on: places) { throw missing }
+        if needs.isWriting { try Settings.current.confirmWriting(command) }
     }
 }
 

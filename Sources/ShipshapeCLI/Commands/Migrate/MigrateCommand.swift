@@ -1,6 +1,7 @@
 internal import ArgumentParser
 internal import Backfill
 internal import Concurrency
+internal import JobState
 internal import Jobs
 internal import Mongo
 internal import Privileges
@@ -60,7 +61,8 @@ struct MigrateCommand: AsyncParsableCommand {
         try await pool.requirePrivileges(for: command, on: places(of: jobs))
         let registry = JobRegistry(state.stateDatabase, on: pool)
         let plan = try await onOwnedThread(name: "state") { () throws in
-            MigrationPlan(jobs, applied: try registry.applied())
+            MigrationPlan(
+                jobs, applied: try registry.applied(), aftermath: try registry.aftermath(of: jobs.entries.map(\.name)))
         }
         if status { return try await showStatus(plan, registry) }
         try plan.checkUnchanged()
@@ -68,12 +70,14 @@ struct MigrateCommand: AsyncParsableCommand {
             throw UsageError(
                 "--to: \(folder) has no job \"\(to ?? "")\"; jobs: \(jobs.entries.map(\.name).joined(separator: ", "))")
         }
+        try plan.checkNotUndone(pending)
         var run = MigrateRun(
             pending: pending, of: plan, pool: pool, registry: registry,
             options: runFlags.options(state: state, ledger: ledger),
             output: output, isDryRun: dryRun)
         if !output.quiet { notes(plan, pending) }
-        if !dryRun, !pending.isEmpty { try confirm(pending) }
+        let again = Set(plan.items.filter(\.isDueAgain).map(\.entry.name))
+        if !dryRun, !pending.isEmpty { try confirm(pending, again) }
         let failure = await run.run()
         try show(run.report)
         if let failure { throw failure }
@@ -95,6 +99,10 @@ struct MigrateCommand: AsyncParsableCommand {
     }
 
     private func notes(_ plan: MigrationPlan, _ pending: [JobFolder.Entry]) {
+        for item in plan.items {
+            guard item.applied != nil, let refusal = item.aftermath?.undone else { continue }
+            Console.error("note: \(item.entry.file): \(refusal.message)")
+        }
         let late = plan.late.filter { entry in pending.contains { $0.name == entry.name } }
         for entry in late {
             Console.error(
@@ -102,9 +110,12 @@ struct MigrateCommand: AsyncParsableCommand {
         }
     }
 
-    private func confirm(_ pending: [JobFolder.Entry]) throws {
+    private func confirm(_ pending: [JobFolder.Entry], _ again: Set<String>) throws {
         if !(yes && output.quiet) {
-            let lines = pending.map { "  \($0.file): job \($0.name) on \($0.job.job.namespace)" }
+            let lines = pending.map { entry in
+                "  \(entry.file): job \(entry.name) on \(entry.job.job.namespace)"
+                    + (again.contains(entry.name) ? ", once more: its next schema was deployed since" : "")
+            }
             Console.error((["\(pending.count.counted("job")) to run:"] + lines).joined(separator: "\n"))
         }
         guard !yes else { return }
@@ -124,7 +135,7 @@ struct MigrateCommand: AsyncParsableCommand {
 
     private func showStatus(_ plan: MigrationPlan, _ registry: JobRegistry) async throws {
         let begun = try await onOwnedThread(name: "state") { () throws in
-            try plan.pending.compactMap { try registry.status(of: $0.name, patience: .seconds(120)) }
+            try plan.items.compactMap { try registry.status(of: $0.entry.name, patience: .seconds(120)) }
         }
         try output.show { form, _ in
             switch form {

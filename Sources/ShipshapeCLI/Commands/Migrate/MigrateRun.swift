@@ -11,6 +11,8 @@ struct MigrateRun {
     let options: RunOptions
     let output: OutputFlags
     let isDryRun: Bool
+    /// The jobs that were applied before, and run once more.
+    private let again: Set<String>
     private(set) var report: MigrationReport
 
     init(
@@ -24,6 +26,7 @@ struct MigrateRun {
         self.options = options
         self.output = output
         self.isDryRun = isDryRun
+        again = Set(plan.items.filter(\.isDueAgain).map(\.entry.name))
         report = MigrationReport(isDryRun: isDryRun, remaining: plan.pending.map(\.name))
     }
 
@@ -59,6 +62,7 @@ struct MigrateRun {
     private func run(_ entry: JobFolder.Entry, _ options: RunOptions, _ stop: StopSignal) async throws -> BackfillReport
     {
         let (pool, registry, isDryRun, quiet, isKept) = (pool, registry, isDryRun, output.quiet, output.isKept)
+        let isAgain = again.contains(entry.name)
         let planner = BackfillRunner(entry.job, options: options, stop: stop, events: { _ in })
         let plan = try await onOwnedThread(name: "plan") { () throws in
             try planner.plan(on: pool, isDry: isDryRun, isAsked: isKept)
@@ -77,7 +81,7 @@ struct MigrateRun {
             if isDryRun { return try runner.dryRun(plan, on: pool) }
             let report = try runner.run(plan, on: pool)
             if case .stopped = report.outcome { return report }
-            try registry.record(entry, hasFindings: report.hasFindings)
+            try registry.record(entry, hasFindings: report.hasFindings, isAgain: isAgain)
             return report
         }
     }

@@ -94,7 +94,7 @@ struct PlanCommand: AsyncParsableCommand {
     }
 
     func run() async throws {
-        try output.prepare(reading: [old.name, new.name, renames.config] + connection.files)
+        try output.prepare(reading: [old.name, new.name] + connection.files)
         let schemas = try await ComparedSchemas(old, new, collection: collection, connection: connection)
         var options = PlanOptions()
         options.defaults = defaults.compactMap { StatedDefault($0) }

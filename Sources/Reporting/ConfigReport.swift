@@ -1,0 +1,66 @@
+import BSON
+import TextTable
+
+/// Each setting with where it comes from.
+package struct ConfigReport: Sendable {
+    /// A setting.
+    package struct Row: Sendable {
+        let name: String
+        let value: String?
+        let source: String?
+
+        /// Joins the parts; without a value nobody sets it.
+        package init(name: String, value: String?, source: String?) {
+            (self.name, self.value, self.source) = (name, value, source)
+        }
+    }
+
+    private let file: String?
+    private let environment: String?
+    private let environments: [(name: String, isProtected: Bool)]
+    private let rows: [Row]
+
+    /// Joins the parts.
+    package init(
+        file: String?, environment: String?, environments: [(name: String, isProtected: Bool)], rows: [Row]
+    ) {
+        (self.file, self.environment, self.environments, self.rows) = (file, environment, environments, rows)
+    }
+
+    /// For a person.
+    package var text: String {
+        let table = TextTable<Row> { row in
+            [
+                Column(title: "setting", value: row.name), Column(title: "value", value: row.value?.printable ?? "-"),
+                Column(title: "from", value: row.source?.printable ?? "-"),
+            ]
+        }
+        let names = environments.map { $0.name.printable + ($0.isProtected ? " (protected)" : "") }
+        let head =
+            ["configuration: \(file?.printable ?? "none: there is no shipshape.yml in the working folder")"]
+            + (names.isEmpty
+                ? [] : ["environment: \(environment?.printable ?? "none") of \(names.joined(separator: ", "))"])
+        return (head + [""] + table.lines(for: rows)).joined(separator: "\n")
+    }
+
+    /// For machines.
+    package var json: String {
+        let environments = environments.map { environment in
+            ReportValue.object([
+                ("name", .string(environment.name)), ("protected", .bool(environment.isProtected)),
+            ])
+        }
+        let settings = rows.map { row in
+            ReportValue.object([
+                ("name", .string(row.name)), ("value", row.value.map { .string($0) } ?? .null),
+                ("from", row.source.map { .string($0) } ?? .null),
+            ])
+        }
+        return ReportValue.object([
+            ("schema_version", .integer(CheckReportJSON.schemaVersion)), ("command", .string("config")),
+            ("file", file.map { .string($0) } ?? .null),
+            ("environment", environment.map { .string($0) } ?? .null), ("environments", .array(environments)),
+            ("settings", .array(settings)),
+        ]).text() + "\n"
+    }
+}

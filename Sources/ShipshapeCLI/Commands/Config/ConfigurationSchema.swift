@@ -1,0 +1,57 @@
+internal import BSON
+
+/// The JSON Schema of `shipshape.yml`, made of the table of settings.
+enum ConfigurationSchema {
+    static var text: String {
+        let settings = Setting.all.map(\.property)
+        let protected = property(
+            "protected", "boolean", "whether the name has to be typed before a command writes there")
+        return """
+            {
+              "$schema": "http://json-schema.org/draft-07/schema#",
+              "title": "shipshape.yml",
+              "type": "object",
+              "additionalProperties": false,
+              "properties": {
+            \(lines(settings, indent: "    ")),
+                "renames": {
+                  "description": "renames between versions of the schema: OLD=NEW, as for --rename",
+                  "type": "array",
+                  "items": { "type": "string", "pattern": "=" }
+                },
+                "environments": {
+                  "description": "named sections, whose settings beat the file's own where --env names them",
+                  "type": "object",
+                  "additionalProperties": {
+                    "type": "object",
+                    "additionalProperties": false,
+                    "properties": {
+            \(lines(settings + [protected], indent: "          "))
+                    }
+                  }
+                }
+              }
+            }
+            """
+    }
+
+    private static func lines(_ properties: [String], indent: String) -> String {
+        properties.map { indent + $0 }.joined(separator: ",\n")
+    }
+
+    fileprivate static func property(_ name: String, _ type: String, _ meaning: String) -> String {
+        "\(name.quotedAsJSON): { \"type\": \"\(type)\", \"description\": \(meaning.quotedAsJSON) }"
+    }
+}
+
+extension Setting {
+    fileprivate var property: String {
+        let type =
+            switch kind {
+            case .text: "string"
+            case .count: "integer"
+            case .flag: "boolean"
+            }
+        return ConfigurationSchema.property(name, type, meaning)
+    }
+}

@@ -1,0 +1,123 @@
+internal import LocatedYAML
+internal import SchemaChange
+internal import ServerSchema
+internal import SystemPackage
+
+/// What the operator keeps in `shipshape.yml`: flags and environment variables beat it.
+struct ConfigurationFile: Sendable {
+    /// A value and where it stands.
+    struct Entry: Sendable {
+        let text: String
+        let location: SourceLocation
+    }
+
+    /// A named environment, whose values beat those of the file itself.
+    struct Section: Sendable {
+        var values: [String: Entry] = [:]
+        /// Whether a command asks before it writes there.
+        var isProtected = false
+    }
+
+    /// The file that is read when it is in the working folder and no other is named; folders above are not looked at.
+    static let standardName = "shipshape.yml"
+
+    /// The file; `nil` where there is none.
+    private(set) var path: String?
+    /// The settings by their names.
+    private(set) var values: [String: Entry] = [:]
+    /// The named environments.
+    private(set) var environments: [String: Section] = [:]
+    /// The renames between versions of the schema, old ones included.
+    private(set) var renames: [Rename] = []
+
+    /// Nothing is set.
+    init() {}
+
+    /// Reads a file; without one `SHIPSHAPE_CONFIG`, or `shipshape.yml` where there is one.
+    /// - Throws: ``LocatedError`` with line and column for whatever is not as the format says.
+    static func read(at path: String?, variables: [String: String]) throws -> ConfigurationFile {
+        if let named = path ?? variables["SHIPSHAPE_CONFIG"] {
+            do throws(LocatedError) {
+                var file = ConfigurationFile()
+                file.path = named
+                try file.parse(try YAMLFile.text(at: named), path: named)
+                return file
+            } catch {
+                throw LocatedError(error.message, at: error.location, isConfiguration: true)
+            }
+        }
+        guard (try? FilePath(standardName).stat()) != nil else { return ConfigurationFile() }
+        return try read(at: standardName, variables: [:])
+    }
+
+    /// The values of an environment.
+    /// - Throws: ``UsageError``, or ``LocatedError`` for one that a variable names, when the file has none of that name.
+    func section(_ name: String?, isOfFlag: Bool) throws -> [String: Entry] {
+        guard let name else { return [:] }
+        if let section = environments[name] { return section.values }
+        let hint = Spelling.hint(for: name, among: environments.keys.sorted()).map { " (\($0))" } ?? ""
+        let what =
+            path.map { "\($0) has no environment \"\(name)\"\(hint)" }
+            ?? "there is no \(Self.standardName) here that could name the environment \"\(name)\""
+        guard isOfFlag else { throw LocatedError("SHIPSHAPE_ENV: \(what)", isConfiguration: true) }
+        throw UsageError("--env: \(what)")
+    }
+
+    private mutating func parse(_ text: String, path: String) throws(LocatedError) {
+        guard let root = try YAMLFile.rootIfAny(of: text, path: path) else { return }
+        let names = Setting.all.map(\.name)
+        try Self.refusePassword(root)
+        let members = try root.members(of: "the configuration", allowed: ["renames", "environments"] + names)
+        values = try Self.values(of: members)
+        if let renames = members["renames"], !renames.isEmptyList {
+            for entry in try renames.elements(of: "\"renames\"") {
+                let text = try entry.text(of: "a rename")
+                do throws(RenameError) {
+                    self.renames.append(try Rename(text, at: entry.location))
+                } catch {
+                    throw entry.error(error.message)
+                }
+            }
+        }
+        guard let all = members["environments"] else { return }
+        for (name, node) in try all.entries(of: "\"environments\"") {
+            try Self.refusePassword(node)
+            let members = try node.members(of: "the environment \"\(name)\"", allowed: ["protected"] + names)
+            var section = Section(values: try Self.values(of: members))
+            if let protected = members["protected"] { section.isProtected = try protected.flag(of: "\"protected\"") }
+            environments[name] = section
+        }
+    }
+
+    private static func refusePassword(_ node: YAMLNode) throws(LocatedError) {
+        guard node.hasMember("password") else { return }
+        throw node.error(
+            "a password does not stand in the configuration: name a file with password-file, or set SHIPSHAPE_PASSWORD")
+    }
+
+    private static func values(of members: YAMLMembers) throws(LocatedError) -> [String: Entry] {
+        var values: [String: Entry] = [:]
+        for setting in Setting.all {
+            guard let node = members[setting.name] else { continue }
+            let text = try node.text(of: "\"\(setting.name)\"")
+            switch setting.kind {
+            case .text: break
+            case .count: _ = try node.integer(of: "\"\(setting.name)\"", atLeast: 1)
+            case .flag: _ = try node.flag(of: "\"\(setting.name)\"")
+            }
+            values[setting.name] = Entry(text: text, location: node.location)
+        }
+        return values
+    }
+}
+
+extension YAMLNode {
+    /// `true` or `false`.
+    fileprivate func flag(of what: String) throws(LocatedError) -> Bool {
+        switch try text(of: what) {
+        case "true": return true
+        case "false": return false
+        default: throw error("\(what) must be true or false")
+        }
+    }
+}

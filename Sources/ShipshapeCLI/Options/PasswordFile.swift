@@ -1,0 +1,40 @@
+internal import Foundation
+internal import Mongo
+internal import SystemPackage
+
+/// The user's password, by its file or its variable.
+enum PasswordFile {
+    /// The password; `nil` where neither is set.
+    /// - Parameter isGiven: whether the operator named the file for this run: then it beats `SHIPSHAPE_PASSWORD`.
+    /// - Throws: ``PasswordFileError``.
+    static func password(isGiven: Bool, at path: String?) throws -> String? {
+        let variable = ProcessInfo.processInfo.environment["SHIPSHAPE_PASSWORD"].flatMap { $0.isEmpty ? nil : $0 }
+        if !isGiven, let variable { return variable }
+        return try path.map(read)
+    }
+
+    private static func read(_ path: String) throws -> String {
+        let text: String
+        do {
+            text = try String(contentsOfFile: path, encoding: .utf8)
+        } catch {
+            throw PasswordFileError(path: path, reason: "it cannot be read as a text")
+        }
+        let line = String(text.prefix { !$0.isNewline })
+        guard !line.isEmpty else { throw PasswordFileError(path: path, reason: "its first line is empty") }
+        if let mode = try? FilePath(path).stat().permissions, !mode.isDisjoint(with: [.groupRead, .otherRead]) {
+            Console.error("shipshape: warning: other users may read the password in \(path) (chmod 600 \(path))")
+        }
+        return line
+    }
+}
+
+/// A file that holds no password.
+struct PasswordFileError: Error, CustomStringConvertible {
+    let path: String
+    let reason: String
+
+    var description: String {
+        "--password-file \(path): \(reason) (its first line has to be the password; SHIPSHAPE_PASSWORD may hold it, too)"
+    }
+}

@@ -1,0 +1,58 @@
+/// Something that may be set in `shipshape.yml`, by `SHIPSHAPE_…` and by a flag, under one name.
+struct Setting: Sendable, Hashable {
+    /// What a value looks like, for the configuration's JSON Schema.
+    enum Kind: Sendable {
+        case text, count, flag
+    }
+
+    /// The flag's name without its hyphens: the key in `shipshape.yml`.
+    let name: String
+    var kind = Kind.text
+    /// What it says, as a phrase.
+    let meaning: String
+    /// What holds where nobody sets it.
+    var fallback: String?
+    /// Whether its value may hold a password.
+    var isSecret = false
+    /// Whether a value from elsewhere stands in for the flag; else it is asked for where it is needed, as it means less than
+    /// the flag: a deployment that is known is not one that `diff` is to look at.
+    var standsInForFlag = true
+
+    /// The flag.
+    var flag: String { "--\(name)" }
+
+    /// The environment variable.
+    var variable: String { "SHIPSHAPE_\(name.uppercased().replacing("-", with: "_"))" }
+
+    /// All settings, as `shipshape config` lists them.
+    static let all: [Setting] = [
+        Setting(
+            name: "uri", meaning: "the connection string; better without a password", isSecret: true,
+            standsInForFlag: false),
+        Setting(name: "username", meaning: "the user"),
+        Setting(name: "password-file", meaning: "a file whose first line is the user's password"),
+        Setting(name: "auth-source", meaning: "the database that knows the user"),
+        Setting(name: "connect-timeout", meaning: "how long a server is looked for", fallback: "10s"),
+        Setting(
+            name: "read-preference", meaning: "which member answers reads, for commands that only read",
+            standsInForFlag: false),
+        Setting(name: "tls", kind: .flag, meaning: "whether the connection is encrypted", fallback: "false"),
+        Setting(name: "tls-ca-file", meaning: "the authorities to believe, as a PEM file"),
+        Setting(name: "tls-certificate-key-file", meaning: "the client's certificate and key, as a PEM file"),
+        Setting(name: "compressors", meaning: "how the connection is compressed: zstd, zlib or snappy"),
+        Setting(name: "state-database", meaning: "the database of jobs' state", fallback: "shipshape"),
+        Setting(name: "ledger", meaning: "the ledger of unsynced documents, or none"),
+        Setting(name: "app-id", meaning: "the internal id of the app whose entries count"),
+        Setting(
+            name: "limit", kind: .count, meaning: "the count of unsynced documents at which sync stops",
+            fallback: "100000"),
+        Setting(
+            name: "mixed-collections", meaning: "whether mixed values may be arrays and objects: on or off",
+            fallback: "on"),
+        Setting(
+            name: "threads", kind: .count, meaning: "how many parts of a collection are read at once", fallback: "2"),
+        Setting(name: "lease-ttl", meaning: "how long a job stays its runner's after a sign of life", fallback: "30s"),
+        Setting(name: "lease-wait", meaning: "how long another runner is waited for", fallback: "0s"),
+        Setting(name: "ids", meaning: "how _ids are shown: show, hash or none", fallback: "show"),
+    ]
+}

@@ -1,0 +1,192 @@
+internal import ArgumentParser
+internal import Configuration
+internal import Foundation
+internal import LocatedYAML
+internal import SchemaChange
+internal import ServerSchema
+internal import Synchronization
+
+/// What flags, environment variables and `shipshape.yml` set, the first of them first.
+struct Settings: Sendable {
+    /// Where a value comes from.
+    enum Source: Sendable, Hashable, CustomStringConvertible {
+        case flag(String), variable(String), file(SourceLocation, environment: String?), fallback
+
+        var description: String {
+            switch self {
+            case .flag(let name), .variable(let name): name
+            case .file(let place, let environment):
+                "\(place.file):\(place.line)" + (environment.map { " (\($0))" } ?? "")
+            case .fallback: "default"
+            }
+        }
+    }
+
+    /// A setting as it holds in this run.
+    struct Value: Sendable {
+        let setting: Setting
+        let text: String
+        let source: Source
+    }
+
+    /// The file that was read.
+    let file: ConfigurationFile
+    /// The environment that was chosen.
+    let environment: String?
+    private let values: [String: Value]
+    /// What the operator gave to write to a protected environment.
+    private let allowed: String?
+
+    /// Reads what holds for a run.
+    /// - Parameter arguments: those behind the program's name.
+    /// - Throws: ``LocatedError`` for the file; ``UsageError`` for an environment that there is none of.
+    init(_ arguments: [String], variables: [String: String]) throws {
+        let given = GivenFlags(arguments)
+        let set = variables.filter { $0.key.hasPrefix("SHIPSHAPE_") && !$0.value.isEmpty }
+        file = try ConfigurationFile.read(at: given["--config"], variables: set)
+        environment = given["--env"] ?? set["SHIPSHAPE_ENV"]
+        allowed = given["--yes-protected"]
+        let section = try file.section(environment, isOfFlag: given["--env"] != nil)
+        let flags = Dictionary(
+            uniqueKeysWithValues: Setting.all.compactMap { setting in given[setting.flag].map { (setting.name, $0) } })
+        let seen = SourceRecorder()
+        let reader = ConfigReader(
+            providers: [
+                InMemoryProvider(name: "flags", flags), EnvironmentVariablesProvider(environmentVariables: set),
+                InMemoryProvider(name: "environment", section.mapValues(\.text)),
+                InMemoryProvider(name: "file", file.values.mapValues(\.text)),
+            ], accessReporter: seen)
+        var values: [String: Value] = [:]
+        let chosen = environment
+        for setting in Setting.all {
+            let key = ConfigKey(["shipshape", setting.name])
+            guard let text = reader.string(forKey: key, isSecret: setting.isSecret) else { continue }
+            let source: Source? =
+                switch seen.last {
+                case 0: .flag(setting.flag)
+                case 1: .variable(setting.variable)
+                case 2: section[setting.name].map { .file($0.location, environment: chosen) }
+                default: file.values[setting.name].map { .file($0.location, environment: nil) }
+                }
+            if let source { values[setting.name] = Value(setting: setting, text: text, source: source) }
+        }
+        self.values = values
+    }
+
+    /// Nothing is set.
+    private init() { (file, environment, allowed, values) = (ConfigurationFile(), nil, nil, [:]) }
+
+    /// A setting's value; `nil` where nobody sets it.
+    subscript(name: String) -> String? { values[name]?.text }
+
+    /// A setting's value and where it comes from.
+    func value(of setting: Setting) -> Value? {
+        values[setting.name] ?? setting.fallback.map { Value(setting: setting, text: $0, source: .fallback) }
+    }
+
+    // MARK: the run's own
+
+    private static let stored = Mutex(Settings())
+
+    /// Those of this run.
+    static var current: Settings { stored.withLock { $0 } }
+
+    /// Makes these the run's own.
+    func hold() { Self.stored.withLock { $0 = self } }
+}
+
+// MARK: flags
+
+extension Settings {
+    /// The arguments that stand in for flags of a command that are not given.
+    /// - Parameter accepted: the flags that the command takes.
+    func standIns(for accepted: Set<String>, in arguments: [String]) -> [(value: Value, arguments: [String])] {
+        let given = GivenFlags(arguments)
+        // A dump has no ledger: one is read only where the operator names it for this very run.
+        let isOfSource = given["--source"] != nil
+        return Setting.all.compactMap { setting in
+            guard setting.standsInForFlag, accepted.contains(setting.flag), given[setting.flag] == nil,
+                let value = values[setting.name]
+            else { return nil }
+            let isOfLedger = setting.name == "ledger" || setting.name == "app-id"
+            if isOfLedger, isOfSource || setting.name == "app-id" && self["ledger"] == "none" { return nil }
+            guard setting.kind == .flag else { return (value, ["\(setting.flag)=\(value.text)"]) }
+            return ["true", "yes", "on", "1"].contains(value.text.lowercased()) ? (value, [setting.flag]) : nil
+        }
+    }
+}
+
+/// The flags of a command line and their values, as they are typed.
+struct GivenFlags {
+    private var values: [String: String] = [:]
+
+    init(_ arguments: [String]) {
+        let words = arguments.prefix { $0 != "--" }
+        for (index, word) in words.enumerated() where word.hasPrefix("--") {
+            let name = String(word.prefix { $0 != "=" })
+            let isJoined = name.count < word.count
+            let next = words.dropFirst(index + 1).first
+            values[name == "--app" ? "--app-id" : name] =
+                isJoined ? String(word.dropFirst(name.count + 1)) : next.map { $0.hasPrefix("--") ? "" : $0 } ?? ""
+        }
+    }
+
+    /// A flag's value; the empty text for one without.
+    subscript(flag: String) -> String? { values[flag] }
+}
+
+// MARK: protected environments
+
+extension Settings {
+    /// The environment that this run would write to, where it is protected: the one that was chosen, or one whose connection
+    /// string is the run's.
+    private var protected: String? {
+        if let environment, file.environments[environment]?.isProtected == true { return environment }
+        guard let uri = self["uri"] else { return nil }
+        return file.environments.first { $0.value.isProtected && $0.value.values["uri"]?.text == uri }?.key
+    }
+
+    /// Has the operator confirm that a command writes to a protected environment.
+    /// - Throws: ``UsageError`` where nobody can be asked; ``ExitStatus/stopped`` for another answer.
+    func confirmWriting(_ command: String) throws {
+        guard let name = protected else { return }
+        if let allowed {
+            guard allowed == name else {
+                throw UsageError(
+                    "--yes-protected \(allowed): the environment is \"\(name)\", and nothing was written")
+            }
+            return
+        }
+        let what = "the environment \"\(name)\" is protected, and \(command) writes to it"
+        try Console.confirm(
+            "\(what). Type its name to go on:", by: name, orElse: "nothing was written",
+            offTerminal: "\(command) needs --yes-protected \(name), as that environment is protected")
+    }
+}
+
+// MARK: reading
+
+extension InMemoryProvider {
+    fileprivate init(name: String, _ texts: [String: String]) {
+        self.init(
+            name: name,
+            values: Dictionary(
+                uniqueKeysWithValues: texts.map { name, text in
+                    (AbsoluteConfigKey(["shipshape", name]), ConfigValue(.string(text), isSecret: true))
+                }))
+    }
+}
+
+/// Which provider gave the value that was read last.
+private final class SourceRecorder: AccessReporter {
+    private let index = Mutex<Int?>(nil)
+
+    var last: Int? { index.withLock { $0 } }
+
+    func report(_ event: AccessEvent) {
+        let found = event.providerResults.firstIndex { result in
+            if case .success(let lookup) = result.result { lookup.value != nil } else { false }
+        }
+        index.withLock { $0 = found }
+    }
+}

@@ -1,0 +1,87 @@
+import BSON
+import Foundation
+import TestSupport
+import Testing
+
+/// What may be done with jobs that were run before.
+@Suite struct DoneJobTests {
+    private func withDone(_ more: String = "", _ body: (BackfillCase) async throws -> Void) async throws {
+        try await Mongod.shared.withBackfill { test in
+            try await test.database.fill("people", count: 20)
+            try test.job(steps: [#"default: {field: email, value: ""}"#], more: more)
+            let run = try await test.migrate()
+            try #require(run.exitCode == 0, "\(run.errors)")
+            try await body(test)
+        }
+    }
+
+    @Test func aDryRunOfADoneJobWhoseCommentsChangedRuns() async throws {
+        try await withDone { test in
+            let text = try String(contentsOfFile: test.path(), encoding: .utf8)
+            try test.write("job.yml", "# Reviewed.\n" + text)
+            let dry = try await test.backfill("job", "--dry-run", yes: false)
+            #expect(dry.exitCode == 0, "\(dry.errors)")
+            #expect(dry.output.contains("the comments of the job file changed"), "\(dry.output)")
+            // What its steps say is still bound.
+            try test.write("job.yml", text.replacing(#"value: """#, with: #"value: "x""#))
+            let changed = try await test.backfill("job", "--dry-run", yes: false)
+            #expect(changed.exitCode == 65)
+        }
+    }
+
+    @Test func migrateSaysThatAJobWasUndoneAndDoesNotRunItAgain() async throws {
+        try await withDone { test in
+            let undo = try await Program.run([
+                "undo", "job", "--yes", "--uri", test.uri, "--state-database", test.state.name,
+            ])
+            try #require(undo.exitCode == 0, "\(undo.errors)")
+            #expect(try await test.migrationRows().map { $0[1] } == ["applied, then undone"])
+            let run = try await test.migrate()
+            #expect(run.exitCode == 0, "\(run.errors)")
+            #expect(run.errors.contains("note: job.yml: job \"job\" was undone at "), "\(run.errors)")
+            #expect(try await test.database.count("people", ["email": ["$exists": true]]) == 0)
+        }
+    }
+
+    @Test func aPendingJobThatWasUndoneIsRefusedBeforeAnythingRuns() async throws {
+        try await Mongod.shared.withBackfill { test in
+            try await test.database.fill("people", count: 20)
+            try test.job("b", steps: [#"default: {field: email, value: ""}"#])
+            try await test.backfill("b")
+            let undo = try await Program.run([
+                "undo", "b", "--yes", "--uri", test.uri, "--state-database", test.state.name,
+            ])
+            try #require(undo.exitCode == 0, "\(undo.errors)")
+            try test.job("a", steps: [#"default: {field: nick, value: ""}"#])
+            let run = try await test.migrate()
+            #expect(run.exitCode == 65)
+            #expect(run.errors.contains("b.yml: job \"b\" was undone at "), "\(run.errors)")
+            #expect(run.errors.contains("nothing was run"))
+            #expect(try await test.applied() == [])
+        }
+    }
+
+    @Test func migrateRunsAJobOnceMoreAfterItsDeploy() async throws {
+        try await Mongod.shared.withBackfill { test in
+            try await test.database.fill("people", count: 20)
+            try test.write(
+                "next.json",
+                #"{"bsonType": "object", "required": ["_id"], "properties": {"_id": {"bsonType": "int"}, "email": {"bsonType": "string"}}}"#
+            )
+            try test.job(steps: [#"default: {field: email, value: ""}"#], more: "schema: {next: next.json}")
+            try #require(try await test.migrate().exitCode == 0)
+            // An old client writes, and then the schema is deployed.
+            try await test.database.fill("people", [["_id": 1_000]])
+            let deployed = try await Program.run([
+                "deployed", "job", "--yes", "--uri", test.uri, "--state-database", test.state.name,
+            ])
+            try #require(deployed.exitCode == 0, "\(deployed.errors)")
+            #expect(try await test.migrationRows().map { $0[1] } == ["pending, once more after the deploy"])
+            let again = try await test.migrate()
+            #expect(again.exitCode == 0, "\(again.errors)")
+            #expect(try await test.database.count("people", ["email": ["$exists": false]]) == 0)
+            let nothing = try await test.migrate()
+            #expect(nothing.output == "Nothing to do: every job was applied.\n")
+        }
+    }
+}

@@ -1,0 +1,158 @@
+import BSON
+import Foundation
+import Subprocess
+import SystemPackage
+import TestSupport
+import Testing
+
+/// A flag beats its variable, which beats an environment of shipshape.yml, which beats the file itself.
+@Suite struct SettingsTests {
+    private static let nowhere = "mongodb://127.0.0.1:1/"
+
+    private func withFile<R>(_ text: String?, _ body: (CommandLineFolder) async throws -> R) async throws -> R {
+        let folder = try CommandLineFolder()
+        defer { folder.remove() }
+        if let text { try folder.write(text, to: "shipshape.yml") }
+        return try await body(folder)
+    }
+
+    /// A setting's value and its source, as `config` shows them.
+    private func setting(
+        _ name: String, _ flags: [String] = [], file: String?, variables: [Environment.Key: String?] = [:]
+    ) async throws -> [String?] {
+        try await withFile(file) { folder in
+            let run = try await Program.run(
+                ["config", "-o", "json"] + flags, environment: variables, in: folder.path)
+            try #require(run.exitCode == 0, "\(run.errors)")
+            let settings = try BSONDocument(extendedJSON: run.output)["settings"]?.document?.values ?? []
+            let row = settings.compactMap(\.document).first { $0["name"]?.text == name }
+            return [row?["value"]?.text, row?["from"]?.text]
+        }
+    }
+
+    @Test func theNearestSourceHolds() async throws {
+        let file = """
+            state-database: file
+            environments:
+              production:
+                state-database: production
+            """
+        let name = "state-database"
+        #expect(try await setting(name, file: nil) == ["shipshape", "default"])
+        #expect(try await setting(name, file: file) == ["file", "shipshape.yml:1"])
+        #expect(
+            try await setting(name, ["--env", "production"], file: file)
+                == ["production", "shipshape.yml:4 (production)"])
+        #expect(
+            try await setting(name, file: file, variables: ["SHIPSHAPE_ENV": "production"])
+                == ["production", "shipshape.yml:4 (production)"])
+        let variables: [Environment.Key: String?] = ["SHIPSHAPE_STATE_DATABASE": "variable"]
+        #expect(
+            try await setting(name, ["--env", "production"], file: file, variables: variables)
+                == ["variable", "SHIPSHAPE_STATE_DATABASE"])
+        #expect(
+            try await setting(name, ["--state-database", "flag"], file: file, variables: variables)
+                == ["flag", "--state-database"])
+    }
+
+    @Test func aPasswordIsNeverShown() async throws {
+        let uri = "mongodb://ada:sesame@127.0.0.1:1/?authSource=admin"
+        let file = "uri: \(uri)\n"
+        #expect(
+            try await setting("uri", file: file) == ["mongodb://***@127.0.0.1:1/?authSource=admin", "shipshape.yml:1"])
+        try await withFile(file) { folder in
+            for form in ["text", "json"] {
+                let run = try await Program.run(
+                    ["config", "-o", form], environment: ["SHIPSHAPE_PASSWORD": "sesame"], in: folder.path)
+                #expect(run.exitCode == 0)
+                #expect(!(run.output + run.errors).contains("sesame"), "\(run.output)")
+            }
+        }
+    }
+
+    /// What is set reaches the command as if its flag was given.
+    @Test func aSettingStandsInForItsFlag() async throws {
+        let mongod = try await Mongod.shared
+        try await mongod.withDatabase { state in
+            try await withFile("uri: \(mongod.uri)\nstate-database: \(state.name)\n") { folder in
+                try folder.write(
+                    "job: a\ncollection: \(state.name).people\nsteps: [copy: {from: d, to: e}]\n", to: "j.yml")
+                let run = try await Program.run(["backfill", "j.yml", "--dry-run"], in: folder.path)
+                #expect(run.exitCode == 65)
+                #expect(run.errors.contains("the database holds the state of jobs"), "\(run.errors)")
+                let other = try await Program.run(
+                    ["status"], environment: ["SHIPSHAPE_STATE_DATABASE": "admin"], in: folder.path)
+                #expect(other.exitCode == 78, "\(other.errors)")
+                #expect(other.errors.contains("SHIPSHAPE_STATE_DATABASE: "), "\(other.errors)")
+                // Who gives the flag is not stopped by what it beats.
+                let given = try await Program.run(
+                    ["status", "--state-database", state.name], environment: ["SHIPSHAPE_STATE_DATABASE": "admin"],
+                    in: folder.path)
+                #expect(given.exitCode == 0, "\(given.errors)")
+            }
+        }
+    }
+
+    @Test(
+        arguments: [
+            ("limmit: 5", [], 78, #"shipshape.yml:1:1: the configuration has no key "limmit" (did you mean "limit"?)"#),
+            ("limit: many", [], 78, #"shipshape.yml:1:8: "limit" must be a whole number of at least 1"#),
+            ("tls: maybe", [], 78, #"shipshape.yml:1:6: "tls" must be true or false"#),
+            ("password: x", [], 78, "a password does not stand in the configuration"),
+            ("environments: {prod: {protectd: true}}", [], 78, #"no key "protectd" (did you mean "protected"?)"#),
+            ("environments: {prod: {}}", ["--env", "prdo"], 64, #"no environment "prdo" (did you mean "prod"?)"#),
+            ("lease-ttl: 5 weeks", [], 78, #"shipshape.yml:1:12: "lease-ttl": "#),
+            ("connect-timeout: 0s", [], 78, #"shipshape.yml:1:18: "connect-timeout": "#),
+        ] as [(String, [String], Int32, String)])
+    func aBadSettingIsNamedWithItsPlace(
+        _ file: String, _ flags: [String], _ code: Int32, _ text: String
+    ) async throws {
+        try await withFile(file) { folder in
+            try folder.write("job: a\ncollection: app.people\nsteps: [copy: {from: d, to: e}]\n", to: "j.yml")
+            let run = try await Program.run(
+                ["backfill", "j.yml", "--uri", Self.nowhere] + flags, in: folder.path)
+            #expect(run.exitCode == code, "\(run.errors)")
+            #expect(run.errors.contains(text), "\(run.errors)")
+            // Help is told all the same.
+            let help = try await Program.run(["backfill", "--help"], in: folder.path)
+            #expect(help.exitCode == 0)
+        }
+    }
+
+    @Test func thePasswordComesFromAFile() async throws {
+        let mongod = try await Mongod.withAuthentication
+        let name = "settings-\(UInt32.random(in: 0 ... .max))"
+        _ = try await mongod.addUser(name, roles: ["root"])
+        let uri = "mongodb://\(name)@\(mongod.host)/?replicaSet=shipshape"
+        try await withFile("password-file: secret\n") { folder in
+            let path = try folder.write("\(name)-password\nignored\n", to: "secret")
+            try FileManager.default.setAttributes([.posixPermissions: 0o600], ofItemAtPath: path)
+            try folder.write("\n", to: "empty")
+            let status = ["status", "--state-database", "nothing", "--uri", uri]
+            let run = try await Program.run(status, in: folder.path)
+            #expect(run.exitCode == 0 && run.errors.isEmpty, "\(run.errors)")
+            // The variable beats the file's setting, the flag both.
+            let variable: [Environment.Key: String?] = ["SHIPSHAPE_PASSWORD": "wrong"]
+            #expect(try await Program.run(status, environment: variable, in: folder.path).exitCode == 77)
+            let flag = try await Program.run(
+                status + ["--password-file", "secret"], environment: variable, in: folder.path)
+            #expect(flag.exitCode == 0, "\(flag.errors)")
+            let empty = try await Program.run(status + ["--password-file", "empty"], in: folder.path)
+            #expect(empty.exitCode == 78)
+            #expect(empty.errors.contains("--password-file empty: its first line is empty"), "\(empty.errors)")
+            try FileManager.default.setAttributes([.posixPermissions: 0o644], ofItemAtPath: path)
+            let open = try await Program.run(status, in: folder.path)
+            #expect(open.errors.contains("chmod 600"), "\(open.errors)")
+        }
+    }
+
+    @Test func theSchemaOfTheFileIsThatOfTheProgram() async throws {
+        let run = try await Program.run(["config", "--schema"])
+        let stands = try String(
+            contentsOfFile: Repository.path("docs/reference/shipshape.schema.json").string, encoding: .utf8)
+        #expect(run.output == stands, "run scripts/reference")
+        let schema = try BSONDocument(extendedJSON: stands.replacing(#""$schema""#, with: #""schema""#))
+        let keys = try schema["properties"]?.document?.elements().map(\.name) ?? []
+        #expect(keys.count > 15 && keys.contains("environments") && keys.contains("state-database"))
+    }
+}
