@@ -225,7 +225,15 @@ struct MirrorRun: ~Copyable, FollowingRun {
     private mutating func isThrottled() throws -> Bool {
         guard looksAt.map({ $0.duration(to: .now) > .seconds(1) }) ?? true else { return false }
         looksAt = .now
-        return try kernel.waitForThrottle() != nil
+        // Who waits falls behind, and says so.
+        let (since, events) = (dirty.since, mirror.events)
+        var (waiting, saidAt) = (counts, ContinuousClock.now)
+        return try kernel.waitForThrottle {
+            guard let since, saidAt.duration(to: .now) >= Self.savePeriod else { return }
+            saidAt = .now
+            waiting.lag = max(0, Int(Int64(Date().timeIntervalSince1970 * 1_000) - since))
+            events(.progress(waiting))
+        } != nil
     }
 
     private mutating func keep() throws {

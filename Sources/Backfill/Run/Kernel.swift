@@ -103,8 +103,9 @@ package struct Kernel: ~Copyable {
     // MARK: Waiting
 
     /// Waits until nothing throttles, and keeps the lease.
+    /// - Parameter meanwhile: called again and again while it waits.
     /// - Returns: the reason to stop when there is one.
-    package mutating func waitForThrottle() throws -> BackfillReport.Stop? {
+    package mutating func waitForThrottle(meanwhile: () -> Void = {}) throws -> BackfillReport.Stop? {
         guard let throttler else {
             if stop.isRaised { return .signal }
             return deadline.map { .now >= $0 } == true ? .timeBudget : nil
@@ -112,6 +113,7 @@ package struct Kernel: ~Copyable {
         var recorded: [ThrottleReason] = []
         let (stop, deadline, events) = (stop, deadline, events)
         return try throttler.wait(stop: stop, deadline: deadline, events: events) { holds in
+            meanwhile()
             guard recorded != holds.map(\.reason) || holding?.isHalfOver == true else { return }
             try renew(setting: RangeChange.waiting(for: holds))
             recorded = holds.map(\.reason)
