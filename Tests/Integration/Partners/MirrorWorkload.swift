@@ -2,6 +2,7 @@ import BSON
 import Foundation
 import Synchronization
 import TestSupport
+import Testing
 
 /// What clients of both sides do while a mirror carries their changes over.
 struct MirrorWorkload: Sendable, CustomTestStringConvertible {
