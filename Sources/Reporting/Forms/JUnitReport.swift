@@ -1,3 +1,4 @@
+import BSON
 public import ServerSchema
 
 /// Results as JUnit's XML, which build servers show as tests.
@@ -48,17 +49,19 @@ public struct JUnitReport: Sendable {
         let name = "shipshape \(report.command)"
         let parts = report.parts.map { part in
             Case(
-                group: name, name: part.name, failure: part.isFailure ? part.word : nil, message: part.sentence,
-                details: part.reasons.joined(separator: "\n"))
+                group: name, name: part.name, failure: part.isFailure ? part.word : nil,
+                message: part.sentence.printable,
+                details: part.reasons.map(\.printable).joined(separator: "\n"))
         }
         let findings = report.findings.map { section, finding in
             Case(
                 group: section.name, name: finding.title, place: finding.place,
-                failure: finding.isFailure ? finding.code : nil, message: finding.message,
-                details: (finding.sentences + finding.commands).joined(separator: "\n"))
+                failure: finding.isFailure ? finding.code : nil, message: finding.message.printable,
+                details: (finding.sentences + finding.commands).map(\.printable).joined(separator: "\n"))
         }
         let verdict = Case(
-            group: name, name: "verdict", failure: report.level == .error ? "failed" : nil, message: report.headline)
+            group: name, name: "verdict", failure: report.level == .error ? "failed" : nil,
+            message: report.headline.printable)
         self.init(
             name: "\(name): \(report.title)", cases: parts.isEmpty && findings.isEmpty ? [verdict] : parts + findings)
     }

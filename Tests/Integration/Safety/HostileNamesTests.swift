@@ -130,10 +130,11 @@ import Testing
     }
 
     private func forms(of command: [String]) -> [String] {
-        switch command[0] {
-        case "diff": ["text", "json", "jsonl", "markdown", "html", "junit", "github"]
-        case "check", "lint", "plan", "unsynced", "infer", "status", "migrate": ["text", "json"]
-        case "backfill", "undo": command.contains("--yes") ? ["text"] : ["text", "json"]
+        let all = ["text", "json", "jsonl", "markdown", "html", "junit", "github"]
+        return switch command[0] {
+        case "check", "diff", "lint", "plan", "unsynced", "infer": all
+        case "status", "migrate": ["text", "json"]
+        case "backfill", "undo": command.contains("--yes") ? ["text"] : all
         default: ["text"]
         }
     }
@@ -142,7 +143,8 @@ import Testing
         try await withCase { test in
             var seen: Set<String> = []
             for command in commands(test) {
-                let isFirst = seen.insert(command[0]).inserted
+                // The dry run of a job that is none says nothing of a document.
+                let isFirst = !command.contains("bad.yml") && seen.insert(command[0]).inserted
                 for form in isFirst ? forms(of: command) : ["text"] {
                     let flags = form == "text" ? [] : ["--output", form]
                     let run = try await Program.run(command + flags, in: test.folder.path)
@@ -177,7 +179,7 @@ import Testing
             #expect(!text.contains("<b>") && !text.contains("]]>"), "\(what)")
         }
         if form == "markdown" {
-            let prose = text.replacing(/(`+)[^`].*?\1/, with: "")
+            let prose = text.replacing(/(`{3,})\n[\s\S]*?\n\1/, with: "").replacing(/(`+)[^`].*?\1/, with: "")
             for live in ["@team", "<b>", "//evil", "www.evil", "#1"] {
                 #expect(!prose.contains(live), "\(what): \(live)")
             }

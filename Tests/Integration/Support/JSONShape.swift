@@ -114,7 +114,8 @@ struct JSONShape {
     /// Holds what the program wrote to the schema of its command, where it is JSON.
     static func check(_ run: ProgramRun, _ arguments: [String]) throws {
         for (text, isError) in [(run.output, false)] + run.errorLines.map({ (String($0), true) }) {
-            guard text.hasPrefix("{"), text.prefix(40).contains("\"schema_version\"") else { continue }
+            guard text.hasPrefix("{"), !text.hasPrefix("{\"record\""), text.prefix(40).contains("\"schema_version\"")
+            else { continue }
             let value = try JSONValue(text)
             let name = isError ? "error" : value["command"]?.text ?? ""
             let shape = try shapes.withLock { shapes in
