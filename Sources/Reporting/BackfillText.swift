@@ -172,7 +172,7 @@ private enum StepLines {
                     let remedy =
                         left.reason == CompiledStep.Reason.notConvertible.rawValue
                         ? " (\"onLoss: allow\" in the step converts what is only rounded)" : ""
-                    return "    left alone, \(left.reason): \(left.count.grouped)"
+                    return "    skipped, \(left.reason): \(left.count.grouped)"
                         + (ids.isEmpty ? "" : ", such as _id \(ids)") + remedy
                 }
         }

@@ -77,9 +77,9 @@ extension CheckReport {
     private var stopping: String {
         let (certain, possible) = (verdict.stopping, verdict.possiblyStopping)
         if possible == 0 { return "\(certain.documents) \(stop)" }
-        let may = stop.replacing("would", with: "may")
+        let may = stop.replacing("would", with: "might")
         if certain == 0 { return "\(possible.documents) \(may)" }
-        return "\(certain.documents) \(stop), and \(possible.grouped) more may"
+        return "\(certain.documents) \(stop), and \(possible.grouped) more might"
     }
 
     /// How many of the documents in the sentence the operator has accepted.

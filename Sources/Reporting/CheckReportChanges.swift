@@ -1,7 +1,7 @@
 import Checking
 import TextTable
 
-/// Which documents begin to fail, fail already or are healed: a table of a row per collection.
+/// Which documents begin to fail, fail already or are fixed: a table of a row per collection.
 struct CheckReportChanges {
     private let active: String
     private let rows: [(name: String, changes: VerdictChanges)]
@@ -18,13 +18,11 @@ struct CheckReportChanges {
         hasPossible = total.newlyPossible + total.alreadyPossible + total.possiblyHealed > 0
     }
 
-    var text: String {
-        (["\(table.title):"] + TextTable.lines(of: table).map { "  \($0)" }).asLines
-    }
+    func text(width: Int?) -> String { (["\(table.title):"] + TextTable.lines(of: table, width: width)).asLines }
 
     var table: Report.Table {
-        let certain = ["newly failing", "already failing", "healed"]
-        let possible = hasPossible ? ["possibly: newly", "already", "healed"] : []
+        let certain = ["newly failing", "already failing", "fixed"]
+        let possible = hasPossible ? ["possibly: newly", "already", "fixed"] : []
         return Report.Table(
             title: "Beside \(active)",
             columns: [Report.Column(title: "")] + (certain + possible).map { Report.Column(title: $0, isNumber: true) },

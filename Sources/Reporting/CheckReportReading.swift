@@ -16,20 +16,20 @@ extension CheckReportText {
         }
         if let time = reading.clusterTime {
             let again = reading.changedCount > 0 ? "; \(reading.changedCount.documents) changed during the scan" : ""
-            lines.append("True at \(time)\(again).")
+            lines.append("Consistent as of \(time)\(again).")
         }
-        return lines + reading.missing.map { "Not guaranteed: \($0.guarantee.promise): \($0.reason)." }
+        return lines + reading.missing.map { "\($0.guarantee.words): \($0.reason)." }
     }
 }
 
 extension MissingGuarantee.Guarantee {
-    /// The promise in words.
-    fileprivate var promise: String {
+    /// What the result is without the promise.
+    fileprivate var words: String {
         switch self {
-        case .oneMoment: "that the counts are of one moment"
-        case .resumable: "that a lost cursor is no end"
-        case .everyDocument: "that every document is judged"
-        case .sameCollection: "that the collection was not replaced meanwhile"
+        case .oneMoment: "Not a point-in-time result"
+        case .resumable: "Not resumable: a lost cursor ends the check"
+        case .everyDocument: "Not every document may have been judged"
+        case .sameCollection: "Not certain that the collection was not replaced meanwhile"
         }
     }
 }

@@ -7,12 +7,12 @@ extension CheckReportText {
     var verdict: String {
         let parts = report.parts(ids: ids)
         let lines = parts.flatMap { part in
-            [
-                "  \(part.name.padded(to: 9))  \(paint(part.severity, part.severity.rawValue.padded(to: 8)))  \(line(part))"
-            ]
-                + part.reasons.map { "    \($0.printable)" }
+            let severity = paint(part.severity, part.severity.rawValue.padded(to: 8))
+            let lines = line(part).wrapped(to: width, indent: 23)
+            let first = "  \(part.name.padded(to: 9))  \(severity)  \((lines.first ?? "").dropFirst(23))"
+            return [first] + lines.dropFirst() + part.reasons.flatMap { $0.printable.wrapped(to: width, indent: 4) }
         }
-        return ([headline] + lines).asLines
+        return headline + "\n" + lines.asLines
     }
 
     private func line(_ part: VerdictPart) -> String {
@@ -20,9 +20,9 @@ extension CheckReportText {
         return text.hasSuffix(".") ? String(text.dropLast()) : text
     }
 
-    private var headline: String {
+    var headline: String {
         let (text, level) = report.headline(ids: ids)
-        return paint(level, text)
+        return text.printable.wrapped(to: width).map { paint(level, $0) }.joined(separator: "\n")
     }
 
     private func paint(_ severity: DeployVerdict.Severity, _ text: String) -> String {

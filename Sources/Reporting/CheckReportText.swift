@@ -8,15 +8,21 @@ public struct CheckReportText: Sendable {
     let report: CheckReport
     let paint: Paint
     let ids: IDDisplay
-    private let width: Int?
+    let width: Int?
+    private let showsFilters: Bool
 
     /// - Parameters:
     ///   - isColored: Whether to use a terminal's colours.
     ///   - width: The columns of a terminal; `nil` for a file, whose lines are as long as they need be.
     ///   - ids: How `_id`s are shown.
-    public init(_ report: CheckReport, isColored: Bool = false, width: Int? = nil, ids: IDDisplay = .shown) {
+    ///   - showsFilters: Whether to show the filter of each group, for mongosh.
+    public init(
+        _ report: CheckReport, isColored: Bool = false, width: Int? = nil, ids: IDDisplay = .shown,
+        showsFilters: Bool = true
+    ) {
         self.report = report
         self.width = width
+        self.showsFilters = showsFilters
         self.ids = ids
         paint = Paint(isOn: isColored)
     }
@@ -24,13 +30,13 @@ public struct CheckReportText: Sendable {
     /// The text, which ends with a line break.
     public var text: String {
         var blocks = [verdict]
-        if let changes = CheckReportChanges(report)?.text { blocks.append(changes) }
+        if let changes = CheckReportChanges(report)?.text(width: width) { blocks.append(changes) }
         blocks += report.collections.map(collection)
         if let removed { blocks.append(removed) }
         if !exceptions.isEmpty { blocks.append(exceptions.asLines) }
-        if !report.notes.isEmpty { blocks.append(report.notes.map { "Note: \($0)" }.asLines) }
+        if !report.notes.isEmpty { blocks.append(report.notes.flatMap { "Note: \($0)".wrapped(to: width) }.asLines) }
         blocks.append(footer)
-        return blocks.joined(separator: "\n\n") + "\n"
+        return blocks.asReport(verdict: headline)
     }
 
     private var footer: String {
@@ -40,9 +46,10 @@ public struct CheckReportText: Sendable {
     private func collection(_ collection: CheckReport.Collection) -> String {
         var parts = [heading(collection)]
         if !collection.groups.isEmpty {
-            parts.append(CheckReportGroups(collection: collection, ids: ids, width: width).text)
+            parts.append(
+                CheckReportGroups(collection: collection, ids: ids, width: width, showsFilters: showsFilters).text)
         }
-        parts += remarks(collection).map(\.printable)
+        parts += remarks(collection).flatMap { $0.printable.wrapped(to: width) }
         return parts.joined(separator: "\n")
     }
 
@@ -88,7 +95,7 @@ public struct CheckReportText: Sendable {
         }
         let failing = [
             failing(counts.certain, counts.newCertain, counts.certain == 1 ? "does not \(verb)" : "do not \(verb)"),
-            failing(counts.possible, counts.newPossible, "may not sync"),
+            failing(counts.possible, counts.newPossible, "might not sync"),
         ].compactMap { $0 }
         if counts.read == 0 { return read }
         let excepted = counts.excepted > 0 ? ", \(counts.excepted.grouped) excepted" : ""

@@ -62,7 +62,22 @@ public struct FailureLines: Sendable {
             ("certain", .integer(total.certain)), ("possible", .integer(total.possible)),
             ("changes", total.changes?.json ?? .null), ("band", .string(report.bandName)),
             ("safe", .bool(report.isSafe)),
+            (
+                "filters",
+                .array(report.collections.flatMap { collection in collection.groups.map { filter($0, collection) } })
+            ),
         ]).line
+    }
+
+    /// What finds the documents of a group in mongosh.
+    private func filter(_ group: ViolationGroup, _ collection: CheckReport.Collection) -> ReportValue {
+        let namespace = collection.reading.namespace ?? collection.namespace
+        return .object([
+            ("database", .string(namespace.database)), ("collection", .string(namespace.collection)),
+            ("path", .string("\(group.violation.path)")), ("rule", .string(group.violation.rule.rawValue)),
+            ("documents", .integer(group.count)), ("filter", .extended(.object(group.filter))),
+            ("filter_is_exact", .bool(group.filterIsExact)),
+        ])
     }
 
     private func violation(_ violation: Violation) -> ReportValue {

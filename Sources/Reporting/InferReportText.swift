@@ -9,20 +9,26 @@ import TextTable
 package struct InferReportText: Sendable {
     private let report: InferReport
     private let paint: Paint
+    private let width: Int?
 
-    /// - Parameter isColored: Whether to use a terminal's colours.
-    package init(_ report: InferReport, isColored: Bool = false) {
+    /// - Parameters:
+    ///   - isColored: Whether to use a terminal's colours.
+    ///   - width: The columns of a terminal; `nil` for a file, whose lines are as long as they need be.
+    package init(_ report: InferReport, isColored: Bool = false, width: Int? = nil) {
         self.report = report
+        self.width = width
         paint = Paint(isOn: isColored)
     }
 
     /// The text, which ends with a line break.
     package var text: String {
-        var blocks = report.collections.map(collection)
+        let (verdict, level) = report.headline
+        let headline = [paint(level, verdict)].asLines
+        var blocks = [headline] + report.collections.map(collection)
         if !report.notes.isEmpty { blocks.append(report.notes.map { "Note: \($0)" }.asLines) }
         let read = report.collections.reduce(0) { $0 + $1.inference.documents }
         blocks.append("\(read.documents) of \(report.source.printable) read in \(report.duration.seconds.inTenths) s.")
-        return blocks.joined(separator: "\n\n") + "\n"
+        return blocks.asReport(verdict: headline)
     }
 
     private func collection(_ collection: InferReport.Collection) -> String {
@@ -33,7 +39,7 @@ package struct InferReportText: Sendable {
                 + "\("\(violation.path)".printable) (expected \(violation.expected), found \(violation.found))"
         }
         lines += remarks(collection).map { "  \($0)" }
-        return (lines + TextTable.lines(of: table(collection.inference)).map { "  \($0)" }).asLines
+        return (lines + TextTable.lines(of: table(collection.inference), width: width)).asLines
     }
 
     private func heading(_ collection: InferReport.Collection) -> String {
@@ -47,7 +53,7 @@ package struct InferReportText: Sendable {
         let outcome = collection.outcome
         let sample = collection.sampleSize == nil ? "" : ", taken at random"
         let cover = Share(report.options.cover).text
-        let possible = outcome.possible > 0 ? ", \(outcome.possible.grouped) of the others may not sync" : ""
+        let possible = outcome.possible > 0 ? ", \(outcome.possible.grouped) of the others might not sync" : ""
         let start = "\(outcome.checked.documents) read\(sample)"
         guard outcome.isWithinCover else {
             return "\(start), \(outcome.failing.grouped) do not fit, more than the cover of \(cover) allows\(possible)"
@@ -70,7 +76,7 @@ package struct InferReportText: Sendable {
 
     /// A row per path.
     func table(_ inference: Inference) -> Report.Table {
-        let titles = ["types", "schema", "look at"] + (report.options.hasEnums ? ["values"] : [])
+        let titles = ["types", "schema", "remarks"] + (report.options.hasEnums ? ["values"] : [])
         return Report.Table(
             title: "Paths of \(inference.namespace)",
             columns: [Report.Column(title: "path"), Report.Column(title: "present", isNumber: true)]
@@ -98,5 +104,22 @@ package struct InferReportText: Sendable {
         guard !row.declared.isEmpty else { return "left out" }
         let types = row.declared.map(\.rawValue).joined(separator: " or ")
         return (row.isDictionary ? "dictionary" : types) + (row.isRequired ? ", required" : "")
+    }
+}
+
+extension InferReport {
+    /// How many schemas there are, and how many documents do not fit theirs.
+    var headline: (text: String, level: Report.Level) {
+        let failing = collections.reduce(0) { $0 + $1.outcome.failing }
+        let verb = failing == 1 ? "does" : "do"
+        guard isWithinCover else {
+            return (
+                "No schema accepts as many documents as --cover says: \(failing.documents) \(verb) not fit.", .error
+            )
+        }
+        let schemas = "\(collections.count.counted("schema")) proposed"
+        return failing == 0
+            ? ("\(schemas): every document fits.", .good)
+            : ("\(schemas): \(failing.documents) \(verb) not fit.", .warning)
     }
 }

@@ -15,7 +15,7 @@ public struct LintReportText: Sendable {
     /// The text, which ends with a line break.
     public var text: String {
         let headline = [report.worst.map { paint($0, report.headline) } ?? paint.green(report.headline)].asLines
-        return ([headline] + report.files.map(block)).joined(separator: "\n\n") + "\n"
+        return ([headline] + report.files.map(block)).asReport(verdict: headline)
     }
 
     private func paint(_ level: LintFinding.Level, _ text: String) -> String {

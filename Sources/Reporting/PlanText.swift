@@ -31,7 +31,7 @@ package struct PlanText: Sendable {
         if !plan.remarks.isEmpty { blocks.append(plan.remarks.flatMap(lines).asLines) }
         if !plan.notes.isEmpty { blocks.append(plan.notes.map { "Note: \($0.printable)" }.asLines) }
         blocks += validators
-        return blocks.joined(separator: "\n\n") + "\n"
+        return blocks.asReport(verdict: headline)
     }
 
     private var headline: String { Self.headline(plan, files, partners, paint) }
@@ -88,10 +88,11 @@ package struct PlanText: Sendable {
             lines += entry.suggestions.map { "      suggested: \($0.text.printable)" }
         }
         if let partner = entry.partner {
-            return lines + [
-                "    its partner \(partner.target) serves the change (job \(partner.name)): no document has to change as long as "
-                    + "\(partner.source) keeps its schema"
-            ].map(\.printable)
+            return lines
+                + [
+                    "    its partner \(partner.target) serves the change (job \(partner.name)): no document has to change as long as "
+                        + "\(partner.source) keeps its schema"
+                ].map(\.printable)
         }
         guard let step = entry.step else {
             return entry.role == .manual
@@ -103,7 +104,7 @@ package struct PlanText: Sendable {
         let count = entry.finding.map { "  (\($0.needing.documents))" } ?? ""
         lines.append("    \(step.text.printable)\(count)\(review)")
         lines += (entry.finding?.leftAlone ?? []).filter(\.isTrouble).map {
-            "      left alone: \($0.count.documents), \($0.reason.printable)"
+            "      skipped: \($0.count.documents), \($0.reason.printable)"
                 + ($0.reason == ConversionLoss.rounded.rawValue ? " (\"onLoss: allow\" writes the nearest value)" : "")
         }
         return lines

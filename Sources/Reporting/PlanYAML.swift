@@ -177,7 +177,7 @@ package struct PlanYAML: Sendable {
                     left.reason == ConversionLoss.rounded.rawValue ? " (onLoss: allow writes the nearest value)" : ""
                 let samples = left.isTrouble ? left.samples.compactMap(sample) : []
                 let such = samples.isEmpty ? "" : ", such as _id \(samples.joined(separator: ", "))"
-                return "left alone: \(left.count.documents), \(left.reason)\(remedy)\(such)"
+                return "skipped: \(left.count.documents), \(left.reason)\(remedy)\(such)"
             }
     }
 

@@ -26,13 +26,21 @@ extension TextTable {
 }
 
 extension TextTable<[Report.Cell]> {
-    /// A report's table for a terminal, a line each.
-    static func lines(of table: Report.Table) -> [String] {
-        TextTable { row in
+    /// A report's table for a terminal, indented, a line each.
+    ///
+    /// Where it is too wide for a terminal, each row is told in lines of its own.
+    static func lines(of table: Report.Table, width: Int?) -> [String] {
+        let lines = TextTable { row in
             zip(table.columns, row).map { column, cell in
                 Column(title: column.title, value: cell.text.printable, align: column.isNumber ? .right : .left)
             }
-        }.lines(for: table.rows)
+        }.lines(for: table.rows).map { "  \($0)" }
+        guard let width, lines.contains(where: { $0.count > width }) else { return lines }
+        return table.rows.flatMap { row -> [String] in
+            let cells = zip(table.columns, row).dropFirst().filter { !$0.1.text.isEmpty }
+            let words = cells.map { "\($0.title) \($1.text.printable)" }.joined(separator: ", ")
+            return ["  \(row.first?.text.printable ?? "")"] + words.wrapped(to: width, indent: 4)
+        }
     }
 }
 

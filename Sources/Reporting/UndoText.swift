@@ -31,7 +31,7 @@ package enum UndoText {
                     + ids(report.included.ids, of: report.included.count))
         }
         lines += report.leftAlone.filter { $0.count > 0 }.map { left in
-            "  left alone, \(left.left.text): \(left.count.grouped), \(ids(left.ids, of: left.count))"
+            "  skipped, \(left.left.text): \(left.count.grouped), \(ids(left.ids, of: left.count))"
         }
         if let children = report.children { lines += self.children(children, isDry: report.outcome == .dryRun) }
         if report.unjournaled > 0 {

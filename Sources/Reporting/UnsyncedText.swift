@@ -26,7 +26,7 @@ public struct UnsyncedText: Sendable {
         var blocks = [headline] + report.apps.map(app)
         if !report.notes.isEmpty { blocks.append(report.notes.map { "Note: \($0)" }.asLines) }
         blocks.append("\(report.source.printable) read in \(report.duration.seconds.inTenths) s.")
-        return blocks.joined(separator: "\n\n") + "\n"
+        return blocks.asReport(verdict: headline)
     }
 
     private var headline: String {
@@ -40,7 +40,7 @@ public struct UnsyncedText: Sendable {
         let heading =
             "\(paint.bold(name)) in \(app.ledgers.map { "\($0)".printable }.joined(separator: " and ")): "
             + "\(app.documentCount.documents), \(app.count.entries.entries), headroom \(headroom.grouped)"
-        let table = TextTable.lines(of: report.table(of: app)).map { "  \($0)" }
+        let table = TextTable.lines(of: report.table(of: app), width: width)
         let blocks = [[heading] + table] + app.collections.map(groups).filter { !$0.isEmpty }
         return blocks.map(\.asLines).joined(separator: "\n\n")
     }
@@ -83,14 +83,14 @@ extension UnsyncedReport {
         guard let explained, !apps.isEmpty else { return nil }
         let uncovered = uncoveredCount
         let rest = uncovered > 0 ? "; \(uncovered.grouped) not looked at, since the schema does not cover them" : ""
-        return "\(explained.failing.grouped) still fail, \(explained.possible.grouped) may fail, "
+        return "\(explained.failing.grouped) still fail, \(explained.possible.grouped) might fail, "
             + "\(explained.stale.grouped) are stale (\(explained.fitting.grouped) fit now, "
             + "\(explained.gone.grouped) are gone)\(rest)."
     }
 
     /// A row per collection of an app.
     func table(of app: App) -> Report.Table {
-        let counted = schema == nil ? [] : ["still fail", "may fail", "fit now", "gone"]
+        let counted = schema == nil ? [] : ["still fail", "might fail", "fit now", "gone"]
         return Report.Table(
             title: app.id.map { "app \($0)" } ?? "no app named",
             columns: [Report.Column(title: "collection")]

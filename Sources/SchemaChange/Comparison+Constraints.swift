@@ -10,12 +10,12 @@ extension Comparison {
         if !change.tightened.isEmpty {
             note(
                 .constraintTightened, at: spot, from: old, to: new,
-                "\(subject): \(change.tightened.joined(separator: ", ")) lets in less")
+                "\(subject): \(change.tightened.joined(separator: ", ")) restricted")
         }
         if !change.loosened.isEmpty {
             note(
                 .constraintLoosened, at: spot, from: old, to: new,
-                "\(subject): \(change.loosened.joined(separator: ", ")) lets in more")
+                "\(subject): \(change.loosened.joined(separator: ", ")) relaxed")
         }
     }
 

@@ -86,3 +86,15 @@ extension SchemaChange {
 }
 
 extension SchemaChange: CustomStringConvertible {}
+
+extension SchemaChange.Verdict {
+    /// The verdict for a person.
+    public var word: String {
+        switch self {
+        case .breaking: "breaking"
+        case .versioned: "versioned"
+        case .served: "served"
+        case .nonBreaking: "additive"
+        }
+    }
+}

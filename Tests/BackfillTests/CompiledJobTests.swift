@@ -37,9 +37,9 @@ import Testing
         #expect(compiled.changes.map(\.code) == [.typeRenamed, .propertyTypeChanged, .requiredAdded])
         #expect(
             compiled.notes(keepsJournal: true) == [
-                "active → next: type-renamed app.Person (server: breaking, client: breaking)",
-                "active → next: property-type-changed priority (server: breaking, client: breaking)",
-                "active → next: required-added email (server: non-breaking, client: non-breaking)",
+                "active → next: type-renamed app.Person (server: breaking, clients: breaking)",
+                "active → next: property-type-changed priority (server: breaking, clients: breaking)",
+                "active → next: required-added email (server: additive, clients: additive)",
             ])
     }
 

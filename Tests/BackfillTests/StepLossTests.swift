@@ -25,7 +25,9 @@ import Testing
         for keepsJournal in [true, false] {
             let notes = try notes(step, keepsJournal: keepsJournal)
             let stated = notes.first { $0.contains(loss) }
-            #expect(stated?.hasPrefix(keepsJournal ? "lost without undo: " : "irreversible: ") == true, "\(notes)")
+            #expect(
+                stated?.hasPrefix(keepsJournal ? "not reversible without undo: " : "irreversible: ") == true, "\(notes)"
+            )
         }
     }
 

@@ -10,9 +10,9 @@ import Testing
                   changed 1,790 of 100,000 documents in 20 chunks, 5.8 s
                   made 1,200 documents unsyncable under the active schema (unsynced documents: 1,292 in the ledger + 10 pending, must stay under 90,000)
                   convert age to int: 0 remaining
-                    left alone, cannot be converted: 2, such as _id NumberLong("5")
+                    skipped, cannot be converted: 2, such as _id NumberLong("5")
                   default a.b: a value of type string: 0 remaining
-                    left alone, parent is missing: 29,856, such as _id ObjectId("507f1f77bcf86cd799439011"), 7, "x"
+                    skipped, parent is missing: 29,856, such as _id ObjectId("507f1f77bcf86cd799439011"), 7, "x"
                   note: irreversible: "age" is converted in place
                 """)
     }
@@ -35,9 +35,9 @@ import Testing
                   unsyncable under the next schema: 18,523 documents now, 2 after the job
                   would make 1,200 documents unsyncable under the active schema (unsynced documents: 1,292 in the ledger + 10 pending, must stay under 90,000)
                   convert age to int: 1,789 to change
-                    left alone, cannot be converted: 2, such as _id NumberLong("5")
+                    skipped, cannot be converted: 2, such as _id NumberLong("5")
                   default a.b: a value of type string: 1 to change
-                    left alone, parent is missing: 29,856, such as _id ObjectId("507f1f77bcf86cd799439011"), 7, "x"
+                    skipped, parent is missing: 29,856, such as _id ObjectId("507f1f77bcf86cd799439011"), 7, "x"
                   for example:
                     _id 1: age string → int, a.b missing
                     _id "x": age int, a.b missing → string
@@ -88,9 +88,9 @@ import Testing
                 job person-v2 on app.Person: 1,790 of 100,000 documents need it
                   resumes after 12 chunks of earlier runs
                   convert age to int: 1,789 to change
-                    left alone, cannot be converted: 2, such as _id NumberLong("5")
+                    skipped, cannot be converted: 2, such as _id NumberLong("5")
                   default a.b: a value of type string: 1 to change
-                    left alone, parent is missing: 29,856, such as _id ObjectId("507f1f77bcf86cd799439011"), 7, "x"
+                    skipped, parent is missing: 29,856, such as _id ObjectId("507f1f77bcf86cd799439011"), 7, "x"
                   makes 1,200 documents unsyncable under the active schema (unsynced documents: 1,292 in the ledger + 10 pending, must stay under 90,000)
                   note: irreversible: "age" is converted in place
                 """)

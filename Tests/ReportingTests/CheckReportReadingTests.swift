@@ -20,7 +20,8 @@ import Testing
             $0.changedCount = 4
         }
         let text = CheckReportText(report).text
-        #expect(text.contains("True at 2025-11-21 19:20:11 UTC, change 3; 4 documents changed during the scan.\n"))
+        #expect(
+            text.contains("Consistent as of 2025-11-21 19:20:11 UTC, change 3; 4 documents changed during the scan.\n"))
         #expect(CheckReportJSON(report).text.contains("\"t\": 1763752811"))
         #expect(text.hasPrefix("0 documents would stop syncing.\n"))
     }
@@ -28,7 +29,7 @@ import Testing
     @Test func whatIsNotPromisedIsSaid() {
         let report = report { $0.missing = [MissingGuarantee(.oneMoment, "it is a view")] }
         let text = CheckReportText(report).text
-        #expect(text.contains("Not guaranteed: that the counts are of one moment: it is a view.\n"))
+        #expect(text.contains("Not a point-in-time result: it is a view.\n"))
         #expect(CheckReportJSON(report).text.contains("\"guarantee\": \"one_moment\""))
     }
 

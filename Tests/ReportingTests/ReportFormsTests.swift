@@ -152,6 +152,6 @@ import Testing
         timeline.finish(at: 6)
         #expect(timeline.waits.map(\.from) == [1, 4])
         #expect(timeline.waits.map(\.to) == [3.5, 6])
-        #expect(timeline.documents == [5, 0, 0, 0, 0, 0, 0])
+        #expect(timeline.documents == [5] + Array(repeating: 0, count: 12))
     }
 }

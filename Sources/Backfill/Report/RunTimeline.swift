@@ -8,7 +8,7 @@ package struct RunTimeline: Sendable {
     private static let mostWaits = 200
 
     /// The seconds of a stretch.
-    package private(set) var stretch: Double = 1
+    package private(set) var stretch = 0.5
     /// The documents of each stretch, the first one first.
     package private(set) var documents: [Int] = []
     /// When the run waited, in seconds from its beginning, and for what.

@@ -11,10 +11,10 @@ extension CompiledJob {
         var notes = changes.map { change in
             let place = change.path.isRoot ? change.namespace.map { "\($0)" } ?? "the app" : change.path.description
             return "active → next: \(change.code) \(place) "
-                + "(server: \(change.server.rawValue), client: \(change.client.rawValue))"
+                + "(server: \(change.server.word), clients: \(change.client.word))"
         }
         let losses = job.steps.compactMap { $0.step.kind.loss }
-        notes += losses.map { keepsJournal ? "lost without undo: \($0)" : "irreversible: \($0)" }
+        notes += losses.map { keepsJournal ? "not reversible without undo: \($0)" : "irreversible: \($0)" }
         for case let extract as ExtractStep in job.steps.map(\.step.kind) {
             guard keepsJournal else { continue }
             notes.append(

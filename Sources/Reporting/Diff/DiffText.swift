@@ -26,7 +26,7 @@ public struct DiffText: Sendable {
         if !report.hints.isEmpty { blocks.append(hints) }
         if !report.changes.isEmpty { blocks.append(advice) }
         if !report.notes.isEmpty { blocks.append(report.notes.map { "Note: \($0)" }.asLines) }
-        return blocks.joined(separator: "\n\n") + "\n"
+        return blocks.asReport(verdict: blocks[0])
     }
 
     private func paint(_ verdict: SchemaChange.Verdict, _ text: String) -> String {
@@ -108,16 +108,4 @@ public struct DiffText: Sendable {
     }
 
     private var inner: Int? { width.map { max(30, $0 - 4) } }
-}
-
-extension SchemaChange.Verdict {
-    /// As a table shows it.
-    var word: String {
-        switch self {
-        case .breaking: "breaking"
-        case .versioned: "versioned"
-        case .served: "served"
-        case .nonBreaking: "additive"
-        }
-    }
 }

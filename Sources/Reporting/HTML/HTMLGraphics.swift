@@ -135,7 +135,7 @@ struct HTMLSeries {
             let latest = line.values.last.flatMap(\.self)
             return Line(
                 lineName: line.name, lineLevel: line.level.rawValue, path: path,
-                latest: latest.map { Int($0.rounded()).grouped } ?? "-", dots: dots)
+                latest: series.showsLatest ? latest.map { Int($0.rounded()).grouped } ?? "-" : "", dots: dots)
         }
         spans = series.spans.map { span in
             let x = min(max(span.from * step, 0), width)

@@ -184,6 +184,8 @@ extension Report {
         package var points: [String]
         /// Stretches during which something held.
         package var spans: [Span] = []
+        /// Whether the last values are worth being told beside the lines' names.
+        package var showsLatest = true
 
         /// A line through the points; `nil` where there is no value.
         package struct Line: Sendable {

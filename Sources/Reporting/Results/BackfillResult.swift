@@ -16,8 +16,8 @@ package struct BackfillResult: Reportable {
         (found, self.showsValues, self.timeline) = (report, showsValues, timeline)
     }
 
-    package func text(width: Int?, isColored: Bool) -> String {
-        BackfillReportText.render(found, showsValues: showsValues, color: isColored)
+    package func text(_ layout: TextLayout) -> String {
+        BackfillReportText.render(found, showsValues: showsValues, color: layout.isColored)
     }
 
     package var json: JSONReport { BackfillReportJSON(found, showsValues: showsValues).json }
@@ -140,7 +140,7 @@ extension Headroom {
 extension Report.Series {
     /// The rate over the time of a run, and its waits; `nil` for a run that was over at once.
     init?(_ timeline: RunTimeline) {
-        guard timeline.documents.count > 1 else { return nil }
+        guard timeline.documents.count > 4 else { return nil }
         self.init(
             title: "Documents a second", unit: "a second",
             lines: [
@@ -149,7 +149,7 @@ extension Report.Series {
             points: timeline.documents.indices.map { Self.time(Double($0) * timeline.stretch) },
             spans: timeline.waits.map {
                 Span(from: $0.from / timeline.stretch, to: $0.to / timeline.stretch, reason: $0.reason)
-            })
+            }, showsLatest: false)
     }
 
     /// Such as `1:02:03`.

@@ -10,21 +10,28 @@ package struct CheckResult: Reportable {
     private let policy: FailurePolicy
     private let history: [HistoryPoint]
     private let ids: IDDisplay
+    private let showsFilters: Bool
     private let words: CheckReportText
 
     /// - Parameters:
     ///   - policy: which findings make the command end with 1.
     ///   - history: what earlier runs found, the oldest first, and this one last.
     ///   - ids: how `_id`s are shown.
+    ///   - showsFilters: whether a terminal shows the filter of each group, as a file always does.
     package init(
-        _ report: CheckReport, policy: FailurePolicy, history: [HistoryPoint] = [], ids: IDDisplay = .shown
+        _ report: CheckReport, policy: FailurePolicy, history: [HistoryPoint] = [], ids: IDDisplay = .shown,
+        showsFilters: Bool = false
     ) {
         (found, self.policy, self.history, self.ids) = (report, policy, history, ids)
+        self.showsFilters = showsFilters
         words = CheckReportText(report, ids: ids)
     }
 
-    package func text(width: Int?, isColored: Bool) -> String {
-        CheckReportText(found, isColored: isColored, width: width, ids: ids).text
+    package func text(_ layout: TextLayout) -> String {
+        CheckReportText(
+            found, isColored: layout.isColored, width: layout.width, ids: ids,
+            showsFilters: showsFilters || layout.isKept
+        ).text
     }
 
     package var json: JSONReport { CheckReportJSON(found, ids: ids).json }

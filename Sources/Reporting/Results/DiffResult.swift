@@ -9,8 +9,8 @@ package struct DiffResult: Reportable {
     /// Wraps a report.
     package init(_ report: DiffReport) { found = report }
 
-    package func text(width: Int?, isColored: Bool) -> String {
-        DiffText(found, isColored: isColored, width: width).text
+    package func text(_ layout: TextLayout) -> String {
+        DiffText(found, isColored: layout.isColored, width: layout.width).text
     }
 
     package var json: JSONReport { DiffJSON(found).json }

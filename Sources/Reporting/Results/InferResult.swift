@@ -11,23 +11,20 @@ package struct InferResult: Reportable {
     /// Wraps a report.
     package init(_ report: InferReport) { found = report }
 
-    package func text(width: Int?, isColored: Bool) -> String { InferReportText(found, isColored: isColored).text }
+    package func text(_ layout: TextLayout) -> String {
+        InferReportText(found, isColored: layout.isColored, width: layout.width).text
+    }
 
     package var json: JSONReport { InferReportJSON(found).json }
 
     package var report: Report {
-        let failing = found.collections.reduce(0) { $0 + $1.outcome.failing }
-        let schemas = found.collections.count.counted("schema")
-        var report = Report(
-            command: "infer", title: found.source,
-            headline: found.isWithinCover
-                ? "\(schemas), which \(failing == 0 ? "all documents fit" : "\(failing.documents) \(failing == 1 ? "does" : "do") not fit")."
-                : "No schema accepts as many documents as --cover says: \(failing.documents) do not fit.",
-            level: !found.isWithinCover ? .error : failing > 0 ? .warning : .good)
+        let (headline, level) = found.headline
+        var report = Report(command: "infer", title: found.source, headline: headline, level: level)
         report.facts = [
             Report.Fact(
                 name: "documents read", value: found.collections.reduce(0) { $0 + $1.outcome.checked }.grouped),
-            Report.Fact(name: "do not fit", value: failing.grouped),
+            Report.Fact(
+                name: "do not fit", value: found.collections.reduce(0) { $0 + $1.outcome.failing }.grouped),
             Report.Fact(name: "took", value: "\(found.duration.seconds.inTenths) s"),
         ]
         report.sections = found.collections.map(section)

@@ -9,7 +9,7 @@ package struct LintResult: Reportable {
     /// - Parameter isStrict: whether warnings fail, too.
     package init(_ report: LintReport, isStrict: Bool) { (found, self.isStrict) = (report, isStrict) }
 
-    package func text(width: Int?, isColored: Bool) -> String { LintReportText(found, isColored: isColored).text }
+    package func text(_ layout: TextLayout) -> String { LintReportText(found, isColored: layout.isColored).text }
 
     package var json: JSONReport { LintReportJSON(found).json }
 

@@ -23,12 +23,12 @@ package struct PlanResult: Reportable {
         (self.isWritten, self.ids) = (isWritten, ids)
     }
 
-    package func text(width: Int?, isColored: Bool) -> String {
+    package func text(_ layout: TextLayout) -> String {
         // The jobs as one stream of YAML documents.
         if !isWritten, !(files.isEmpty && partners.isEmpty) {
             return (texts + partners.map(\.text)).joined(separator: "---\n")
         }
-        return PlanText(plan, files: files, partners: partners, isColored: isColored).text
+        return PlanText(plan, files: files, partners: partners, isColored: layout.isColored).text
     }
 
     package var json: JSONReport {
@@ -109,14 +109,14 @@ package struct PlanResult: Reportable {
             } else if entry.role == .manual {
                 ("not planned", .error)
             } else if stuck > 0 {
-                ("\(stuck.grouped) left alone", .error)
+                ("\(stuck.grouped) skipped", .error)
             } else if entry.isActive, entry.review != nil { ("to review", .warning) } else if entry.isActive {
                 ("planned", .good)
             } else { ("nothing to do", .notice) }
         let changes = entry.changes.map { "\($0.code): \($0.description)" }.joined(separator: "; ")
         let step = entry.isActive ? entry.step?.text ?? "" : ""
         let left = (entry.finding?.leftAlone ?? []).filter(\.isTrouble).map {
-            "left alone: \($0.count.documents), \($0.reason)"
+            "skipped: \($0.count.documents), \($0.reason)"
         }
         return Report.Finding(
             level: level, isFailure: level == .error, code: entry.changes.first?.code.rawValue ?? "step",

@@ -8,7 +8,7 @@ package struct UndoResult: Reportable {
     /// Wraps a report.
     package init(_ report: UndoReport) { found = report }
 
-    package func text(width: Int?, isColored: Bool) -> String { UndoText.render(found, color: isColored) }
+    package func text(_ layout: TextLayout) -> String { UndoText.render(found, color: layout.isColored) }
 
     package var json: JSONReport { UndoJSON(found).json }
 

@@ -9,8 +9,8 @@ package struct UnsyncedResult: Reportable {
     /// - Parameter ids: how `_id`s are shown.
     package init(_ report: UnsyncedReport, ids: IDDisplay = .shown) { (found, self.ids) = (report, ids) }
 
-    package func text(width: Int?, isColored: Bool) -> String {
-        UnsyncedText(found, isColored: isColored, width: width, ids: ids).text
+    package func text(_ layout: TextLayout) -> String {
+        UnsyncedText(found, isColored: layout.isColored, width: layout.width, ids: ids).text
     }
 
     package var json: JSONReport { UnsyncedJSON(found, ids: ids).json }
@@ -21,7 +21,7 @@ package struct UnsyncedResult: Reportable {
         if let explained = found.explained {
             report.facts = [
                 Report.Fact(name: "still fail", value: explained.failing.grouped),
-                Report.Fact(name: "may fail", value: explained.possible.grouped),
+                Report.Fact(name: "might fail", value: explained.possible.grouped),
                 Report.Fact(name: "fit now", value: explained.fitting.grouped),
                 Report.Fact(name: "gone", value: explained.gone.grouped),
             ]

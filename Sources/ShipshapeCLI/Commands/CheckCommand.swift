@@ -151,7 +151,8 @@ struct CheckCommand: AsyncParsableCommand {
 
     private func show(_ report: CheckReport, _ ids: IDDisplay) throws {
         let policy = comparison.policy(isStrict: strict)
-        try output.show(CheckResult(report, policy: policy, ids: ids))
+        try output.show(
+            CheckResult(report, policy: policy, ids: ids, showsFilters: evidence.filters || evidence.prove))
         if policy.fails(report) { throw ExitStatus.findings }
     }
 }

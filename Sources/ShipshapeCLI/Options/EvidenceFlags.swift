@@ -9,6 +9,9 @@ struct EvidenceFlags: ParsableArguments {
             valueName: "file"))
     var failures: String?
 
+    @Flag(help: "Show the filter of each group of documents, for mongosh; files of --report hold them in any case.")
+    var filters = false
+
     @Flag(
         help: ArgumentHelp(
             "Count each group's filter on the server, and show where it differs from the scan.",

@@ -57,7 +57,7 @@ struct ReportFlags<Form: ReportForm>: ParsableArguments {
     }
 
     /// What is for a person escapes nothing by rules of its own.
-    private static func safe(_ text: String, as form: Form, isColored: Bool = false) -> String {
+    static func safe(_ text: String, as form: Form, isColored: Bool = false) -> String {
         form == .text ? TerminalText.safe(text, isColored: isColored) : text
     }
 

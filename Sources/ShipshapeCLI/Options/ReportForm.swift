@@ -53,14 +53,16 @@ typealias ResultFlags = ReportFlags<RichForm>
 extension ReportFlags<RichForm> {
     /// Shows a result on standard output and writes the files that were asked for.
     func show(_ result: some Reportable) throws {
-        try show { form, width, color in Self.text(of: result, as: form, width: width, color) }
+        let isColored = output == .text && Console.wantsColor(onTerminal: Console.isOutputTerminal)
+        let layout = TextLayout(width: Console.outputWidth, isColored: isColored)
+        let text = Self.text(of: result, as: output, layout)
+        try show(Self.safe(text, as: output, isColored: isColored)) { Self.text(of: result, as: $0, .file) }
     }
 
     /// A result in a form.
-    static func text(of result: some Reportable, as form: RichForm, width: Int? = nil, _ color: Bool = false) -> String
-    {
+    static func text(of result: some Reportable, as form: RichForm, _ layout: TextLayout) -> String {
         switch form {
-        case .text: result.text(width: width, isColored: color)
+        case .text: result.text(layout)
         case .json: result.json.text
         case .jsonl: result.json.lines
         case .markdown: MarkdownReport(result.report).text

@@ -52,7 +52,7 @@ import Testing
             try test.job(on: "prices", steps: ["convert: {field: price, to: double}"])
             let run = try await test.backfill()
             #expect(run.exitCode == 1)
-            #expect(run.output.contains("left alone, not convertible without loss: 3"), "\(run.output)")
+            #expect(run.output.contains("skipped, not convertible without loss: 3"), "\(run.output)")
             #expect(run.output.contains("onLoss: allow"), "\(run.output)")
             let after = try await test.database.documents("prices").map { $0["price"] }
             #expect(after == [120.4, 5.0, 0.0, 7.0] + texts[4...].map { $0 })

@@ -46,8 +46,8 @@ import Testing
             people: [["_id": 1, "_partition": "a"], ["_id": 2], ["_id": 3, "_partition": 7]],
             pets: [["_id": 1, "name": "Rex", "_partition": "a"]], sync: sync)
         #expect(run.exitCode == 1)
-        #expect(run.output.contains("partition-missing _partition string   missing"))
-        #expect(run.output.contains("partition-type    _partition string   int"))
+        #expect(run.output.contains("partition-missing  _partition  string    missing"))
+        #expect(run.output.contains("partition-type     _partition  string    int"))
         #expect(run.output.hasPrefix("2 documents would stop syncing."))
     }
 
@@ -59,11 +59,11 @@ import Testing
         let pets: [BSONDocument] = [["_id": 1, "name": "Rex"], ["_id": 2]]
         let plain = try await check(people: people, pets: pets)
         #expect(!plain.output.contains("link-dangling"))
-        #expect(plain.output.contains("link-type pets[]"))
-        let run = try await check(people: people, pets: pets, ["--follow-links"])
+        #expect(plain.output.contains("link-type  pets[]"))
+        let run = try await check(people: people, pets: pets, ["--follow-links", "--filters"])
         #expect(run.exitCode == 1)
-        #expect(run.output.contains("link-dangling          pets[] link to"))
-        #expect(run.output.contains("link-target-unsyncable pets[] link to"))
+        #expect(run.output.contains("link-dangling           pets[]  link to"))
+        #expect(run.output.contains("link-target-unsyncable  pets[]  link to"))
         #expect(run.output.contains("such as _id 2\n"))
         #expect(run.output.contains("such as _id 3\n"))
         #expect(run.output.hasPrefix("2 documents would stop syncing."))
@@ -77,7 +77,7 @@ import Testing
         let pets = (0..<2_000).map { ["_id": .integer($0), "name": "Rex"] as BSONDocument }
         let run = try await check(people: people, pets: pets, ["--follow-links", "--threads", "3"])
         #expect(run.exitCode == 0)
-        #expect(run.output.contains("1,000 info  link-dangling pets[]"))
+        #expect(run.output.contains("1,000  info   link-dangling  pets[]"))
     }
 
     @Test func aDumpHasNoIndexToFollowLinksWith() async throws {
@@ -111,11 +111,11 @@ import Testing
         #expect(try await check(people: people, pets: []).exitCode == 0)
         let mixed = try await check(people: people, pets: [], ["--mixed-collections", "off"])
         #expect(mixed.exitCode == 1)
-        #expect(mixed.output.contains("mixed-collection any"))
+        #expect(mixed.output.contains("mixed-collection  any"))
         #expect(try await check(people: people, pets: [], ["--null-types", "on", "--strict"]).exitCode == 0)
         let nulls = try await check(people: people, pets: [], ["--null-types", "off", "--strict"])
         #expect(nulls.exitCode == 1)
-        #expect(nulls.output.hasPrefix("1 document may stop syncing."))
+        #expect(nulls.output.hasPrefix("1 document might stop syncing."))
         #expect(nulls.output.contains("projected 0, at worst 1,"))
         #expect(try await check(people: people, pets: [], ["--null-types", "off"]).exitCode == 0)
     }
@@ -126,7 +126,7 @@ import Testing
         ]
         let run = try await check(people: people, pets: [["_id": 1, "name": "Rex"]])
         #expect(run.exitCode == 0)
-        #expect(run.output.contains("mixed-dbref any"))
+        #expect(run.output.contains("mixed-dbref  any"))
         #expect(run.output.contains("such as _id 2\n"))
     }
 }

@@ -26,10 +26,10 @@ import Testing
         try await withPeople { test in
             let dryRun = try await test.backfill("job", "--dry-run")
             #expect(dryRun.output.contains("would change 98 of 100 documents"), "\(dryRun.output)")
-            #expect(dryRun.output.contains("left alone, locked by the sync translator: 2, such as _id 10, 20"))
+            #expect(dryRun.output.contains("skipped, locked by the sync translator: 2, such as _id 10, 20"))
             let run = try await test.backfill("job", "--lock-wait", "500ms")
             #expect(run.exitCode == 1, "\(run.status): \(run.errors)")
-            #expect(run.output.contains("left alone, locked by the sync translator: 2, such as _id 10, 20"))
+            #expect(run.output.contains("skipped, locked by the sync translator: 2, such as _id 10, 20"))
             #expect(run.output.contains("skipped, locked by the sync translator: 2"))
             #expect(try await unwritten(test) == [10, 20])
         }

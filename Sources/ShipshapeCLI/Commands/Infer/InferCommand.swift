@@ -153,8 +153,8 @@ struct InferCommand: AsyncParsableCommand {
         }
         if !output.quiet {
             let isColored = Console.wantsColor(onTerminal: Console.isInteractive)
-            Console.write(result.text(width: nil, isColored: isColored), isColored: isColored)
+            Console.write(result.text(TextLayout(isColored: isColored)), isColored: isColored)
         }
-        try output.show(SchemaFileText(only.inference.schema).text) { ResultFlags.text(of: result, as: $0) }
+        try output.show(SchemaFileText(only.inference.schema).text) { ResultFlags.text(of: result, as: $0, .file) }
     }
 }

@@ -107,7 +107,7 @@ import Testing
             ])
             let explained = try await run(["unsynced", "live"] + ledger)
             #expect(explained.exitCode == 1)
-            #expect(explained.output.contains("1 still fail, 0 may fail"), "\(explained.output) \(explained.errors)")
+            #expect(explained.output.contains("1 still fail, 0 might fail"), "\(explained.output) \(explained.errors)")
         }
     }
 
