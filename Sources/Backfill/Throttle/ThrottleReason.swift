@@ -43,6 +43,8 @@ package struct Hold: Hashable, Sendable {
 }
 
 extension Hold: CustomStringConvertible {
-    /// Such as `majority lag: 12 s, limit 10 s`.
-    package var description: String { "\(metric): \(value), limit \(limit)" }
+    /// Such as `majority lag: 12 s, limit 10 s`, or `paused by root@host; continue with: shipshape resume JOB`.
+    package var description: String {
+        reason == .operatorPause ? "\(value); continue with: \(limit)" : "\(metric): \(value), limit \(limit)"
+    }
 }

@@ -27,7 +27,7 @@ import Testing
                 #expect(try await ThrottleCase.steer("resume", test).exitCode == 0)
             }
             #expect(run.exitCode == 0, "\(run.errors)")
-            #expect(run.errors.contains("waiting: operator: paused by"), "\(run.errors)")
+            #expect(run.errors.contains("waiting: paused by"), "\(run.errors)")
         }
     }
 
