@@ -3,6 +3,7 @@ import PackageDescription
 
 /// The products that more than one target uses, named once.
 extension Target.Dependency {
+    static let logging: Self = .product(name: "Logging", package: "swift-log")
     static let configuration: Self = .product(name: "Configuration", package: "swift-configuration")
     static let argumentParser: Self = .product(name: "ArgumentParser", package: "swift-argument-parser")
     static let mustache: Self = .product(name: "Mustache", package: "swift-mustache")
@@ -28,6 +29,7 @@ let package = Package(
     dependencies: [
         .package(url: "https://github.com/apple/swift-argument-parser", exact: "1.8.2"),
         .package(url: "https://github.com/apple/swift-configuration", exact: "1.4.0", traits: []),
+        .package(url: "https://github.com/apple/swift-log", exact: "1.16.2"),
         .package(url: "https://github.com/apple/swift-system", exact: "1.8.1"),
         .package(url: "https://github.com/hummingbird-project/swift-mustache", exact: "2.1.1"),
         .package(url: "https://github.com/jpsim/Yams", exact: "6.2.2"),
@@ -107,7 +109,7 @@ let package = Package(
                 "Scanning",
                 "SchemaChange", "Checking",
                 "LocatedYAML", "ServerSchema", "Privileges", "Mongo", "Concurrency", "BSON", .argumentParser,
-                .configuration,
+                .configuration, .logging,
                 .subprocess,
                 .system,
             ]),

@@ -107,7 +107,10 @@ package struct JobStatus: Sendable {
 
 extension JobStatus {
     /// Whether ``pendingHarm`` counts documents that a chunk has room for, and that may fit after all.
-    package var isHarmProvisional: Bool { ![.done, .undone, .notStarted].contains(state) }
+    package var isHarmProvisional: Bool { !isFinal }
+
+    /// Whether the figures stay as they are, unless the job is run again; else they are provisional.
+    package var isFinal: Bool { [.done, .undone, .notStarted].contains(state) }
 
     /// How much of the work is done, from 0 to 1; `nil` when it cannot be told.
     package var share: Double? {

@@ -79,6 +79,16 @@ package struct RangeStore {
             remaining: .milliseconds(holder?["remaining"]?.integer ?? 0))
     }
 
+    /// Who else holds the range now, and for how long yet; `nil` when nobody does.
+    /// - Throws: ``MongoError``.
+    package func otherHolder() throws(MongoError) -> (holder: RunnerIdentity?, remaining: Duration)? {
+        let record = try client.first(
+            collection, ["_id": range, "lease.owner": ["$ne": .objectID(identity.owner)]],
+            adding: ["remaining": ["$subtract": ["$lease.end", "$$NOW"]]])
+        guard let record, let remaining = record["remaining"]?.integer, remaining > 0 else { return nil }
+        return (record["lease"]?.document.flatMap(RunnerIdentity.init), .milliseconds(remaining))
+    }
+
     /// Records how far the range is, while the lease is still this runner's; the lease's end stays as it is.
     /// - Returns: the server's reply; `nil` when the lease is not this runner's any more.
     package func save(_ progress: Progress, under lease: Lease) throws(MongoError) -> BSONDocument? {

@@ -38,7 +38,7 @@ package struct JobStatusJSON {
             ("walk", .integer(job.pass)),
             ("documents_passed", number(job.processed)), ("documents_estimated", number(job.estimate)),
             ("permille", number(job.share.map { Int($0 * 1_000) })),
-            ("chunks", .integer(job.chunks)), ("changed", .integer(job.modified)),
+            ("chunks", .integer(job.chunks)), ("changed", .integer(job.modified)), ("final", .bool(job.isFinal)),
             ("documents_per_second", number(job.rate.map { Int($0) })),
             ("seconds_left", number(job.secondsLeft.map { Int($0) })),
             ("waiting", .array(job.waiting.map(brake))),

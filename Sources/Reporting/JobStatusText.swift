@@ -96,7 +96,9 @@ package struct JobStatusText {
             let share = job.share.map { "\(Self.percent($0)), " } ?? ""
             parts.append("\(share)\(processed.grouped)\(of) documents")
         }
-        parts.append("\(job.chunks.counted("chunk")), \(job.modified.grouped) changed")
+        parts.append(
+            "\(job.chunks.counted("chunk")), \(job.modified.grouped) changed"
+                + (job.isFinal ? "" : " so far (provisional)"))
         var lines = ["  " + parts.joined(separator: " in ")]
         if job.pass > 1 { lines.append("  pass \(job.pass): over what arrived or changed meanwhile") }
         if let rate = job.rateShown {

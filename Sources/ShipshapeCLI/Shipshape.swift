@@ -35,6 +35,7 @@ enum Main {
         do {
             let arguments = Array(CommandLine.arguments.dropFirst())
             try CommandLineWords.check(arguments)
+            TerminationSignals.listen()
             var command = try Shipshape.parse(withSettings: arguments)
             if var command = command as? any AsyncParsableCommand {
                 try await command.run()

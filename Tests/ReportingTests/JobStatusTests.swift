@@ -41,7 +41,7 @@ import Testing
         #expect(
             text(running) == """
                 job person-v2 on app.Person: running
-                  50%, 50,000 of about 100,000 documents in 30 chunks, 149,000 changed
+                  50%, 50,000 of about 100,000 documents in 30 chunks, 149,000 changed so far (provisional)
                   1,000 documents per second, about 50 s left
                   held by process 412 on host db7 since 2026-11-21 22:10:00 UTC
 

@@ -81,6 +81,10 @@ package struct BackfillRunner: Sendable {
         let isProof = !job.endsByConstruction
         let store = try store(pool)
         let state = try early.run { try readState(store, binding: binding(to: target.uuid), isDry: isDry) }
+        if !isDry, state.isReadable {
+            let seeker = LeaseSeeker(options: options, identity: identity, retry: retry, events: events)
+            try early.run { try seeker.checkFree(store) }
+        }
         let collection = client.collection(job.job.namespace)
         if options.only != nil, state.unfinishedChunks != nil { throw BackfillError.unfinished(job.job.name) }
         let job = job.judged(by: state.control)

@@ -43,6 +43,14 @@ struct LeaseSeeker {
         }
     }
 
+    /// Refuses a job that another, living runner holds and that is not waited for, before anything is looked at for it.
+    func checkFree(_ store: borrowing StateStore) throws {
+        guard options.leaseWait <= .zero, let (holder, remaining) = try store.ranges.otherHolder(),
+            holder.map({ !identity.knowsDead($0) }) ?? true
+        else { return }
+        throw Self.held(store.job, by: holder, remaining: remaining)
+    }
+
     private static func held(_ job: String, by holder: RunnerIdentity?, remaining: Duration) -> BackfillError {
         BackfillError(
             .leaseHeld,

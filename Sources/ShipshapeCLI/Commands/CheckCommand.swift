@@ -97,8 +97,8 @@ struct CheckCommand: AsyncParsableCommand {
             namespace: collection.flatMap { Namespace($0) }, connection: connection)
         let activeSchema = try await comparison.read(
             for: serverSchema, collection: collection.flatMap { Namespace($0) }, connection: connection)
-        let stop = StopSignal()
-        let signals = TerminationSignals { stop.raise() }
+        let interruption = Interruption()
+        let (stop, signals) = (interruption.stop, interruption.listen())
         defer { signals.cancel() }
         var run = CheckRun(
             schema: serverSchema, limit: limit(of: serverSchema), scan: scan,
@@ -119,11 +119,13 @@ struct CheckCommand: AsyncParsableCommand {
         run.proves = evidence.prove
         run.exceptions = try exceptions.read(
             for: serverSchema.collections.map(run.compile), of: serverSchema, isPart: collection != nil)
+        let pool = source == nil ? try await connected(for: run) : nil
+        interruption.beginWork()
         let ids = privacy.display
         run.failures = try evidence.openFailures(ids)
         var report: CheckReport
         do {
-            report = try await check(run)
+            report = try await check(run, on: pool)
             report.dialect = serverSchema.dialect
             if comparison.policy(isStrict: strict).includesPossible { report.countPossible() }
             if let (file, lines) = run.failures { try file.finish(lines.result(report)) }
@@ -134,12 +136,16 @@ struct CheckCommand: AsyncParsableCommand {
         try show(report, ids)
     }
 
-    private func check(_ run: CheckRun) async throws -> CheckReport {
-        guard let source else {
-            let pool = try connection.pool()
-            try await pool.requirePrivileges(for: "check", on: run.places)
-            return try await run.check(live: pool)
-        }
+    /// The deployment, once it is there and lets the user read.
+    private func connected(for run: CheckRun) async throws -> ClientPool {
+        let pool = try connection.pool()
+        try await pool.requirePrivileges(for: "check", on: run.places)
+        return pool
+    }
+
+    private func check(_ run: CheckRun, on pool: ClientPool?) async throws -> CheckReport {
+        if let pool { return try await run.check(live: pool) }
+        guard let source else { preconditionFailure("without a source there is a deployment") }
         return try await run.check(source: source, connection: try ledgerPool())
     }
 

@@ -53,8 +53,8 @@ struct UnsyncedCommand: AsyncParsableCommand {
         try output.prepare(reading: [schema?.name] + connection.files)
         let only = collection.flatMap { Namespace($0) }
         let serverSchema = try await schema?.read(namespace: only, connection: connection)
-        let stop = StopSignal()
-        let signals = TerminationSignals { stop.raise() }
+        let interruption = Interruption()
+        let (stop, signals) = (interruption.stop, interruption.listen())
         defer { signals.cancel() }
         var run = UnsyncedRun(apps: ledger.apps(of: [serverSchema]), limit: limit, stop: stop)
         run.ledger = ledger.location
@@ -67,6 +67,7 @@ struct UnsyncedCommand: AsyncParsableCommand {
         try await pool.requirePrivileges(
             for: "unsynced",
             on: WorkPlaces(reading: namespaces, ledger: ledger.location, apps: ledger.apps(of: [serverSchema]).ids))
+        interruption.beginWork()
         var report = try await run.run(on: pool)
         let ids = privacy.display
         if !privacy.showValues {

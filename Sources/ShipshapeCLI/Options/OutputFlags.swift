@@ -16,8 +16,15 @@ struct ReportFlags<Form: ReportForm>: ParsableArguments {
     @Flag(name: .long, help: "Show no progress.")
     var noProgress = false
 
-    @Flag(name: .shortAndLong, help: "Show neither progress nor notices, only the result and errors.")
+    @Flag(
+        name: .shortAndLong,
+        help: "Show neither progress nor notes on the result; waits, warnings and errors are told in any case.")
     var quiet = false
+
+    @Option(
+        help: ArgumentHelp(
+            "How standard error looks: lines for a person, or a record of JSON on each line.", valueName: "text|json"))
+    var logFormat = Log.Format.text
 
     /// Whether a report is made that programs may read, or that stays: then its counts are not left out to save a look.
     var isKept: Bool { output != .text || !report.isEmpty }

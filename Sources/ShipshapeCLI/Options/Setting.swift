@@ -53,6 +53,7 @@ struct Setting: Sendable, Hashable {
             name: "threads", kind: .count, meaning: "how many parts of a collection are read at once", fallback: "2"),
         Setting(name: "lease-ttl", meaning: "how long a job stays its runner's after a sign of life", fallback: "30s"),
         Setting(name: "lease-wait", meaning: "how long another runner is waited for", fallback: "0s"),
+        Setting(name: "log-format", meaning: "how standard error looks: text or json", fallback: "text"),
         Setting(name: "ids", meaning: "how _ids are shown: show, hash or none", fallback: "show"),
     ]
 }

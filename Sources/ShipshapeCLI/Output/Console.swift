@@ -54,7 +54,10 @@ enum Console {
     }
 
     /// Writes lines for the operator.
-    static func error(_ lines: String, isColored: Bool = false) { write(lines + "\n", isColored: isColored) }
+    static func error(_ lines: String, isColored: Bool = false) {
+        guard Log.format == .text else { return write(Log.record(Log.level(of: lines), job: nil, lines) + "\n") }
+        write(lines + "\n", isColored: isColored)
+    }
 
     /// Says why the command ends: a line for the operator, or one of JSON where the result is JSON, too.
     static func failure(_ message: String, _ status: ExitStatus) {
@@ -125,7 +128,7 @@ enum Console {
         let known = before
         silenced.withLock { $0 = known }
         // Whatever signal ends the process does not leave the terminal silent.
-        let signals = TerminationSignals([SIGHUP, SIGINT, SIGTERM]) { exit("stopped by a signal") }
+        let signals = TerminationSignals { exit("stopped by a signal") }
         defer { signals.cancel() }
         // An interrupt from the keyboard ends the line.
         let interrupt: UInt8 = 3
@@ -155,7 +158,7 @@ enum Console {
     /// Ends the process at a signal while nothing is at stake: a question may be open, or a server be looked for.
     static func exit(_ reason: String) -> Never {
         restoreTerminal()
-        if isInteractive { write("\n") }
+        if isInteractive, Log.format == .text { write("\n") }
         failure(reason, .stopped)
         _exit(ExitStatus.stopped.rawValue)
     }

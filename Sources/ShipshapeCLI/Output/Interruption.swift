@@ -2,7 +2,7 @@ internal import Concurrency
 internal import Glibc
 internal import Synchronization
 
-/// What SIGINT and SIGTERM do: end the process while nothing is at stake, ask the work to stop while something is.
+/// What a signal to end does: end the process while nothing is at stake, ask the work to stop while something is.
 final class Interruption: Sendable {
     /// Raised when the work is asked to stop.
     let stop = StopSignal()

@@ -1,6 +1,7 @@
 internal import BSON
 internal import Concurrency
 internal import Foundation
+internal import Logging
 internal import Reporting
 internal import Synchronization
 
@@ -15,11 +16,13 @@ final class ProgressLine: Sendable {
     private let isShown: Bool
     private let timer = Mutex<Task<Void, Never>?>(nil)
     private let unit: String
+    private let logger: Logger
 
     /// Starts to draw.
     /// - Parameter total: how much there is; `nil` or 0 when it cannot be told.
     init(_ title: String, total: Int?, unit: String = "documents", isShown: Bool) {
         self.title = title.printable
+        logger = Log.logger(of: title)
         self.total = total.flatMap { $0 > 0 ? $0 : nil }
         self.unit = unit
         self.isShown = isShown
@@ -35,8 +38,9 @@ final class ProgressLine: Sendable {
     func add(_ count: Int) { done.add(count, ordering: .relaxed) }
 
     /// Writes a line for the operator without breaking the bar.
-    func note(_ line: String) {
-        Console.write(line.printable + "\n", control: isShown && Console.isInteractive ? Self.clear : "")
+    func note(_ line: String, level: Logger.Level = .info) {
+        if isShown, Console.isInteractive { Console.write("", control: Self.clear) }
+        logger.log(level: level, "\(line)")
     }
 
     /// Stops drawing and clears the bar.

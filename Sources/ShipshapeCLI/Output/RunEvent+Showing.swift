@@ -1,40 +1,49 @@
 internal import Backfill
 internal import JobState
+internal import Logging
 internal import Reporting
 
 extension RunEvent {
-    /// Shows the event on the progress line.
+    /// Shows the event on the progress line; `quiet` hides how the work goes on, never a wait, a warning or a stop.
     func show(on progress: ProgressLine, quiet: Bool) {
+        if case .chunk(let documents, _) = self { return progress.add(documents) }
+        if case .resumed(_, let documents) = self { progress.add(documents) }
+        guard let (line, level) = told, !quiet || level >= .notice else { return }
+        progress.note(line, level: level)
+    }
+
+    /// What the operator is told, and how urgently: of progress as of information, of a wait as a notice; `nil` for what a
+    /// bar shows.
+    var told: (line: String, level: Logger.Level)? {
         switch self {
-        case .chunk(let documents, _): progress.add(documents)
-        case _ where quiet: break
-        case .resumed(let chunks, let documents):
-            progress.add(documents)
-            progress.note("resuming after \(chunks.counted("chunk")) of earlier runs")
+        case .chunk: return nil
+        case .resumed(let chunks, _): return ("resuming after \(chunks.counted("chunk")) of earlier runs", .info)
         case .waitingForLease(let holder, let seconds):
-            progress.note("waiting up to \(Int(seconds.rounded(.up))) s for the lease of \(holder)")
-        case .retrying(let reason, let attempt): progress.note("trying again (\(attempt)): \(reason)")
+            return ("waiting up to \(Int(seconds.rounded(.up))) s for the lease of \(holder)", .notice)
+        case .retrying(let reason, let attempt): return ("trying again (\(attempt)): \(reason)", .notice)
         case .halved(let documents):
-            progress.note("the chunk took too long: going on with \(documents.documents)")
+            return ("the chunk took too long: going on with \(documents.documents)", .info)
         case .stuckAtOneDocument:
-            progress.note("chunks of one document take longer, or are larger, than the limits want: the server is slow")
+            return (
+                "chunks of one document take longer, or are larger, than the limits want: the server is slow", .warning
+            )
         case .waiting(let holds):
-            progress.note("waiting: \(holds.map(\.description).joined(separator: "; "))")
-        case .goingOn(let seconds): progress.note("going on after \(Int(seconds.rounded())) s")
-        case .rerun:
-            progress.note("an election came between the writes of a chunk: it is run again")
-        case .skipped(let failure):
-            progress.note("skipped: _id \(failure.id.shellText), \(failure.name)")
+            return ("waiting: \(holds.map(\.description).joined(separator: "; "))", .notice)
+        case .goingOn(let seconds): return ("going on after \(Int(seconds.rounded())) s", .notice)
+        case .rerun: return ("an election came between the writes of a chunk: it is run again", .notice)
+        case .skipped(let failure): return ("skipped: _id \(failure.id.shellText), \(failure.name)", .warning)
         case .waitingForLocks(let documents, let seconds):
-            progress.note(
+            return (
                 "waiting up to \(Int(seconds.rounded(.up))) s for \(documents.documents) that the sync translator holds "
-                    + "locked")
+                    + "locked", .notice
+            )
         case .waitingForLedger(let documents, let seconds):
-            progress.note(
+            return (
                 "waiting up to \(Int(seconds.rounded(.up))) s until the ledger cannot show \(documents.documents) any more "
-                    + "that \(documents == 1 ? "syncs" : "sync") again")
+                    + "that \(documents == 1 ? "syncs" : "sync") again", .notice
+            )
         case .pass(let number, let documents):
-            progress.note("pass \(number): \(documents.documents) arrived or changed meanwhile")
+            return ("pass \(number): \(documents.documents) arrived or changed meanwhile", .info)
         }
     }
 }

@@ -1,24 +1,59 @@
 internal import Foundation
+internal import Synchronization
 
-/// Turns SIGINT and SIGTERM into a request to stop; one that follows after a second ends the process as usual.
-final class TerminationSignals {
-    private var sources: [any DispatchSourceSignal] = []
-    /// The signals that nobody listened to before.
-    private var own: [Int32] = []
+/// Turns the signals that ask a process to end into a request to stop; one that follows after a second ends it as usual.
+///
+/// They are listened to from the start of the process: until a command says what they do, they end it with the exit code of
+/// a stop, as nothing is at stake.
+final class TerminationSignals: Sendable {
+    /// A request to stop: of the keyboard, of a service manager, of a terminal that is closed.
+    private static let numbers = [SIGINT, SIGTERM, SIGHUP, SIGQUIT]
 
-    /// Listens, from the return on; `action` is called on a queue of the system's.
-    init(_ numbers: [Int32] = [SIGINT, SIGTERM], _ action: @escaping @Sendable () -> Void) {
+    private struct Listener {
+        let id: UInt64
+        let action: @Sendable () -> Void
+    }
+
+    private struct State {
+        /// The last one is asked.
+        var listeners: [Listener] = []
+        var next: UInt64 = 0
+    }
+
+    private static let state = Mutex(State())
+    /// Made once, kept for as long as the process lives, and used by nobody.
+    private nonisolated(unsafe) static let sources = install()
+
+    private let id: UInt64
+
+    /// Listens, from the return on, in the place of who listened before; `action` is called on a queue of the system's.
+    init(_ action: @escaping @Sendable () -> Void) {
+        id = Self.state.withLock { state in
+            state.next += 1
+            state.listeners.append(Listener(id: state.next, action: action))
+            return state.next
+        }
+        Self.listen()
+    }
+
+    /// Stops listening.
+    func cancel() { Self.state.withLock { $0.listeners.removeAll { [id] in $0.id == id } } }
+
+    /// Listens for as long as the process lives.
+    static func listen() { _ = unsafe sources }
+
+    private static func install() -> [any DispatchSourceSignal] {
         let listening = DispatchSemaphore(value: 0)
+        var sources: [any DispatchSourceSignal] = []
         for number in numbers {
-            if let handler = signal(number, SIG_IGN) {
-                // Somebody listens already, by a handler of the library's own that it installs once.
-                _ = signal(number, handler)
-            } else {
-                own.append(number)
+            let before = signal(number, SIG_IGN)
+            // `nohup` has the end of the terminal ignored.
+            if number == SIGHUP, unsafe unsafeBitCast(before, to: Int.self) == unsafeBitCast(SIG_IGN, to: Int.self) {
+                continue
             }
             let source = DispatchSource.makeSignalSource(signal: number, queue: .global(qos: .userInitiated))
             source.setEventHandler {
-                action()
+                heard()
                 // The first request stops at the next safe place; whoever cannot wait asks again. What comes at once is
                 // the same request: `timeout` signals the process and its group.
                 DispatchQueue.global(qos: .userInitiated).asyncAfter(deadline: .now() + 1) {
@@ -31,12 +66,11 @@ final class TerminationSignals {
         }
         // A signal that comes before a source is registered is heard by nobody.
         for _ in sources { _ = listening.wait(timeout: .now() + 1) }
+        return sources
     }
 
-    /// Stops listening; a signal that nobody else listens to ends the process again.
-    func cancel() {
-        for source in sources { source.cancel() }
-        for number in own { _ = signal(number, SIG_DFL) }
-        (sources, own) = ([], [])
+    private static func heard() {
+        guard let listener = state.withLock({ $0.listeners.last }) else { Console.exit("stopped by a signal") }
+        listener.action()
     }
 }

@@ -113,8 +113,8 @@ struct InferCommand: AsyncParsableCommand {
     func run() async throws {
         let inputs = [source] + connection.files
         try output.prepare(reading: inputs)
-        let stop = StopSignal()
-        let signals = TerminationSignals { stop.raise() }
+        let interruption = Interruption()
+        let (stop, signals) = (interruption.stop, interruption.listen())
         defer { signals.cancel() }
         let target = SchemaTarget(
             path: out, mayReplace: force, dialect: options.dialect,
@@ -125,10 +125,12 @@ struct InferCommand: AsyncParsableCommand {
             target: target, showsProgress: output.showsProgress, stop: stop)
         let report: InferReport
         if let source {
+            interruption.beginWork()
             report = try await run.infer(source: source)
         } else {
             let pool = try connection.pool()
             try await pool.requirePrivileges(for: database == nil ? "infer" : "infer --database", on: places)
+            interruption.beginWork()
             report = try await run.infer(live: pool)
         }
         do { try target.write(report) } catch {

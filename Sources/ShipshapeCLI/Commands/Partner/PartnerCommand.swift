@@ -200,10 +200,11 @@ struct PartnerVerifyCommand: AsyncParsableCommand {
         try output.prepare(reading: arguments.files)
         let partner = try arguments.read()
         let pool = try arguments.connection.pool()
-        let stop = StopSignal()
-        let signals = TerminationSignals { stop.raise() }
+        let interruption = Interruption()
+        let (stop, signals) = (interruption.stop, interruption.listen())
         defer { signals.cancel() }
         try await pool.requirePrivileges(for: "partner verify", on: arguments.places(of: partner))
+        interruption.beginWork()
         let progress = ProgressLine("verify", total: nil, isShown: output.showsProgress)
         defer { progress.finish() }
         let verification = PartnerVerification(partner, settling: settle.duration, stop: stop) { progress.add($0) }

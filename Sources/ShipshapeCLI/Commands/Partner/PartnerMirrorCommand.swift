@@ -1,6 +1,7 @@
 internal import ArgumentParser
 internal import Backfill
 internal import Concurrency
+internal import Logging
 internal import Partners
 internal import Reporting
 internal import Synchronization
@@ -82,19 +83,18 @@ final class MirrorShowing: Sendable {
         case .progress(let counts): write(counts)
         case .conflict(let id, let winner): say(MirrorReport.conflict(id, winner, ids))
         case .refused(let side, let refusal): say(MirrorReport.refusal(refusal, side, ids))
+        case .run(let event):
+            guard let (line, level) = event.told, level >= .notice else { return }
+            say(line, level: level)
         case _ where isQuiet: break
-        case .run(.waitingForLease(holder: let holder, seconds: let seconds)):
-            say("waiting up to \(Int(seconds.rounded(.up))) s for the lease of \(holder)")
-        case .run(.retrying(reason: let reason, attempt: let attempt)): say("trying again (\(attempt)): \(reason)")
-        case .run(.waiting(let holds)): say("waiting: \(holds.map(\.description).joined(separator: "; "))")
-        case .run(.goingOn(let seconds)): say("going on after \(Int(seconds.rounded())) s")
-        case .run: break
         case .following(let behind): say("follows both sides, from \(behind) s ago")
         case .caughtUp: say("caught up")
         }
     }
 
-    private func say(_ line: String) { Console.error("mirror: \(line)") }
+    private func say(_ line: String, level: Logger.Level = .info) {
+        Log.logger(of: name).log(level: level, "\(line)")
+    }
 
     private func write(_ counts: MirrorCounts) {
         guard let metrics else { return }

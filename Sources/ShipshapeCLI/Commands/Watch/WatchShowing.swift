@@ -1,5 +1,6 @@
 internal import BSON
 internal import Backfill
+internal import Logging
 internal import Reporting
 internal import Subprocess
 internal import Synchronization
@@ -30,11 +31,10 @@ final class WatchShowing: Sendable {
         switch event {
         case .counted(let counts): write(counts)
         case .warning(let counts): warn(counts)
+        case .run(let event):
+            guard let (line, level) = event.told, level >= .notice else { return }
+            say(line, level: level)
         case _ where isQuiet: break
-        case .run(.waitingForLease(holder: let holder, seconds: let seconds)):
-            say("waiting up to \(Int(seconds.rounded(.up))) s for the lease of \(holder)")
-        case .run(.retrying(reason: let reason, attempt: let attempt)): say("trying again (\(attempt)): \(reason)")
-        case .run: break
         case .reading(let namespace, let reason): say("\(namespace) is read whole: \(reason)")
         case .wasRead(let namespace, let documents, let failing):
             say("\(namespace): \(documents.documents) read, \(failing.grouped) of them do not sync")
@@ -46,7 +46,9 @@ final class WatchShowing: Sendable {
     /// Waits until the hooks are over.
     func finish() async { for hook in state.withLock({ $0.hooks }) { await hook.value } }
 
-    private func say(_ line: String) { Console.error("watch: \(line)") }
+    private func say(_ line: String, level: Logger.Level = .info) {
+        Log.logger(of: "watch").log(level: level, "\(line)")
+    }
 
     private func write(_ counts: WatchCounts) {
         let isNew = state.withLock { state in
