@@ -56,11 +56,13 @@ package struct ConfigReport: Sendable {
                 ("from", row.source.map { .string($0) } ?? .null),
             ])
         }
-        return ReportValue.object([
-            ("schema_version", .integer(CheckReportJSON.schemaVersion)), ("command", .string("config")),
-            ("file", file.map { .string($0) } ?? .null),
-            ("environment", environment.map { .string($0) } ?? .null), ("environments", .array(environments)),
-            ("settings", .array(settings)),
-        ]).text() + "\n"
+        return JSONReport(
+            "config",
+            [
+                ("file", file.map { .string($0) } ?? .null),
+                ("environment", environment.map { .string($0) } ?? .null), ("environments", .array(environments)),
+                ("settings", .array(settings)),
+            ]
+        ).text
     }
 }

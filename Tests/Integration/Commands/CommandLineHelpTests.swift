@@ -109,7 +109,10 @@ import Testing
         (["check", "schema.json", "--threads", "0"], "--threads must be from 1 to 64"),
         (["check", "schema.json", "--collection", "person"], "\"person\" is not DATABASE.COLLECTION"),
         (["check", "schema.json", "--ledger", "ledger"], "it is neither none nor DATABASE.COLLECTION"),
-        (["check", "schema.json", "--report", "x.pdf"], "--report x.pdf: the ending must be .json or .txt"),
+        (
+            ["check", "schema.json", "--report", "x.pdf"],
+            "--report x.pdf: the ending must be .txt, .json, .jsonl, .md, .html or .xml"
+        ),
         (["check", "schema.json", "--read-preference", "any"], "\"any\" is none of primary,"),
         (["check", "schema.json", "--connect-timeout", "10"], "before giving up, such as 500ms, 30s or 2m."),
         (["backfill", "job.yml", "--lease-ttl", "10ms"], "--lease-ttl must be from 1s to 1h"),

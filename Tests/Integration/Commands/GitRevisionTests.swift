@@ -143,7 +143,7 @@ extension GitRevisionTests {
                 atPath: place.appending("app.Inner.json").string, withDestinationPath: "app.Person.json")
             try await git(folder, "add", "app")
             try await git(folder, "commit", "--quiet", "--message", "link")
-            let run = try await Program.run(["diff", "HEAD:app/schemas", "app/schemas", "-o", "json"], in: folder.path)
+            let run = try await Program.run(["diff", "HEAD:app/schemas", "app/schemas"], in: folder.path)
             #expect(run.exitCode == 65, "\(run.output)")
             #expect(
                 run.errors
