@@ -67,6 +67,8 @@ extension BackfillRun {
             left.reason == CompiledStep.Reason.locked.rawValue && left.count > 0
         }
         guard seen else { return false }
+        // The look is out of date as soon as it is waited: the report counts anew.
+        survey = nil
         // What came free since that look was not written.
         guard try countLocked() > 0 else { return try countNeeding() > 0 }
         if locks.end == nil {
@@ -87,6 +89,8 @@ extension BackfillRun {
             if unset > 0 { return true }
         }
         let held = try readLocks()
+        // The last of them may have come free after the last look, and nothing else would find it.
+        if held.isEmpty { return try countNeeding() > 0 }
         for ids in held.map(\.id).commandSlices(count: 1_000) {
             try kernel.retrying { try kernel.store.failures.skip(locked: ids, phase: 0) }
             for id in ids { kernel.events(.skipped(.locked(id, phase: 0))) }

@@ -37,7 +37,7 @@ import Testing
 
     @Test func oneThatComesFreeIsWritten() async throws {
         try await withPeople { test in
-            let run = try await test.backfill("job", "--lock-wait", "60s") { _ in
+            let run = try await test.backfill("job", "--lock-wait", "30m") { _ in
                 try await waitUntil("the others are written") { try await unwritten(test) == [10, 20] }
                 try await test.database.run([
                     "update": "people",
@@ -52,6 +52,21 @@ import Testing
             #expect(run.exitCode == 0, "\(run.status): \(run.errors)")
             #expect(try await unwritten(test) == [])
             #expect(try await test.state.count("failed") == 0)
+        }
+    }
+
+    @Test func oneThatIsDeletedMeanwhileIsNotReported() async throws {
+        try await withPeople { test in
+            try await test.database.run(["profile": 2])
+            let run = try await test.backfill("job", "--lock-wait", "30m") { _ in
+                try await waitUntil("the locks are counted again and again") {
+                    try await test.database.count("system.profile", ["command.pipeline.1.$group.n.$sum": 1]) > 3
+                }
+                let locked: BSONDocument = ["_id": ["$in": [10, 20]]]
+                try await test.database.run(["delete": "people", "deletes": [["q": .object(locked), "limit": 0]]])
+            }
+            #expect(run.exitCode == 0, "\(run.status): \(run.output)\(run.errors)")
+            #expect(!run.output.contains("locked by the sync translator"), "\(run.output)")
         }
     }
 
