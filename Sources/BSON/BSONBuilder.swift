@@ -6,7 +6,10 @@ public struct BSONBuilder: Sendable {
     public init() {}
 
     /// Starts with the elements of a document.
-    public init(continuing document: BSONDocument) { bytes = document.bytes.dropLast() }
+    public init(continuing document: BSONDocument) {
+        bytes = document.bytes
+        bytes.removeLast()
+    }
 
     /// Appends one element; a name that contains a NUL is cut before it.
     public mutating func append(_ name: String, _ value: BSONValue) {

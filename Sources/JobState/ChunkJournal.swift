@@ -52,19 +52,18 @@ package struct ChunkJournal {
         _ id: BSONValue? = nil, before old: BSONDocument, after new: BSONDocument, positions: [Int]? = nil,
         evidence: [UInt8] = []
     ) throws(BSONError) -> Bool {
-        let key = id.map { BSONDocument([("_id", $0)]) } ?? old
-        let (before, after, view) = (old.view, new.view, key.view)
-        guard let element = try view.find("_id") else { return false }
+        guard let id = id ?? old["_id"] else { return false }
+        let (before, after) = (old.view, new.view)
         guard let change = try change(before: before, after: after, positions: positions) else { return false }
         var head = open.hasGroup(change) ? nil : try head(before: before, after: after, positions: positions)
         let size =
-            element.valueLength + evidence.count + Self.overhead + (head.map { $0.bytes.count + Self.overhead } ?? 0)
+            id.byteCount + evidence.count + Self.overhead + (head.map { $0.bytes.count + Self.overhead } ?? 0)
         if !open.groups.isEmpty, open.size + size > Self.partSize {
             closed.append(open.bson)
             open = Part()
             if head == nil { head = try self.head(before: before, after: after, positions: positions) }
         }
-        open.append(element, of: view, to: change, head: head, size: size, evidence: evidence)
+        open.append(id, to: change, head: head, size: size, evidence: evidence)
         count += 1
         bytes += size
         return true
@@ -135,15 +134,14 @@ package struct ChunkJournal {
 
         /// - Parameter head: the head of a new group; not looked at where the group is there.
         mutating func append(
-            _ id: BSONElement, of view: borrowing BSONView, to change: BSONDocument, head: BSONDocument?, size: Int,
-            evidence: [UInt8]
+            _ id: BSONValue, to change: BSONDocument, head: BSONDocument?, size: Int, evidence: [UInt8]
         ) {
             let index = indexes[change] ?? groups.count
             if index == groups.count {
                 indexes[change] = index
                 groups.append((head ?? [:], BSONBuilder(), 0, []))
             }
-            groups[index].ids.append(String(groups[index].count), id, of: view)
+            groups[index].ids.append(String(groups[index].count), id)
             groups[index].count += 1
             groups[index].evidence += evidence
             self.size += size

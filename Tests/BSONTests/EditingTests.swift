@@ -25,3 +25,10 @@ import Testing
         #expect(throws: BSONError.self) { try damaged.replacing("a", with: 2) }
     }
 }
+
+@Suite struct SizeTests {
+    /// A document takes four bytes for its length and one for its end, an element two besides its name.
+    @Test(arguments: Samples.everyType) func aValueTakesWhatItTakesInADocument(_ value: BSONValue) {
+        #expect(BSONDocument([("name", value)]).bytes.count == 4 + 2 + "name".utf8.count + value.byteCount + 1)
+    }
+}

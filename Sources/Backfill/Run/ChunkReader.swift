@@ -12,6 +12,8 @@ final class ChunkReader: Sendable {
     private final class Desk: Sendable {
         let wanted = Mutex<ReadAmount?>(nil)
         let found = Mutex<Result<[DueDocument], any Error>?>(nil)
+        /// Since when an answer is waited for; `nil` while it is not.
+        let awaited = Mutex<ContinuousClock.Instant?>(nil)
         let isAsked = Semaphore()
         let isAnswered = Semaphore()
     }
@@ -19,6 +21,10 @@ final class ChunkReader: Sendable {
     /// What is read of each document.
     let detail: DueCursor.Detail
     private let desk = Desk()
+
+    /// How long a whole chunk is waited for; then one that is smaller does, if there is a batch: where few documents of many
+    /// need the job, they are written while the others are looked for.
+    private static let patience = Duration.milliseconds(50)
 
     /// Starts the thread; `open` makes its cursor.
     init(_ detail: DueCursor.Detail, on pool: ClientPool, _ open: @Sendable @escaping (borrowing Client) -> DueCursor) {
@@ -29,7 +35,9 @@ final class ChunkReader: Sendable {
                 let client = try pool.client()
                 var cursor = open(client)
                 while true {
-                    let documents = try cursor.read(amount)
+                    let documents = try cursor.read(amount) {
+                        desk.awaited.withLock { $0.map { .now - $0 > Self.patience } } ?? false
+                    }
                     Self.answer(.success(documents), desk)
                     guard !documents.isEmpty, let more = Self.next(desk) else { return }
                     amount = more
@@ -55,6 +63,8 @@ final class ChunkReader: Sendable {
     /// - Parameter meanwhile: called now and then while it waits.
     /// - Throws: what the reading threw; ``StopAsked``; what `meanwhile` throws.
     func answer(stop: StopSignal, meanwhile: () throws -> Void) throws -> [DueDocument] {
+        desk.awaited.withLock { $0 = .now }
+        defer { desk.awaited.withLock { $0 = nil } }
         while !desk.isAnswered.wait(milliseconds: 200) {
             guard !stop.isRaised else { throw StopAsked() }
             try meanwhile()

@@ -45,9 +45,7 @@ struct ChunkWriter {
 
         /// About what it takes in a command.
         fileprivate var byteCount: Int {
-            BSONDocument([
-                ("q", condition.bson), ("i", .array(of: ids)), ("u", .array(of: pipeline.map { .object($0) })),
-            ]).bytes.count
+            condition.bson.byteCount + ids.reduce(0) { $0 + $1.byteCount } + pipeline.reduce(0) { $0 + $1.bytes.count }
         }
     }
 
@@ -57,19 +55,8 @@ struct ChunkWriter {
     /// What is to be sent for these documents, the updates of one command together.
     /// - Throws: ``BSONError``, which would be a bug.
     func commands(_ documents: [DueDocument]) throws -> [[Update]] {
-        var commands: [[Update]] = []
-        var size = 0
-        for update in try phase.isServerSide ? serverUpdates(documents) : documents.compactMap(clientUpdate) {
-            let added = update.byteCount
-            if let last = commands.last, last.count < Self.most.updates, size + added <= Self.most.bytes {
-                commands[commands.count - 1].append(update)
-                size += added
-            } else {
-                commands.append([update])
-                size = added
-            }
-        }
-        return commands
+        try (phase.isServerSide ? serverUpdates(documents) : documents.compactMap(clientUpdate))
+            .slices(count: Self.most.updates, bytes: Self.most.bytes, size: \.byteCount)
     }
 
     /// Sends one command.
@@ -160,27 +147,12 @@ extension ChunkWriter {
             }
         }
         for likeness in order.map(\.withoutValues) {
-            for part in Self.compared(others.removeValue(forKey: likeness) ?? []) {
-                updates += try self.updates(part, likeness)
-            }
+            let most = Self.mostCompared
+            let compared = (others.removeValue(forKey: likeness) ?? [])
+                .slices(count: most.documents, bytes: most.bytes, size: \.size)
+            for part in compared { updates += try self.updates(part, likeness) }
         }
         return updates
-    }
-
-    /// The documents by the statements that compare each with what it was.
-    private static func compared(_ documents: [DueDocument]) -> [[DueDocument]] {
-        var parts: [[DueDocument]] = []
-        var bytes = 0
-        for document in documents {
-            bytes += document.size
-            if let last = parts.last, last.count < mostCompared.documents, bytes <= mostCompared.bytes {
-                parts[parts.count - 1].append(document)
-            } else {
-                parts.append([document])
-                bytes = document.size
-            }
-        }
-        return parts
     }
 
     private func updates(_ documents: [DueDocument], _ likeness: Likeness) throws -> [Update] {

@@ -89,14 +89,14 @@ struct DueCursor: ~Copyable {
     }
 
     /// As many documents as are asked for, or as reach so many bytes; none at the end.
-    mutating func read(_ amount: ReadAmount, skipping isSkipped: (BSONValue) -> Bool = { _ in false }) throws
-        -> [DueDocument]
-    {
+    /// - Parameter isAwaited: whether who asked has waited long enough to be content with a batch.
+    mutating func read(_ amount: ReadAmount, isAwaited: () -> Bool = { false }) throws -> [DueDocument] {
         var documents: [DueDocument] = []
         var (bytes, idBytes) = (0, 0)
-        while documents.count < amount.documents, bytes < amount.bytes, idBytes < ReadAmount.mostIDBytes {
+        while documents.count < amount.documents, bytes < amount.bytes, idBytes < ReadAmount.mostIDBytes,
+            documents.count < ReadScope.batch || !isAwaited()
+        {
             guard let document = try next() else { break }
-            guard !isSkipped(document.id) else { continue }
             bytes += document.size
             idBytes += document.id.byteCount
             documents.append(document)
@@ -112,17 +112,4 @@ struct ReadAmount: Sendable {
 
     /// The `_id`s of a chunk stand together in one command, beside its other parts.
     static let mostIDBytes = 3 << 20
-}
-
-extension BSONValue {
-    /// About the bytes that it takes in a document.
-    fileprivate var byteCount: Int {
-        switch self {
-        case .objectID: 14
-        case .string(let text): text.utf8.count + 8
-        case .object(let document), .array(let document): document.bytes.count
-        case .binary(_, let bytes): bytes.count + 8
-        default: 12
-        }
-    }
 }

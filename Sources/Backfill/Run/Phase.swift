@@ -158,8 +158,8 @@ extension Phase {
         return ofServer.isEmpty ? [] : [!.any(ofServer.map(\.needs))]
     }
 
-    /// Whether a document may need the phase, for all that the server can tell.
-    var mayNeed: Expression { .all([.any(steps.map(\.needs)), SyncLock.isFree] + serverConditions) }
+    /// Whether a document may need the phase, for all that the server can tell at little cost: the write asks the rest.
+    var mayNeed: Expression { .all([.any(steps.map(\.mayNeed)), SyncLock.isFree] + serverConditions) }
 }
 
 extension [CompiledStep] {

@@ -10,6 +10,9 @@ enum ReadScope: Sendable {
     /// These alone; so many as fit into a command.
     case ids([BSONValue])
 
+    /// The most documents of a reply.
+    static let batch = 2_000
+
     /// The stages that lead to them.
     /// - Parameters:
     ///   - quick: what holds of every document that is looked for, in the match language.
@@ -34,6 +37,8 @@ enum ReadScope: Sendable {
         if case .collection = self {} else { builder.append("hint", ["_id": 1]) }
         builder.append("comment", .string("shipshape \(comment)"))
         builder.append("readConcern", ["level": "majority"])
+        // The next documents are looked for while these are worked on.
+        builder.append("batchSize", .integer(Self.batch))
         for (name, value) in more { builder.append(name, value) }
         return builder.finish()
     }
