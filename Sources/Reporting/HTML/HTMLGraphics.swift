@@ -16,6 +16,21 @@ struct HTMLGauge {
     struct Amount {
         let amount, value, amountLevel, x, extent: String
         let isDrawn: Bool
+
+        /// The parts of a bar, side by side.
+        /// - Parameters:
+        ///   - scale: the amount that the whole width stands for.
+        ///   - least: the units of the smallest part: what is there can be seen.
+        static func pieces(_ amounts: [Report.Amount], scale: Double, least: Double) -> [Amount] {
+            var x = 0.0
+            return amounts.map { amount in
+                let extent = amount.value > 0 ? max(least, Double(amount.value) / scale * width) : 0
+                defer { x += extent }
+                return Amount(
+                    amount: amount.name, value: amount.value.grouped, amountLevel: amount.level.rawValue,
+                    x: text(min(x, width - extent)), extent: text(extent), isDrawn: extent > 0)
+            }
+        }
     }
 
     init(_ gauge: Report.Gauge, number: Int) {
@@ -28,15 +43,7 @@ struct HTMLGauge {
         (limit, end) = (gauge.limit.grouped, Int(scale).grouped)
         (limitX, limitPercent) = (Self.text(limitShare * width), Self.text(limitShare * 100))
         isPassed = limitShare < 1
-        var x = 0.0
-        amounts = gauge.amounts.map { amount in
-            // What is there can be seen.
-            let extent = amount.value > 0 ? max(4, Double(amount.value) / scale * width) : 0
-            defer { x += extent }
-            return Amount(
-                amount: amount.name, value: amount.value.grouped, amountLevel: amount.level.rawValue,
-                x: Self.text(min(x, width - extent)), extent: Self.text(extent), isDrawn: extent > 0)
-        }
+        amounts = Amount.pieces(gauge.amounts, scale: scale, least: 4)
     }
 
     static func text(_ number: Double) -> String {
@@ -72,17 +79,9 @@ struct HTMLChart {
         let longest = chart.bars.map { $0.amounts.reduce(0) { $0 + $1.value } }.max() ?? 0
         let scale = Double(max(longest, 1))
         bars = chart.bars.map { bar in
-            var x = 0.0
-            let pieces = bar.amounts.map { amount in
-                let extent = amount.value > 0 ? max(6, Double(amount.value) / scale * width) : 0
-                defer { x += extent }
-                return HTMLGauge.Amount(
-                    amount: amount.name, value: amount.value.grouped, amountLevel: amount.level.rawValue,
-                    x: HTMLGauge.text(min(x, width - extent)), extent: HTMLGauge.text(extent), isDrawn: extent > 0)
-            }
-            return Bar(
+            Bar(
                 bar: bar.name, figures: bar.amounts.map { Figure(figure: $0.value.grouped, figureName: $0.name) },
-                pieces: pieces)
+                pieces: HTMLGauge.Amount.pieces(bar.amounts, scale: scale, least: 6))
         }
     }
 }

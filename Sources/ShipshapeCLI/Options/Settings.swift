@@ -99,15 +99,18 @@ struct Settings: Sendable {
 
 extension Settings {
     /// The arguments that stand in for flags of a command that are not given.
-    /// - Parameter accepted: the flags that the command takes.
-    func standIns(for accepted: Set<String>, in arguments: [String]) -> [(value: Value, arguments: [String])] {
+    /// - Parameter accepted: the flags that the command takes; asked only where something is set.
+    func standIns(
+        for accepted: () throws -> Set<String>, in arguments: [String]
+    ) throws -> [(value: Value, arguments: [String])] {
         let given = GivenFlags(arguments)
+        let set = Setting.all.filter { $0.standsInForFlag && given[$0.flag] == nil && values[$0.name] != nil }
+        guard !set.isEmpty else { return [] }
+        let accepted = try accepted()
         // A dump has no ledger: one is read only where the operator names it for this very run.
         let isOfSource = given["--source"] != nil
-        return Setting.all.compactMap { setting in
-            guard setting.standsInForFlag, accepted.contains(setting.flag), given[setting.flag] == nil,
-                let value = values[setting.name]
-            else { return nil }
+        return set.compactMap { setting in
+            guard accepted.contains(setting.flag), let value = values[setting.name] else { return nil }
             let isOfLedger = setting.name == "ledger" || setting.name == "app-id"
             if isOfLedger, isOfSource || setting.name == "app-id" && self["ledger"] == "none" { return nil }
             guard setting.kind == .flag else { return (value, ["\(setting.flag)=\(value.text)"]) }

@@ -15,7 +15,7 @@ extension Shipshape {
         let settings = try Settings(arguments, variables: ProcessInfo.processInfo.environment)
         settings.hold()
         settings["log-format"].flatMap(Log.Format.init(rawValue:)).map { Log.format = $0 }
-        let standIns = settings.standIns(for: try CommandFlags.accepted(by: arguments), in: arguments)
+        let standIns = try settings.standIns(for: { try CommandFlags.accepted(by: arguments) }, in: arguments)
         guard !standIns.isEmpty else { return command }
         do {
             return try parseAsRoot(arguments.appending(standIns.flatMap(\.arguments)))

@@ -90,33 +90,28 @@ enum Console {
     ///   - need: what to do where nobody can be asked, as "backfill needs --yes".
     /// - Throws: ``UsageError`` off a terminal; ``ExitStatus/stopped`` after any other answer.
     static func confirm(_ question: String, orElse nothing: String, offTerminal need: String) throws {
-        guard isInputTerminal, isInteractive else { throw UsageError("\(nothing): off a terminal, \(need)") }
-        guard confirms(question) else {
-            failure(nothing, .stopped)
-            throw ExitStatus.stopped
-        }
+        try confirm(question + " [yes/no]", by: ["yes", "y"], orElse: nothing, offTerminal: need) { $0.lowercased() }
     }
 
     /// Goes on only when somebody at the terminal types a word.
     /// - Throws: as ``confirm(_:orElse:offTerminal:)`` does.
     static func confirm(_ question: String, by word: String, orElse nothing: String, offTerminal need: String) throws {
-        guard isInputTerminal, isInteractive else { throw UsageError("\(nothing): off a terminal, \(need)") }
-        write(question.printable + " ")
-        guard let answer = readLine(), answer.trimmingCharacters(in: .whitespaces) == word else {
-            error("shipshape: \(nothing)")
-            throw ExitStatus.stopped
-        }
+        try confirm(question, by: [word], orElse: nothing, offTerminal: need) { $0 }
     }
 
-    /// Asks a question that is answered by `yes`; anything else is a no.
-    private static func confirms(_ question: String) -> Bool {
-        write(question.printable + " [yes/no] ")
-        guard let answer = readLine() else {
-            // The end of the input leaves the line open.
-            write("\n")
-            return false
+    private static func confirm(
+        _ question: String, by answers: Set<String>, orElse nothing: String, offTerminal need: String,
+        reading read: (String) -> String
+    ) throws {
+        guard isInputTerminal, isInteractive else { throw UsageError("\(nothing): off a terminal, \(need)") }
+        write(question.printable + " ")
+        let answer = readLine()
+        // The end of the input leaves the line open.
+        if answer == nil { write("\n") }
+        guard let answer, answers.contains(read(answer.trimmingCharacters(in: .whitespaces))) else {
+            failure(nothing, .stopped)
+            throw ExitStatus.stopped
         }
-        return ["yes", "y"].contains(answer.trimmingCharacters(in: .whitespaces).lowercased())
     }
 
     /// Asks at the terminal for what it does not show; `nil` where nobody can be asked.
