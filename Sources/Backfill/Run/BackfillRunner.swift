@@ -39,9 +39,7 @@ package struct BackfillRunner: Sendable {
     var retry: RetryPolicy { RetryPolicy(limit: options.retryLimit, stop: stop, events: events, lost: lost) }
 
     /// The policy for what comes before a run: a deployment that is not there at all is told at once.
-    var early: RetryPolicy {
-        retry.refusing { ($0 as? MongoError)?.isServerSelection == true }
-    }
+    var early: RetryPolicy { retry.early }
 
     /// Whether what the run changes is journaled before.
     var keepsJournal: Bool { job.job.keepsJournal && options.keepsJournal }

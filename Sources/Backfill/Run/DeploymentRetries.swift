@@ -20,4 +20,7 @@ extension RetryPolicy {
                 "stopped by a signal while the deployment could not be reached: \(error); run it again")
         }
     }
+
+    /// The policy for what comes before a run: a deployment that is not there at all is told at once.
+    var early: RetryPolicy { refusing { ($0 as? MongoError)?.isServerSelection == true } }
 }

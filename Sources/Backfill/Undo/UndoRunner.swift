@@ -28,6 +28,8 @@ package struct UndoRunner: Sendable {
         self.events = events
     }
 
+    /// The policy for what comes before the undo.
+    package var early: RetryPolicy { retry.early }
     var retry: RetryPolicy { RetryPolicy(limit: options.retryLimit, stop: stop, events: events) }
 
     private func store(_ pool: ClientPool) throws(MongoError) -> StateStore {

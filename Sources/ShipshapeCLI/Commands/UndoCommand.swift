@@ -59,13 +59,15 @@ struct UndoCommand: AsyncParsableCommand {
         let assumptions = app.assumptions
         let quiet = output.quiet
 
-        // Patience is for a job that has begun: a deployment that is not there at all is told at once.
-        _ = try await pool.withClient { client throws(MongoError) in try client.hello() }
-        try await requirePrivileges(to: name, on: pool)
         let silent = ProgressLine(name, total: nil, isShown: false)
         let planner = UndoRunner(
             name, options: options, assuming: assumptions, stop: stop,
             events: { if case .retrying = $0 { $0.show(on: silent, quiet: quiet) } })
+        // Patience is for a job that has begun: a deployment that is not there at all is told at once.
+        try await onOwnedThread(name: "hello") { () throws in
+            _ = try planner.early.run { try pool.client().hello() }
+        }
+        try await requirePrivileges(to: name, on: pool, planner.early)
         let plan = try await onOwnedThread(name: "plan") { () throws in try planner.dryRun(on: pool) }
         if dryRun || plan.outcome == .undoneBefore { return try show(plan) }
         if case .stopped = plan.outcome { return try show(plan) }
@@ -83,13 +85,12 @@ struct UndoCommand: AsyncParsableCommand {
     }
 
     /// Which collections the job is about, its record says.
-    private func requirePrivileges(to name: String, on pool: ClientPool) async throws {
+    private func requirePrivileges(to name: String, on pool: ClientPool, _ early: RetryPolicy) async throws {
         let command = dryRun ? "undo --dry-run" : "undo"
         try await pool.requirePrivileges(for: command, on: WorkPlaces(state: state.stateDatabase))
         let registry = JobRegistry(state.stateDatabase, on: pool)
-        guard let reach = try await onOwnedThread(name: "state", { () throws in try registry.reach(of: name) }) else {
-            return
-        }
+        let reach = try await onOwnedThread(name: "state") { () throws in try early.run { try registry.reach(of: name) } }
+        guard let reach else { return }
         try await pool.requirePrivileges(
             for: command,
             on: WorkPlaces(reach, state: state.stateDatabase, ledger: ledger.location, apps: ledger.apps(of: []).ids))
