@@ -27,6 +27,8 @@ package struct JobStore {
         package var touched: [FieldPath]
         /// Whether a step knows by a field of its own what it did.
         var hasMarkers: Bool
+        /// The `_id`s that the job's part lies between; empty where it has none.
+        package var bounds: BSONDocument = [:]
 
         /// Joins the parts.
         package init(
@@ -38,12 +40,13 @@ package struct JobStore {
         }
 
         var document: BSONDocument {
-            [
+            let document: BSONDocument = [
                 "version": .integer(JobStore.version), "ns": .string(namespace.description),
                 "uuid": collectionUUID ?? .null, "text": .string(text),
                 "schemas": .array(of: schemas.map { .object($0) }),
                 "touched": .array(of: touched.map { .string($0.description) }), "journal": true,
             ]
+            return bounds.isEmpty ? document : document.appending("bounds", .object(bounds))
         }
 
         /// What differs from the job's first start, as a clause; `nil` when nothing does.
@@ -54,6 +57,7 @@ package struct JobStore {
             if record["schemas"]?.document?.values != schemas.map({ .object($0) }) {
                 return "a schema that the job names changed"
             }
+            if record["bounds"]?.document ?? [:] != bounds { return "the job was cut into parts anew" }
             return nil
         }
     }
@@ -108,7 +112,7 @@ extension JobStore {
         var cursor = client.all("jobs", ["ns": namespace, "_id": ["$ne": .string(job)]])
         while let other = try cursor.nextDocument() {
             try client.check(other, of: "jobs")
-            guard let name = other["_id"],
+            guard let name = other["_id"], !JobPart.areParts(job, name.text ?? ""),
                 other.touched.contains(where: { one in touched.contains { one.overlaps($0) } }),
                 let wroteToo = try lastWrite(of: other), wrote < wroteToo
             else { continue }

@@ -83,7 +83,7 @@ extension StateShape {
     /// The shapes of the collections of the state database.
     static let all: [String: StateShape] = [
         "jobs": jobs, "ranges": ranges, "journal": journal, "harm": harm, "failed": failed, "leftalone": leftAlone,
-        "migrations": migrations,
+        "migrations": migrations, "parts": parts,
     ]
 
     private static let jobs = StateShape(
@@ -92,7 +92,7 @@ extension StateShape {
             "schemas.*.role": .text, "schemas.*.path": .text, "schemas.*.text": .text, "touched": .array,
             "touched.*": .text, "journal": .flag, "earlier": .document,
             "earlier.journaled": .number, "earlier.modified": .number, "created": .date, "cleaned": .document,
-            "log": .array,
+            "log": .array, "bounds": .document,
             "log.*": .document, "control": .document, "control.paused": .document, "control.paused.by": .text,
             "control.paused.at": .date, "control.paused.note": .text, "control.limits": .texts,
             "control.deployed": .document, "control.deployed.by": .text, "control.deployed.at": .date,
@@ -100,6 +100,10 @@ extension StateShape {
         ],
         "set the field right, or restore the document from a backup; without the document the job counts as never started: "
             + "it changes only what still needs it, and cannot take back what it did before")
+
+    private static let parts = StateShape(
+        ["bounds": .array, "created": .date],
+        "restore the document from a backup; without it the parts are cut anew, and a part that was started is refused")
 
     private static let ranges = StateShape(
         [

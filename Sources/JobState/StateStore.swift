@@ -34,6 +34,8 @@ package struct StateStore: ~Copyable {
     package var ranges: RangeStore {
         RangeStore(client: client, job: job, identity: identity, terms: terms, collection: leases)
     }
+    /// `parts`: where the job was cut for several runners.
+    package var parts: PartStore { PartStore(client: client, job: job) }
     /// `failed`: documents that were skipped.
     package var failures: FailureStore { FailureStore(client: client, job: job) }
     /// `harm`: room below the limit of unsynced documents.

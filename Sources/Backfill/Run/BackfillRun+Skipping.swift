@@ -102,12 +102,12 @@ extension BackfillRun {
     }
 
     private mutating func countLocked() throws -> Int {
-        let isLocked = job.whole.lockedNeeds.filter
+        let isLocked = job.isLocked
         return try kernel.reading(job.job.namespace) { try $0.countDocuments(isLocked) }
     }
 
     private mutating func readLocks() throws -> [(id: BSONValue, lock: BSONDocument)] {
-        let (isLocked, remembered) = (job.whole.lockedNeeds.filter, LockWait.remembered)
+        let (isLocked, remembered) = (job.isLocked, LockWait.remembered)
         return try kernel.reading(job.job.namespace) { collection in
             let fields = BSONDocument(SyncLock.fields.map { ($0, 1) })
             return try collection.find(

@@ -341,7 +341,7 @@ extension BackfillRun {
             readsIDs ? (job.whole, .id) : (job.phases[0], job.phases[0].detail(keepsJournal: runner.keepsJournal))
         return ChunkReader(detail, on: kernel.pool) { client in
             DueCursor(
-                .collection, of: phase, detail, in: job.context(client.collection(job.job.namespace)),
+                job.scope, of: phase, detail, in: job.context(client.collection(job.job.namespace)),
                 collectionUUID: uuid, evidence: evidence)
         }
     }

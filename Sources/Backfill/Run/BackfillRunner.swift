@@ -45,12 +45,14 @@ package struct BackfillRunner: Sendable {
     var keepsJournal: Bool { job.job.keepsJournal && options.keepsJournal }
 
     func binding(to collectionUUID: BSONValue?) -> JobStore.Binding {
-        JobStore.Binding(
+        var binding = JobStore.Binding(
             namespace: job.job.namespace, collectionUUID: collectionUUID, text: job.job.text,
             schemas: job.sources.map { role, source in
                 ["role": .string(role), "path": .string(source.path), "text": .string(source.text)]
             }, touched: job.job.touched,
             hasMarkers: !MarkerRemoval.markers(of: job.job).isEmpty)
+        if case .part(let range) = job.scope { binding.bounds = range.document }
+        return binding
     }
 
     func store(_ pool: ClientPool) throws(MongoError) -> StateStore {
@@ -94,7 +96,8 @@ package struct BackfillRunner: Sendable {
             looks ? try early.run { try look(at: collection, on: pool, isDry: isDry, isProof: isProof) } : nil
         var plan = BackfillPlan(
             job: job.job.name, namespace: job.job.namespace,
-            documents: try survey?.documents ?? early.run { try collection.estimatedCount() }, needing: survey?.needing,
+            documents: try survey?.documents ?? early.run { try job.scope.count(in: collection) },
+            needing: survey?.needing,
             before: survey?.before ?? [], after: survey?.after ?? [], resumesAfter: state.unfinishedChunks,
             headroom: nil, harm: 0, recordedHarm: 0, notes: job.notes(keepsJournal: keepsJournal) + state.notes,
             collectionUUID: target.uuid, checksUUID: target.checksUUID, averageSize: target.averageSize)
@@ -200,7 +203,7 @@ package struct BackfillRunner: Sendable {
         }
         plan.notes += try budget.ledger.notes(on: plan.headroom?.ledger)
         let namespace = job.job.namespace
-        for scope in options.only?.slices.map({ ReadScope.ids($0) }) ?? [.collection] {
+        for scope in options.only?.slices.map({ ReadScope.ids($0) }) ?? [job.scope] {
             var cursor = DueCursor(
                 scope, of: budget.job.whole, .whole, in: budget.job.context(budget.collection), collectionUUID: nil)
             let amount = ReadAmount(documents: UnsyncBudget.batch, bytes: budget.limits.chunkBytes)

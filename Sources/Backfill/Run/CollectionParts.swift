@@ -64,7 +64,7 @@ extension IDRange {
     static func filters(_ ranges: [IDRange]) -> [BSONDocument] {
         guard ranges.count > 1 else { return ranges.map { _ in [:] } }
         let types = Set(ranges.compactMap(\.lower).map(\.comparedType))
-        guard types.count == 1, types.first != .some(nil) else { return ranges.map(\.expression.filter) }
+        guard types.count == 1, types.first != .some(nil) else { return ranges.map(\.membership.filter) }
         return ranges.map { range in
             let lower = range.lower.map { [("$gte", $0)] } ?? []
             let upper = range.upper.map { [("$lt", $0)] } ?? []
@@ -73,8 +73,13 @@ extension IDRange {
         }
     }
 
+    /// The bounds that there are.
+    var document: BSONDocument {
+        BSONDocument([("lower", lower), ("upper", upper)].compactMap { name, bound in bound.map { (name, $0) } })
+    }
+
     /// Whether a document's `_id` is in the range, whatever the types.
-    private var expression: Expression {
+    var membership: Expression {
         let id = Expression(.string("$_id"))
         let bounds = [lower.map { ("$gte", $0) }, upper.map { ("$lt", $0) }].compactMap(\.self)
         return .all(bounds.map { .call($0.0, id, .constant($0.1)) })

@@ -11,7 +11,7 @@ import SystemPackage
 /// A job with its steps as the server runs them and its schemas as the checker reads them.
 package struct CompiledJob: Sendable {
     /// The job as its file states it.
-    package let job: Job
+    package private(set) var job: Job
     /// The schema that is live; `nil` when the job names none.
     package private(set) var active: CompiledSchema?
     /// Whether documents that come not to fit the active schema are counted.
@@ -22,6 +22,8 @@ package struct CompiledJob: Sendable {
     package let next: CompiledSchema?
     /// What changes in the job's collection from the active schema to the next one; empty unless the job names both.
     package let changes: [SchemaChange]
+    /// The documents that it is for: all, or those of a part.
+    private(set) var scope = ReadScope.collection
     /// The schema files that the job is bound to, by role.
     package let sources: [(role: String, source: SchemaSource)]
     /// The internal ids of the app, where the schemas name it: what the ledger's entries carry.
@@ -104,6 +106,13 @@ package struct CompiledJob: Sendable {
         return prepared
     }
 
+    /// The job under another name, for some of its documents.
+    func named(_ name: String, over scope: ReadScope) -> CompiledJob {
+        var named = self
+        (named.job.name, named.scope) = (name, scope)
+        return named
+    }
+
     /// The job with a time in the place of `$now`, in milliseconds since 1970.
     func settled(at now: Int64) -> CompiledJob {
         let all = steps.map { $0.step.settled(at: now) }
@@ -156,6 +165,12 @@ package struct CompiledJob: Sendable {
 
     /// The steps of all phases.
     package var steps: [CompiledStep] { phases.flatMap(\.steps) }
+
+    /// Holds of the documents that need the job and are locked by the sync translator.
+    var isLocked: BSONDocument {
+        guard case .part(let range) = scope else { return whole.lockedNeeds.filter }
+        return Expression.all([range.membership, whole.lockedNeeds]).filter
+    }
 
     /// The job as if one phase did it.
     var whole: Phase { Phase(joining: phases) }

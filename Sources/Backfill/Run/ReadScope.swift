@@ -1,10 +1,14 @@
 import BSON
 import Jobs
+import Mongo
+import Scanning
 
 /// The documents of a collection that a read looks at.
 enum ReadScope: Sendable {
     /// All, in the order of the records: half the price of a scan of the `_id`s.
     case collection
+    /// Those of a part of a job, by the index on `_id`.
+    case part(IDRange)
     /// A range of `_id`s, in their order.
     case span(IDSpan)
     /// These alone; so many as fit into a command.
@@ -21,7 +25,10 @@ enum ReadScope: Sendable {
         var filter: [(String, BSONValue)] = []
         var conditions = condition.map { [$0] } ?? []
         switch self {
-        case .collection: if let quick { filter = (try? quick.elements())?.map { ($0.name, $0.value) } ?? [] }
+        case .collection: filter = Self.elements(of: quick)
+        case .part(let range):
+            filter = Self.elements(of: quick)
+            conditions.insert(range.membership, at: 0)
         case .span(let span): conditions.insert(span.membership, at: 0)
         case .ids(let ids): filter = [("_id", ["$in": .array(of: ids)])]
         }
@@ -29,6 +36,28 @@ enum ReadScope: Sendable {
         let match: [BSONDocument] = filter.isEmpty ? [] : [["$match": .object(BSONDocument(filter))]]
         if case .span = self { return match + [["$sort": ["_id": 1]]] }
         return match
+    }
+
+    /// Whether it is for whoever works on all documents of a job, and not on some of them.
+    var isWhole: Bool {
+        switch self {
+        case .collection, .part: true
+        case .span, .ids: false
+        }
+    }
+
+    /// How many documents they are, by what costs least.
+    func count(in collection: MongoCollection) throws(MongoError) -> Int {
+        switch self {
+        case .collection: try collection.estimatedCount()
+        case .part(let range): try collection.countDocuments(range.membership.filter)
+        case .span(let span): try collection.countDocuments(span.membership.filter)
+        case .ids(let ids): ids.count
+        }
+    }
+
+    private static func elements(of quick: BSONDocument?) -> [(String, BSONValue)] {
+        (try? quick?.elements())?.map { ($0.name, $0.value) } ?? []
     }
 
     /// The options of a read with majority that tells the server's log what it is for.

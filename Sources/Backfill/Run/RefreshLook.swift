@@ -82,7 +82,7 @@ struct RefreshLook {
         var written = WrittenValues(of: job)
         guard let phase = job.refreshing else { return ([], written) }
         let context = job.context(collection)
-        var cursor = DueCursor(.collection, of: phase, .id, in: context, collectionUUID: collectionUUID)
+        var cursor = DueCursor(job.scope, of: phase, .id, in: context, collectionUUID: collectionUUID)
         let all = try unblaming {
             try cursor.read(ReadAmount(documents: Self.most, bytes: .max)).map(\.id)
         }

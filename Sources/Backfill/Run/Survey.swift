@@ -22,11 +22,17 @@ struct Survey {
     let job: CompiledJob
     let collection: MongoCollection
     /// The documents that are looked at.
-    var scope = ReadScope.collection
+    private var scope: ReadScope
     /// A filter for the part of the collection that one aggregation counts; `nil` for all of it.
-    var part: BSONDocument?
+    private var part: BSONDocument?
     /// Whether it is also told what the job would leave; else ``Result/after`` is ``Result/before``.
-    var looksAhead = true
+    private let looksAhead: Bool
+
+    /// Looks at the documents of a job.
+    init(job: CompiledJob, collection: MongoCollection, looksAhead: Bool) {
+        (self.job, self.collection, self.looksAhead) = (job, collection, looksAhead)
+        scope = job.scope
+    }
 
     /// How many `_id`s of a kind are shown.
     static let samples = 5
@@ -51,7 +57,7 @@ struct Survey {
     ///
     /// What the server can ask first costs so little that the ranges of the index, twice the price of a scan, do not pay.
     func run(in concurrency: Int, on pool: ClientPool) throws -> Result {
-        guard looksAtOnce, quick == nil, concurrency > 1 else { return try run() }
+        guard case .collection = scope, looksAtOnce, quick == nil, concurrency > 1 else { return try run() }
         let parts = try CollectionParts(of: collection, for: concurrency)
         guard parts.filters.count > 1 else { return try run() }
         let (job, looksAhead) = (job, looksAhead)
@@ -68,9 +74,9 @@ struct Survey {
 
     /// The result with the number of documents, where not each was looked at.
     private func counted(_ result: Result) throws(MongoError) -> Result {
-        guard case .collection = scope, looksAtOnce || quick != nil else { return result }
+        guard scope.isWhole, looksAtOnce || quick != nil else { return result }
         var result = result
-        result.documents = try collection.estimatedCount()
+        result.documents = try scope.count(in: collection)
         return result
     }
 
@@ -86,7 +92,7 @@ struct Survey {
 
     /// How many documents need the job; of these alone, where they are named.
     func needing(of ids: [BSONValue]? = nil) throws -> Int {
-        let scope = ids.map { ReadScope.ids($0) } ?? .collection
+        let scope = ids.map { ReadScope.ids($0) } ?? self.scope
         guard job.isServerSide else {
             var evaluation = Evaluation(scope, through: job.steps, in: job.context(collection), onlyNeeding: true)
             var count = 0
@@ -102,7 +108,7 @@ struct Survey {
     /// What holds of every document that the job is about, where the server can ask that first: a document that no step
     /// is about as it is, none changes, and so none comes to be about it.
     private var quick: BSONDocument? {
-        guard case .collection = scope else { return nil }
+        guard scope.isWhole else { return nil }
         return job.steps.quickConcern
     }
 
@@ -162,7 +168,7 @@ struct Survey {
         let group: BSONDocument = ["_id": .array(of: findings.map(\.bson)), "n": ["$sum": 1]]
         // In most documents no step finds anything, which is told at a third of the price.
         let isAnything = Expression.any(job.steps.flatMap { [$0.needs] + $0.leftAlone.map(\.when) })
-        let found: [BSONDocument] = if case .collection = scope { [["$match": .object(isAnything.filter)]] } else { [] }
+        let found: [BSONDocument] = scope.isWhole ? [["$match": .object(isAnything.filter)]] : []
         var cursor = collection.aggregate(stages + found + [["$group": .object(group)]], options: options)
         var counts: Counts = [:]
         while let document = try cursor.nextDocument() {

@@ -34,6 +34,9 @@ package enum JobFile {
             throw nameNode.error(
                 "a job's name cannot end in \(Job.cleanupSuffix): the clean-up of a job is called so")
         }
+        guard !JobPart.isPart(name) else {
+            throw nameNode.error("a job's name cannot end like \"\(name)\": a part of a job is called so")
+        }
         let collectionNode = try top.required("collection")
         let namespace = try collectionNode.namespace("collection")
         let condition = try top["where"].map { (node) throws(JobError) in

@@ -38,6 +38,14 @@ struct BackfillCommand: AsyncParsableCommand {
             valueName: "file"))
     var ids: String?
 
+    @Option(
+        help: ArgumentHelp(
+            "Run one of several parts of the job, beside runners of the other parts: as 2/4.",
+            discussion:
+                "Each part is a job of its own, named JOB.part-2-of-4: it is steered, shown and undone by that name.",
+            valueName: "k/n"))
+    var part: PartArgument?
+
     @Flag(help: "Show the values of a few documents before and after (a dry run).")
     var showValues = false
 
@@ -58,6 +66,10 @@ struct BackfillCommand: AsyncParsableCommand {
         if dryRun, ids != nil {
             throw ValidationError("--ids does not go with --dry-run: a dry run looks at the collection")
         }
+        if part != nil, dryRun || ids != nil {
+            throw ValidationError(
+                "--part does not go with \(dryRun ? "--dry-run, which looks at the whole collection" : "--ids")")
+        }
         guard dryRun || connection.readPreference == nil else {
             throw ValidationError("a backfill reads from the primary: --read-preference goes with --dry-run")
         }
@@ -69,7 +81,12 @@ struct BackfillCommand: AsyncParsableCommand {
         let file = try JobFile.read(at: job)
         let schemas = [file.activeSchema, file.nextSchema].map { $0.map(file.resolved) }
         try output.prepare(reading: schemas, writing: [failures])
-        let compiled = try CompiledJob(reading: file, assuming: app.assumptions)
+        var compiled = try CompiledJob(reading: file, assuming: app.assumptions)
+        if part != nil, !compiled.canBeShared {
+            throw UsageError(
+                "--part: what the `once` steps of job \"\(file.name)\" did is known by fields that the whole job has in common, "
+                    + "so it runs as a whole")
+        }
         let pool = try connection.pool(readsFromPrimary: !dryRun)
         var options = runFlags.options(state: state, ledger: ledger)
         options.keepsJournal = !noJournal
@@ -82,6 +99,10 @@ struct BackfillCommand: AsyncParsableCommand {
             on: WorkPlaces(
                 compiled.reach, state: state.stateDatabase, ledger: ledger.location, apps: ledger.apps(of: []).ids))
 
+        if let part {
+            let whole = BackfillRunner(compiled, options: options, stop: stop, events: { _ in })
+            compiled = try await onOwnedThread(name: "part") { () throws in try whole.job(part.part, on: pool) }
+        }
         let planner = BackfillRunner(compiled, options: options, stop: stop, events: { _ in })
         let plan = try await onOwnedThread(name: "plan") { [dryRun, yes, isKept = output.isKept] () throws in
             try planner.plan(on: pool, isDry: dryRun, isAsked: !yes || isKept)
@@ -91,7 +112,8 @@ struct BackfillCommand: AsyncParsableCommand {
 
         let quiet = output.quiet
         let progress = ProgressLine(
-            file.name, total: dryRun ? plan.documents : plan.needing ?? plan.documents, isShown: output.showsProgress)
+            compiled.job.name, total: dryRun ? plan.documents : plan.needing ?? plan.documents,
+            isShown: output.showsProgress)
         defer { progress.finish() }
         let lines = SkippedLines(of: file.namespace)
         let skipped = try failures.map { path throws in try FailuresFile(path) }

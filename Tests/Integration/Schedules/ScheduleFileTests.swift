@@ -28,7 +28,7 @@ import Yams
         #expect(run.errors == "")
     }
 
-    @Test(arguments: ["nightly-cronjob.yaml", "backfill-job.yaml"])
+    @Test(arguments: ["nightly-cronjob.yaml", "backfill-job.yaml", "backfill-parts-job.yaml"])
     func kubernetesRunsThePodAsNobodyWithASecretForTheDeployment(_ name: String) throws {
         let text = try String(contentsOfFile: Repository.path("jobs/kubernetes/\(name)").string, encoding: .utf8)
         let root = try #require(try Yams.compose(yaml: text))
@@ -39,6 +39,16 @@ import Yams
         #expect(pod["restartPolicy"]?.string == "Never")
         #expect(job?["podFailurePolicy"]?["rules"]?.sequence?.isEmpty == false)
         try checkPod(pod)
+    }
+
+    @Test func kubernetesGivesEachRunnerAPart() throws {
+        let path = Repository.path("jobs/kubernetes/backfill-parts-job.yaml").string
+        let spec = try #require(try Yams.compose(yaml: String(contentsOfFile: path, encoding: .utf8))?["spec"])
+        #expect(spec["completionMode"]?.string == "Indexed")
+        let count = try #require(spec["completions"]?.int)
+        #expect(spec["parallelism"]?.int == count)
+        let line = spec["template"]?["spec"]?["containers"]?[0]?["args"]?[0]?.string
+        #expect(line?.contains("--part $((JOB_COMPLETION_INDEX + 1))/\(count) ") == true)
     }
 
     @Test(arguments: ["mirror-deployment.yaml", "watch-deployment.yaml"])

@@ -1,0 +1,39 @@
+import BSON
+import Jobs
+package import Mongo
+import Scanning
+
+/// A job's work shared by several runners: each takes the documents between two `_id`s.
+extension BackfillRunner {
+    /// One of several parts of the job, as a job of its own.
+    ///
+    /// The first runner says where the job is cut, and the state database holds it, so that all runners cut alike. A document
+    /// that comes later is in one of the parts, too.
+    /// - Throws: ``BackfillError``; ``MongoError``.
+    package func job(_ part: JobPart, on pool: ClientPool) throws -> CompiledJob {
+        let client = try pool.client()
+        let collection = client.collection(job.job.namespace)
+        let bounds = try early.run {
+            try store(pool).parts.bounds(of: part.count) {
+                try IDRange.splitting(collection, into: part.count).compactMap(\.upper)
+            }
+        }
+        return job.taking(part, between: bounds)
+    }
+}
+
+extension CompiledJob {
+    /// Whether runners can share it: what `once` steps did is known by fields that the whole job has in common.
+    package var canBeShared: Bool { MarkerRemoval.markers(of: job).isEmpty }
+
+    fileprivate func taking(_ part: JobPart, between bounds: [BSONValue]) -> CompiledJob {
+        // Where there were too few documents for so many parts, the last ones are empty.
+        let range =
+            part.number > bounds.count + 1
+            ? IDRange(lower: .maxKey, upper: .minKey)
+            : IDRange(
+                lower: part.number == 1 ? nil : bounds[part.number - 2],
+                upper: part.number > bounds.count ? nil : bounds[part.number - 1])
+        return named(part.name(of: job.name), over: .part(range))
+    }
+}

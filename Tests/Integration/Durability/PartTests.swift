@@ -1,0 +1,146 @@
+import BSON
+import TestSupport
+import Testing
+
+/// Several runners share a job: each document is done by one of them, and none is left out.
+@Suite struct PartTests {
+    /// 600 documents whose `_id`s are of four types.
+    private func withPeople(_ body: (BackfillCase) async throws -> Void) async throws {
+        try await Mongod.shared.withBackfill { test in
+            try await test.database.fill("people", count: 600) { number in
+                switch number % 4 {
+                case 0: ["_id": .integer(number), "age": .integer(number)]
+                case 1: ["_id": .string("person \(number)"), "age": .integer(number)]
+                case 2: ["_id": .double(Double(number) + 0.5), "age": .integer(number)]
+                default: ["_id": ["number": .integer(number)], "age": .integer(number)]
+                }
+            }
+            try test.job(
+                steps: ["convert: {field: age, to: string}", "default: {field: email, value: none}"],
+                limits: "{chunk: {documents: 20}}")
+            try await body(test)
+        }
+    }
+
+    private func run(_ parts: [Int], of count: Int, in test: BackfillCase) async throws -> [ProgramRun] {
+        try await withThrowingTaskGroup(of: ProgramRun.self) { group in
+            for part in parts { group.addTask { try await test.backfill("job", "--part", "\(part)/\(count)") } }
+            return try await group.reduce(into: []) { $0.append($1) }
+        }
+    }
+
+    private func changed(_ runs: [ProgramRun]) throws -> Int {
+        try runs.reduce(0) { sum, run in
+            let found = try #require(run.output.firstMatch(of: /changed ([0-9]+) of/), "\(run.output)\(run.errors)")
+            return try sum + #require(Int(found.1))
+        }
+    }
+
+    private func needing(_ test: BackfillCase) async throws -> Int {
+        try await test.database.count("people", ["$or": [["age": ["$not": ["$type": "string"]]], ["email": ["$ne": "none"]]]])
+    }
+
+    @Test(arguments: [2, 4]) func allTogetherDoEachDocumentOnce(_ count: Int) async throws {
+        try await withPeople { test in
+            let runs = try await run(Array(1...count), of: count, in: test)
+            #expect(runs.allSatisfy { $0.exitCode == 0 }, "\(runs.map(\.errors))")
+            #expect(try changed(runs) == 600)
+            #expect(try await needing(test) == 0)
+            // Each has done a share of them.
+            for part in 1...count {
+                let checkpoint = try #require(try await test.checkpoint("job.part-\(part)-of-\(count)"))
+                #expect(checkpoint.chunks > 2, "part \(part)")
+            }
+            // The whole job finds nothing to do, and is done.
+            #expect(try await test.backfill().output.contains("nothing to do"))
+            #expect(try await test.status()["state"] == "done")
+        }
+    }
+
+    @Test func aDocumentThatComesLaterIsInAPartToo() async throws {
+        try await withPeople { test in
+            _ = try await run([1, 2, 3], of: 3, in: test)
+            let ids: [BSONValue] = [.minKey, .null, .integer(-5), "zzz", .bool(true), .date(milliseconds: 0), .maxKey]
+            try await test.database.fill("people", ids.map { ["_id": $0, "age": 1] })
+            #expect(try changed(await run([1, 2, 3], of: 3, in: test)) == ids.count)
+            #expect(try await needing(test) == 0)
+        }
+    }
+
+    @Test func aPartThatIsKilledGoesOnAndTheOthersAreNotDisturbed() async throws {
+        try await withPeople { test in
+            let killed = try await test.backfill("job", "--part", "1/2", fault: "after-write:3")
+            #expect(killed.wasKilled)
+            // What its runner had sent was answered when it died.
+            try await test.endLease(of: "job.part-1-of-2")
+            let runs = try await run([1, 2], of: 2, in: test)
+            #expect(runs.allSatisfy { $0.exitCode == 0 }, "\(runs.map(\.errors))")
+            #expect(try await needing(test) == 0)
+        }
+    }
+
+    @Test func eachPartIsTakenBackByItsName() async throws {
+        try await withPeople { test in
+            let before = try await test.database.documents("people")
+            _ = try await run([1, 2], of: 2, in: test)
+            // The second was written after the first, and no field of the first by it.
+            for part in [1, 2] {
+                let undone = try await test.undo("job.part-\(part)-of-2")
+                #expect(undone.exitCode == 0, "\(undone.output)\(undone.errors)")
+            }
+            #expect(try await test.database.documents("people") == before)
+        }
+    }
+
+    @Test func anOpenLockOfAnotherPartIsNotWaitedFor() async throws {
+        try await withPeople { test in
+            // The greatest `_id`s are objects.
+            try await test.database.fill(
+                "people", [["_id": ["number": 10_000], "age": 1, "_id__baas_transaction": "t"]])
+            let first = try await test.backfill("job", "--part", "1/2", "--lock-wait", "30m")
+            #expect(first.exitCode == 0, "\(first.errors)")
+            let second = try await test.backfill("job", "--part", "2/2", "--lock-wait", "0s")
+            #expect(second.exitCode == 1, "\(second.errors)")
+            #expect(second.output.contains("locked by the sync translator: 1"), "\(second.output)")
+        }
+    }
+
+    @Test func partsThatWereCutAnewAreRefused() async throws {
+        try await withPeople { test in
+            _ = try await run([1], of: 2, in: test)
+            try await test.state.run(["drop": "parts"])
+            try await test.database.run(["delete": "people", "deletes": [["q": ["age": ["$lt": 500]], "limit": 0]]])
+            let run = try await test.backfill("job", "--part", "1/2")
+            #expect(run.exitCode == 65, "\(run.status)")
+            #expect(run.errors.contains("the job was cut into parts anew since it was started"), "\(run.errors)")
+        }
+    }
+
+    @Test(arguments: [
+        (["--part", "0/2"], "0/2"), (["--part", "3/2"], "3/2"), (["--part", "1/1"], "1/1"), (["--part", "2"], "'2'"),
+        (["--part", "1/2", "--dry-run"], "--part does not go with --dry-run"),
+    ]) func whatIsNoPartIsRefused(_ flags: [String], _ said: String) async throws {
+        try await withPeople { test in
+            let run = try await test.backfill("job", flags: flags)
+            #expect(run.exitCode == 64, "\(run.status)")
+            #expect(run.errors.contains(said), "\(run.errors)")
+        }
+    }
+
+    @Test func aJobThatMarksItsDocumentsRunsAsAWhole() async throws {
+        try await withPeople { test in
+            try test.job(steps: [#"expression: {field: n, value: {$add: ["$n", 1]}, once: done}"#])
+            let run = try await test.backfill("job", "--part", "1/2")
+            #expect(run.exitCode == 64, "\(run.status)")
+            #expect(run.errors.contains("so it runs as a whole"), "\(run.errors)")
+        }
+    }
+
+    @Test func noJobIsCalledLikeAPart() async throws {
+        try await withPeople { test in
+            try test.job("job.part-1-of-2", steps: ["default: {field: email, value: none}"])
+            let run = try await test.backfill("job.part-1-of-2")
+            #expect(run.exitCode == 65 && run.errors.contains("a part of a job is called so"), "\(run.errors)")
+        }
+    }
+}
