@@ -11,12 +11,17 @@ public struct CheckReportJSON: Sendable {
 
     private let report: CheckReport
     private let ids: IDDisplay
+    private let difference: CheckDifference?
 
     /// Wraps a report.
     /// - Parameter ids: How `_id`s are shown.
-    public init(_ report: CheckReport, ids: IDDisplay = .shown) {
+    public init(_ report: CheckReport, ids: IDDisplay = .shown) { self.init(report, ids: ids, difference: nil) }
+
+    /// - Parameter difference: what changed since an earlier check.
+    init(_ report: CheckReport, ids: IDDisplay, difference: CheckDifference?) {
         self.report = report
         self.ids = ids
+        self.difference = difference
     }
 
     /// The JSON text, indented, which ends with a line break.
@@ -33,6 +38,7 @@ public struct CheckReportJSON: Sendable {
                 ("collections", .array(report.collections.map(collection))),
                 ("removed_collections", .array(report.removed.map(removed))),
                 ("exceptions", report.exceptions.map(\.json) ?? .null),
+                ("history", difference?.json ?? .null),
                 ("notes", .array(report.notes.map { .string($0) })),
                 ("verdict", verdict(report.verdict)),
             ])

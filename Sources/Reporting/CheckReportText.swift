@@ -10,6 +10,7 @@ public struct CheckReportText: Sendable {
     let ids: IDDisplay
     let width: Int?
     private let showsFilters: Bool
+    private let difference: CheckDifference?
 
     /// - Parameters:
     ///   - isColored: Whether to use a terminal's colours.
@@ -20,7 +21,17 @@ public struct CheckReportText: Sendable {
         _ report: CheckReport, isColored: Bool = false, width: Int? = nil, ids: IDDisplay = .shown,
         showsFilters: Bool = true
     ) {
+        self.init(
+            report, isColored: isColored, width: width, ids: ids, showsFilters: showsFilters, difference: nil)
+    }
+
+    /// - Parameter difference: what changed since an earlier check.
+    init(
+        _ report: CheckReport, isColored: Bool, width: Int?, ids: IDDisplay, showsFilters: Bool,
+        difference: CheckDifference?
+    ) {
         self.report = report
+        self.difference = difference
         self.width = width
         self.showsFilters = showsFilters
         self.ids = ids
@@ -30,6 +41,7 @@ public struct CheckReportText: Sendable {
     /// The text, which ends with a line break.
     public var text: String {
         var blocks = [verdict]
+        if let difference { blocks.append(difference.text(width: width)) }
         if let changes = CheckReportChanges(report)?.text(width: width) { blocks.append(changes) }
         blocks += report.collections.map(collection)
         if let removed { blocks.append(removed) }

@@ -21,7 +21,7 @@ struct Shipshape: AsyncParsableCommand {
             UndoCommand.self, StatusCommand.self,
             PauseCommand.self, ResumeCommand.self, TuneCommand.self, DeployedCommand.self, CleanupCommand.self,
             MigrateCommand.self,
-            UnsyncedCommand.self, WatchCommand.self, PartnerCommand.self,
+            UnsyncedCommand.self, HistoryCommand.self, WatchCommand.self, PartnerCommand.self,
             InferCommand.self, GrantsCommand.self, ConfigCommand.self,
         ])
 }

@@ -127,6 +127,7 @@ import Testing
                   ],
                   "removed_collections": [],
                   "exceptions": null,
+                  "history": null,
                   "notes": [
                     "majority reads are not available"
                   ],

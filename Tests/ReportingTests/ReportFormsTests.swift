@@ -69,15 +69,19 @@ import Testing
     }
 
     @Test func theHistoryIsATrend() throws {
-        let points = (1...3).map {
-            HistoryPoint(at: ServerTime(milliseconds: Int64($0) * 86_400_000), failing: $0 * 10, possible: 0)
+        let check = try CheckReport.fixture()
+        let runs = (1...3).map {
+            var summary = CheckSummary(check, schema: "v2", at: ServerTime(milliseconds: Int64($0) * 86_400_000))
+            (summary.failing, summary.possible, summary.unsynced) = ($0 * 10, 0, nil)
+            return summary
         }
-        let report = CheckResult(try .fixture(), policy: FailurePolicy(), history: points).report
+        let report = CheckResult(check, policy: FailurePolicy(), history: CheckHistory(runs)).report
         let series = try #require(report.series.first)
         #expect(series.lines.map(\.name) == ["would stop syncing", "might stop syncing"])
         #expect(series.lines[0].values == [10, 20, 30])
         #expect(HTMLReport(report).text.contains("would stop syncing: from 10 to 30, at most 30"))
-        #expect(CheckResult(try .fixture(), policy: FailurePolicy(), history: [points[0]]).report.series.isEmpty)
+        let first = CheckResult(check, policy: FailurePolicy(), history: CheckHistory([runs[0]]))
+        #expect(first.report.series.isEmpty)
     }
 
     @Test func aLineBreaksWhereThereIsNoValue() {

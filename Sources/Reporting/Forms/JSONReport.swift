@@ -70,7 +70,8 @@ package struct JSONReport: Sendable {
         "changes": "change", "hints": "hint", "notes": "note", "collections": "collection", "groups": "finding",
         "removed_collections": "removed_collection", "findings": "finding", "apps": "app", "jobs": "job",
         "entries": "step", "remarks": "remark", "validators": "validator", "failures": "skipped", "steps": "step",
-        "samples": "sample", "waits": "wait", "left_alone": "left_alone", "not_fitting": "finding", "paths": "path",
+        "samples": "sample", "waits": "wait", "runs": "run", "left_alone": "left_alone", "not_fitting": "finding",
+        "paths": "path",
     ]
     /// The lists whose elements have lines of their own below that of what holds them.
     private static let nested: Set = ["groups", "collections", "entries", "not_fitting", "paths"]
@@ -79,6 +80,7 @@ package struct JSONReport: Sendable {
     /// What is known before anything is found.
     private static let circumstances: Set = [
         "dialect", "source", "schema", "active", "old", "new", "job", "database", "collection", "cover", "strict",
+        "folder",
     ]
     /// The objects whose parts are the result themselves.
     private static let results: Set = ["verdict", "counts"]

@@ -4,6 +4,8 @@ package struct TextLayout: Sendable {
     package var width: Int?
     /// Whether escape sequences may be used.
     package var isColored = false
+    /// Whether it shows ASCII alone.
+    package var isPlain = false
     /// Whether it is kept: then it holds what a reader at a terminal asks for with flags.
     package var isKept = false
 

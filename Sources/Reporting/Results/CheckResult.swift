@@ -8,18 +8,18 @@ import ServerSchema
 package struct CheckResult: Reportable {
     private let found: CheckReport
     private let policy: FailurePolicy
-    private let history: [HistoryPoint]
+    private let history: CheckHistory
     private let ids: IDDisplay
     private let showsFilters: Bool
     private let words: CheckReportText
 
     /// - Parameters:
     ///   - policy: which findings make the command end with 1.
-    ///   - history: what earlier runs found, the oldest first, and this one last.
+    ///   - history: what earlier checks found, and this one last; empty where none is kept.
     ///   - ids: how `_id`s are shown.
     ///   - showsFilters: whether a terminal shows the filter of each group, as a file always does.
     package init(
-        _ report: CheckReport, policy: FailurePolicy, history: [HistoryPoint] = [], ids: IDDisplay = .shown,
+        _ report: CheckReport, policy: FailurePolicy, history: CheckHistory = CheckHistory([]), ids: IDDisplay = .shown,
         showsFilters: Bool = false
     ) {
         (found, self.policy, self.history, self.ids) = (report, policy, history, ids)
@@ -30,11 +30,11 @@ package struct CheckResult: Reportable {
     package func text(_ layout: TextLayout) -> String {
         CheckReportText(
             found, isColored: layout.isColored, width: layout.width, ids: ids,
-            showsFilters: showsFilters || layout.isKept
+            showsFilters: showsFilters || layout.isKept, difference: history.difference
         ).text
     }
 
-    package var json: JSONReport { CheckReportJSON(found, ids: ids).json }
+    package var json: JSONReport { CheckReportJSON(found, ids: ids, difference: history.difference).json }
 
     package var report: Report {
         let (headline, level) = found.headline(ids: ids)
@@ -51,9 +51,11 @@ package struct CheckResult: Reportable {
         report.gauges = [gauge].compactMap(\.self)
         report.series = [Report.Series(history)].compactMap(\.self)
         report.charts = [byCollection, byRule]
-        report.tables = [CheckReportChanges(found)?.table].compactMap(\.self)
+        report.tables = [history.difference?.table, CheckReportChanges(found)?.table].compactMap(\.self)
         report.sections = found.collections.map(section) + found.removed.compactMap(removed)
         report.notes = words.exceptions + found.notes
+        // A table without rows is shown nowhere.
+        if let difference = history.difference, difference.changes.isEmpty { report.notes.append(difference.sentence) }
         return report
     }
 

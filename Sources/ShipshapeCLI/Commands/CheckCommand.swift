@@ -52,6 +52,12 @@ struct CheckCommand: AsyncParsableCommand {
     @Flag(help: "Also report what is only worth knowing, such as fields that the schema does not declare; slower.")
     var info = false
 
+    @Option(
+        help: ArgumentHelp(
+            "Keep the counts of this run in a folder, and say what changed since the run before it.",
+            discussion: "shipshape history shows the trend.", valueName: "folder"))
+    var history: String?
+
     @OptionGroup(title: "Comparison") var comparison: ComparisonFlags
     @OptionGroup(title: "The App") var dialect: DialectFlags
     @OptionGroup(title: "Exceptions") var exceptions: ExceptionFlags
@@ -93,6 +99,9 @@ struct CheckCommand: AsyncParsableCommand {
             reading: [schema.name, comparison.active?.name, source, exceptions.path]
                 + connection.files,
             writing: [evidence.failures])
+        let history = try history.map {
+            try HistoryFolder.forWriting($0, reading: [schema.name, comparison.active?.name, source])
+        }
         let serverSchema = try await schema.read(
             namespace: collection.flatMap { Namespace($0) }, connection: connection)
         let activeSchema = try await comparison.read(
@@ -133,7 +142,7 @@ struct CheckCommand: AsyncParsableCommand {
             run.failures?.file.discard()
             throw error
         }
-        try show(report, ids)
+        try show(report, ids, history)
     }
 
     /// The deployment, once it is there and lets the user read.
@@ -155,10 +164,25 @@ struct CheckCommand: AsyncParsableCommand {
         return isUnasked || ledger.ledger == LedgerLocation.none ? nil : try connection.pool()
     }
 
-    private func show(_ report: CheckReport, _ ids: IDDisplay) throws {
+    private func show(_ found: CheckReport, _ ids: IDDisplay, _ folder: HistoryFolder?) throws {
         let policy = comparison.policy(isStrict: strict)
-        try output.show(
-            CheckResult(report, policy: policy, ids: ids, showsFilters: evidence.filters || evidence.prove))
+        var (report, history) = (found, CheckHistory([]))
+        let kept = Result { () throws in
+            guard let folder else { return }
+            guard !report.isPartial else {
+                return report.notes.append("the history leaves this run out: not every document was read")
+            }
+            history = try folder.read()
+            report.notes += history.notes
+            let summary = CheckSummary(report, schema: schema.name, at: .now)
+            history.add(summary)
+            try folder.add(summary)
+        }
+        let result = CheckResult(
+            report, policy: policy, history: history, ids: ids, showsFilters: evidence.filters || evidence.prove)
+        try output.show(result)
+        // What could not be kept does not keep the result back.
+        try kept.get()
         if policy.fails(report) { throw ExitStatus.findings }
     }
 }

@@ -54,7 +54,8 @@ extension ReportFlags<RichForm> {
     /// Shows a result on standard output and writes the files that were asked for.
     func show(_ result: some Reportable) throws {
         let isColored = output == .text && Console.wantsColor(onTerminal: Console.isOutputTerminal)
-        let layout = TextLayout(width: Console.outputWidth, isColored: isColored)
+        var layout = TextLayout(width: Console.outputWidth, isColored: isColored)
+        layout.isPlain = !Console.speaksUnicode
         let text = Self.text(of: result, as: output, layout)
         try show(Self.safe(text, as: output, isColored: isColored)) { Self.text(of: result, as: $0, .file) }
     }
@@ -66,8 +67,7 @@ extension ReportFlags<RichForm> {
         case .json: result.json.text
         case .jsonl: result.json.lines
         case .markdown: MarkdownReport(result.report).text
-        case .html:
-            HTMLReport(result.report, at: ServerTime(milliseconds: Int64(Date.now.timeIntervalSince1970 * 1_000))).text
+        case .html: HTMLReport(result.report, at: .now).text
         case .junit: JUnitReport(result.report).text
         case .github: GitHubAnnotations(result.report).text
         }
@@ -89,4 +89,9 @@ extension ReportFlags<PlainForm> {
     func show(_ render: (Layout, _ color: Bool) throws -> String) throws {
         try show { form, width, color in try render(form == .json ? .json : .text(width: width), color) }
     }
+}
+
+extension ServerTime {
+    /// By this machine's clock.
+    static var now: ServerTime { ServerTime(milliseconds: Int64(Date.now.timeIntervalSince1970 * 1_000)) }
 }

@@ -39,6 +39,13 @@ enum Console {
         isTerminal && (ProcessInfo.processInfo.environment["NO_COLOR"] ?? "").isEmpty
     }
 
+    /// Whether the locale is one of UTF-8.
+    static var speaksUnicode: Bool {
+        let environment = ProcessInfo.processInfo.environment
+        let locale = ["LC_ALL", "LC_CTYPE", "LANG"].compactMap { environment[$0] }.first { !$0.isEmpty } ?? ""
+        return locale.uppercased().replacing("-", with: "").contains("UTF8")
+    }
+
     /// Writes a result for a person, with a newline at its end.
     static func show(_ text: String, isColored: Bool = false) throws {
         try result(TerminalText.safe(text, isColored: isColored))

@@ -1,0 +1,107 @@
+import BSON
+import TextTable
+
+/// What is new, grown, shrunk and gone since an earlier check.
+struct CheckDifference {
+    enum Kind: String, CaseIterable {
+        case new, grown, shrunk, gone
+
+        fileprivate init?(before: Int, now: Int) {
+            if before == now { return nil }
+            self = before == 0 ? .new : now == 0 ? .gone : before < now ? .grown : .shrunk
+        }
+
+        fileprivate var level: Report.Level {
+            switch self {
+            case .new, .grown: .error
+            case .shrunk, .gone: .good
+            }
+        }
+    }
+
+    struct Change {
+        let kind: Kind
+        /// What was found, with its count now; where it is gone, as it was found then.
+        let finding: CheckSummary.Finding
+        let before, now: Int
+    }
+
+    let earlier: CheckSummary
+    private let isOtherSchema: Bool
+    /// By kind, what changed most first.
+    let changes: [Change]
+
+    init(_ now: CheckSummary, since earlier: CheckSummary) {
+        self.earlier = earlier
+        isOtherSchema = now.schema != earlier.schema
+        func key(_ finding: CheckSummary.Finding) -> [String] { [finding.collection, finding.path, finding.rule] }
+        let then = Dictionary(earlier.findings.map { (key($0), $0) }) { first, _ in first }
+        let found = Set(now.findings.map(key))
+        // Of a collection that was not read nothing is known to be gone.
+        let gone = earlier.findings.filter { !found.contains(key($0)) && now.collections.contains($0.collection) }
+        let pairs =
+            now.findings.map { ($0, then[key($0)]?.documents ?? 0, $0.documents) }
+            + gone.map { ($0, $0.documents, 0) }
+        let changes = pairs.compactMap { finding, before, now in
+            Kind(before: before, now: now).map { Change(kind: $0, finding: finding, before: before, now: now) }
+        }
+        self.changes = Kind.allCases.flatMap { kind in
+            changes.filter { $0.kind == kind }.sorted { left, right in
+                let (most, least) = (abs(left.now - left.before), abs(right.now - right.before))
+                return most == least ? key(left.finding).lexicographicallyPrecedes(key(right.finding)) : most > least
+            }
+        }
+    }
+
+    func count(_ kind: Kind) -> Int { changes.count { $0.kind == kind } }
+
+    /// What changed, in a line.
+    var sentence: String {
+        let schema = isOtherSchema ? ", which was by another schema, \(earlier.schema)" : ""
+        let when = "the check of \(earlier.at)\(schema)"
+        guard !changes.isEmpty else { return "Nothing changed since \(when)." }
+        return "Since \(when): \(Kind.allCases.map { "\(count($0).grouped) \($0.rawValue)" }.joined(separator: ", "))."
+    }
+
+    func text(width: Int?) -> String {
+        (sentence.printable.wrapped(to: width) + (changes.isEmpty ? [] : TextTable.lines(of: table, width: width)))
+            .asLines
+    }
+
+    var table: Report.Table {
+        Report.Table(
+            title: sentence,
+            columns: [
+                Report.Column(title: "change"), Report.Column(title: "before", isNumber: true),
+                Report.Column(title: "now", isNumber: true), Report.Column(title: "collection"),
+                Report.Column(title: "rule"), Report.Column(title: "path"),
+            ],
+            rows: changes.map { change in
+                [
+                    Report.Cell(change.kind.rawValue, level: change.kind.level), Report.Cell(change.before.grouped),
+                    Report.Cell(change.now.grouped), Report.Cell(change.finding.collection),
+                    Report.Cell(change.finding.rule), Report.Cell(change.finding.path, isCode: true),
+                ]
+            })
+    }
+
+    var json: ReportValue {
+        .object([
+            ("since", .string(earlier.at.iso8601)), ("schema", .string(earlier.schema)),
+            ("new", .integer(count(.new))), ("grown", .integer(count(.grown))),
+            ("shrunk", .integer(count(.shrunk))), ("gone", .integer(count(.gone))),
+            (
+                "changes",
+                .array(
+                    changes.map { change in
+                        .object([
+                            ("change", .string(change.kind.rawValue)),
+                            ("collection", .string(change.finding.collection)),
+                            ("rule", .string(change.finding.rule)), ("path", .string(change.finding.path)),
+                            ("before", .integer(change.before)), ("now", .integer(change.now)),
+                        ])
+                    })
+            ),
+        ])
+    }
+}

@@ -1,0 +1,103 @@
+import BSON
+import TextTable
+
+/// The trend over the checks of a history, in all its forms.
+package struct HistoryResult: Reportable {
+    private let history: CheckHistory
+    private let folder: String
+    private let shown: Range<Int>
+
+    /// - Parameters:
+    ///   - folder: where the history is kept.
+    ///   - last: how many checks are shown, the newest.
+    package init(_ history: CheckHistory, folder: String, last: Int) {
+        (self.history, self.folder) = (history, folder)
+        shown = max(0, history.summaries.count - last)..<history.summaries.count
+    }
+
+    private var runs: CheckHistory { CheckHistory(Array(history.summaries[shown]), notes: history.notes) }
+
+    package func text(_ layout: TextLayout) -> String {
+        var blocks = [headline.printable.wrapped(to: layout.width).asLines]
+        if shown.count > 1 { blocks.append(sparklines(layout).asLines) }
+        if !shown.isEmpty { blocks.append(TextTable.lines(of: table, width: layout.width).asLines) }
+        if !notes.isEmpty { blocks.append(notes.flatMap { "Note: \($0)".printable.wrapped(to: layout.width) }.asLines) }
+        return blocks.joined(separator: "\n\n") + "\n"
+    }
+
+    /// For each of what is followed its name, its course, and where it is now; on a narrow terminal the course's end.
+    private func sparklines(_ layout: TextLayout) -> [String] {
+        let lines = runs.lines
+        let name = lines.map(\.name.count).max() ?? 0
+        let latest = lines.map { $0.values.last.flatMap(\.self)?.grouped ?? "-" }
+        let room = layout.width.map { max(8, $0 - name - 6 - (latest.map(\.count).max() ?? 0)) } ?? shown.count
+        return zip(lines, latest).map { line, latest in
+            let course = Sparkline.text(line.values.suffix(room), isPlain: layout.isPlain)
+            return "  \(line.name.padded(to: name))  \(course)  \(latest)"
+        }
+    }
+
+    private var headline: String {
+        guard let first = runs.summaries.first, let last = runs.summaries.last else {
+            return "No check has been kept in \(folder) yet."
+        }
+        let count = last.failing.documents + " would stop syncing"
+        guard shown.count > 1 else { return "\(count), by the one check of \(last.at)." }
+        let earlier = first.failing == last.failing ? "as many as" : "\(first.failing.grouped) were"
+        return "\(count), \(earlier) \((shown.count - 1).counted("check")) ago, at \(first.at)."
+    }
+
+    private var level: Report.Level {
+        guard let last = history.summaries.last else { return .notice }
+        return last.failing > 0 ? .error : last.possible > 0 ? .warning : .good
+    }
+
+    private var notes: [String] {
+        let sources = Set(runs.summaries.map(\.source)).count
+        return (sources > 1 ? ["the checks are of \(sources) sources; what changed is told within each"] : [])
+            + history.notes
+    }
+
+    private var table: Report.Table {
+        let kinds = CheckDifference.Kind.allCases
+        return Report.Table(
+            title: "The checks in \(folder)",
+            columns: [Report.Column(title: "when")]
+                + (["read", "would stop", "might stop", "in the ledger", "headroom"] + kinds.map(\.rawValue)).map {
+                    Report.Column(title: $0, isNumber: true)
+                },
+            rows: shown.map { index in
+                let run = history.summaries[index]
+                let difference = history.difference(at: index)
+                let counts: [Int?] = [run.documents, run.failing, run.possible, run.unsynced, run.headroom]
+                return [Report.Cell("\(run.at)")]
+                    + (counts + kinds.map { difference?.count($0) }).map { Report.Cell($0?.grouped ?? "-") }
+            })
+    }
+
+    package var json: JSONReport {
+        JSONReport(
+            "history",
+            [
+                ("folder", .string(folder)), ("notes", .array(notes.map { .string($0) })),
+                (
+                    "runs",
+                    .array(
+                        shown.map { index in
+                            .object(
+                                history.summaries[index].members + [
+                                    ("difference", history.difference(at: index)?.json ?? .null)
+                                ])
+                        })
+                ),
+            ])
+    }
+
+    package var report: Report {
+        var report = Report(command: "history", title: folder, headline: headline, level: level)
+        report.series = [Report.Series(runs)].compactMap(\.self)
+        report.tables = [table] + [history.difference?.table].compactMap(\.self)
+        report.notes = notes
+        return report
+    }
+}

@@ -1,0 +1,114 @@
+internal import BSON
+internal import Foundation
+internal import Reporting
+internal import SystemPackage
+
+/// The folder that `--history` names: a small file for each check, of counts alone.
+struct HistoryFolder {
+    private let path: FilePath
+
+    /// More than any summary of ours has.
+    private static let largestFile = 4 << 20
+    /// The most files of others that are named.
+    private static let mostNamed = 3
+
+    private init(_ path: FilePath) { self.path = path }
+
+    /// The folder, made where it is not there, once a file can be written to it.
+    /// - Parameter inputs: the files and folders that the command reads; it would read what is kept among them, too.
+    /// - Throws: ``UsageError``; ``OutputError``.
+    static func forWriting(_ name: String, reading inputs: [String?]) throws -> HistoryFolder {
+        let folder = HistoryFolder(FilePath(name))
+        let present = try? folder.path.stat()
+        for input in inputs.compactMap(\.self) {
+            guard let present, let read = try? FilePath(input).stat(), present.inode == read.inode,
+                present.deviceID == read.deviceID
+            else { continue }
+            throw UsageError("\(name) is read, as \(input): keep the history elsewhere")
+        }
+        do {
+            if present == nil {
+                // One whose parent is missing, too, is a slip of the fingers.
+                try FileManager.default.createDirectory(
+                    atPath: name, withIntermediateDirectories: false, attributes: [.posixPermissions: 0o700])
+            }
+            try AtomicFile.probe(folder.path.appending("probe").string)
+            _ = try folder.names()
+        } catch let error as InputError {
+            throw OutputError(description: error.description)
+        } catch let error as Errno {
+            throw OutputError(description: "cannot write to the history \(name): \(error)")
+        } catch {
+            throw OutputError(
+                description: "cannot make the folder \(name) for the history: make it, or name one that is there")
+        }
+        return folder
+    }
+
+    /// The folder, to be looked at.
+    /// - Throws: ``InputError``.
+    static func forReading(_ name: String) throws -> HistoryFolder {
+        guard (try? FilePath(name).stat().type) == .directory else {
+            throw InputError("\(name) is no folder: name the one that check --history keeps")
+        }
+        return HistoryFolder(FilePath(name))
+    }
+
+    /// All checks that are kept; what else is there is named and passed over.
+    /// - Throws: ``InputError`` when the folder cannot be read.
+    func read() throws -> CheckHistory {
+        var summaries: [CheckSummary] = []
+        var foreign: [String] = []
+        for name in try names() {
+            do { summaries.append(try read(name)) } catch { foreign.append("\(path.appending(name)): \(error)") }
+        }
+        var notes = foreign.prefix(Self.mostNamed).map { "passed over in the history: \($0)" }
+        if foreign.count > Self.mostNamed {
+            notes.append("\((foreign.count - Self.mostNamed).counted("more file")) passed over in the history \(path)")
+        }
+        return CheckHistory(summaries, notes: notes)
+    }
+
+    /// Keeps a check.
+    /// - Throws: ``OutputError``.
+    func add(_ summary: CheckSummary) throws {
+        // Two checks of one second have files of their own.
+        let time = summary.at.iso8601.replacing(":", with: "")
+        let name = "\(time)-\(String(UInt64.random(in: .min ... .max), radix: 36)).json"
+        do { try AtomicFile.write(summary.text.utf8, to: path.appending(name).string) } catch {
+            throw OutputError(description: "cannot write to the history \(path): \(error)")
+        }
+    }
+
+    /// Removes all checks but the newest; files of others stay.
+    /// - Returns: how many were removed.
+    /// - Throws: ``InputError``; ``OutputError``.
+    func keep(_ count: Int) throws -> Int {
+        let ours = try names().compactMap { name in (try? read(name)).map { (name: name, at: $0.at) } }
+        let old = ours.sorted { $0.at < $1.at }.dropLast(count)
+        for (name, _) in old {
+            do { try FileManager.default.removeItem(atPath: path.appending(name).string) } catch {
+                throw OutputError(description: "cannot remove \(path.appending(name)): \(error.localizedDescription)")
+            }
+        }
+        return old.count
+    }
+
+    /// The files that may be of ours, in the order of their names.
+    private func names() throws -> [String] {
+        do {
+            return try FileManager.default.contentsOfDirectory(atPath: path.string)
+                .filter { $0.hasSuffix(".json") && !$0.hasPrefix(".") }.sorted()
+        } catch {
+            throw InputError("cannot read the history \(path): \(error.localizedDescription)")
+        }
+    }
+
+    private func read(_ name: String) throws -> CheckSummary {
+        let file = path.appending(name)
+        guard let stat = try? file.stat(), stat.type == .regular, stat.size <= Self.largestFile,
+            let bytes = FileManager.default.contents(atPath: file.string)
+        else { throw CheckSummaryError("it cannot be read") }
+        return try CheckSummary(parsing: String(decoding: bytes, as: UTF8.self))
+    }
+}
