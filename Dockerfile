@@ -14,7 +14,7 @@ RUN cd /src && scripts/package --out /package
 
 FROM debian:12-slim
 COPY --from=build /package/*.deb /tmp/shipshape.deb
-RUN apt-get update && apt-get install -y --no-install-recommends ca-certificates /tmp/shipshape.deb \
+RUN apt-get update && apt-get install -y --no-install-recommends ca-certificates curl /tmp/shipshape.deb \
     && rm -rf /tmp/shipshape.deb /var/lib/apt/lists/*
 USER 65532:65532
 ENTRYPOINT ["shipshape"]

@@ -48,6 +48,7 @@ let package = Package(
         .target(name: "CRelease", cSettings: [.define("SHIPSHAPE_COMMIT", to: "\"\(commit)\"")]),
         .target(name: "BSON", dependencies: ["CBSON", "CZlib", .system]),
         .target(name: "Concurrency"),
+        .target(name: "Processes", dependencies: ["Concurrency", .subprocess, .system]),
         .target(name: "Mongo", dependencies: ["CMongoC", "CCrypto", "Concurrency", "BSON"]),
         .target(name: "Privileges", dependencies: ["Mongo", "BSON"]),
         .target(name: "Patterns", dependencies: ["CPCRE2"]),
@@ -69,7 +70,7 @@ let package = Package(
             name: "Backfill",
             dependencies: [
                 "JobState", "Jobs", "LocatedYAML", "Scanning", "Checking", "SchemaChange", "ServerSchema", "Mongo",
-                "Concurrency", "BSON", .system, .yams,
+                "Processes", "Concurrency", "BSON", .system, .yams,
             ]),
         .target(name: "Following", dependencies: ["Mongo", "Concurrency", "BSON"]),
         .target(
@@ -108,7 +109,8 @@ let package = Package(
                 "Jobs",
                 "Scanning",
                 "SchemaChange", "Checking",
-                "LocatedYAML", "ServerSchema", "Privileges", "Mongo", "Concurrency", "BSON", .argumentParser,
+                "LocatedYAML", "ServerSchema", "Privileges", "Mongo", "Processes", "Concurrency", "BSON",
+                .argumentParser,
                 .configuration, .logging,
                 .subprocess,
                 .system,

@@ -27,6 +27,9 @@ package enum JobSchema {
         var places = [
             Place(name: "a job", keys: keys(of: job), jobWithUnknownKey: "\(unknown): 1"),
             Place(name: "schema", keys: keys(of: job, "schema"), jobWithUnknownKey: "\(head)schema: {\(unknown): 1}"),
+            Place(
+                name: "throttle", keys: keys(of: job, "throttle"),
+                jobWithUnknownKey: "\(head)throttle: {\(unknown): 1}"),
             Place(name: "limits", keys: keys(of: job, "limits"), jobWithUnknownKey: "\(head)limits: {\(unknown): 1}"),
         ]
         for limit in keys(of: job, "limits") where !keys(of: job, "limits", limit).isEmpty {

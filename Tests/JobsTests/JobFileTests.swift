@@ -22,10 +22,12 @@ import Testing
                   field: born
                   to: date
             limits: {chunk: {documents: 500, time: 250ms, bytes: 2MiB}, unsynced: 50000, reserve: 100, nice: 0.5}
+            throttle: {command: "test -e go", timeout: 2s}
             """
         let job = try JobFile.parse(text, path: "jobs/a.yml")
         #expect(job.name == "2026-11-person.email_1")
         #expect(job.namespace == Namespace(database: "app", collection: "Person.archive"))
+        #expect(job.veto == Veto(asked: .command("test -e go"), timeLimit: .seconds(2)))
         #expect(job.activeSchema == "schemas/v1")
         #expect(job.nextSchema == "schemas/v2")
         #expect(job.path == "jobs/a.yml")

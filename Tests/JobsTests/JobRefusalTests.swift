@@ -23,8 +23,26 @@ struct JobRefusal: CustomTestStringConvertible, Sendable {
 }
 
 @Suite struct JobRefusalTests {
-    @Test(arguments: files + steps + limits) func isRefused(_ refusal: JobRefusal) {
+    @Test(arguments: files + steps + limits + vetoes) func isRefused(_ refusal: JobRefusal) {
         #expect(Fixture.failure { try JobFile.parse(refusal.text, path: "j.yml") } == refusal.error)
+    }
+
+    static let vetoes: [JobRefusal] = [
+        ("sync", "11: \"throttle\" must be a mapping"),
+        ("{}", "11: \"throttle\" needs either \"http\", a URL, or \"command\""),
+        ("{timeout: 5s}", "11: \"throttle\" needs either \"http\", a URL, or \"command\""),
+        ("{http: \"http://a\", command: b}", "11: \"throttle\" needs either \"http\", a URL, or \"command\""),
+        ("{http: \"ftp://a/b\"}", "18: \"http\" must be a URL like http://sync.example.net:8080/ready"),
+        ("{http: \"http:///b\"}", "18: \"http\" must be a URL like http://sync.example.net:8080/ready"),
+        (
+            "{http: \"https://me:secret@a/b\"}",
+            "18: \"http\" must not name a user: a job file is no place for passwords"
+        ),
+        ("{command: [a]}", "21: \"command\" must be a text"),
+        ("{command: a, timeout: 0s}", "33: \"timeout\" must be a time like 10s (ms, s, m, h)"),
+        ("{command: a, timeout: 2m}", "33: \"timeout\" must be at most 1m"),
+    ].map { throttle, error in
+        JobRefusal("job: a\ncollection: b.c\nsteps: [copy: {from: d, to: e}]\nthrottle: \(throttle)", "4:\(error)")
     }
 
     static let files: [JobRefusal] = [
@@ -47,7 +65,8 @@ struct JobRefusal: CustomTestStringConvertible, Sendable {
         JobRefusal("job: a\ncolection: b.c", "2:1: a job has no key \"colection\" (did you mean \"collection\"?)"),
         JobRefusal(
             "job: a\nowner: me",
-            "2:1: a job has no key \"owner\"; keys: version, job, collection, schema, where, steps, limits, journal"),
+            "2:1: a job has no key \"owner\"; keys: version, job, collection, schema, where, steps, limits, throttle, "
+                + "journal"),
         JobRefusal(
             "version: 2\njob: a",
             "1:10: \"version\" must be 1: this program knows no other version of the job file's format"),

@@ -49,7 +49,8 @@ extension BackfillRunner {
                 try store.adopt()
             }
             ledger = try openLedger(on: pool)
-            throttler = Throttler(job.job, store: try self.store(pool), missing: plan.missingMetrics)
+            throttler = Throttler(
+                job.job, store: try self.store(pool), missing: plan.missingMetrics, veto: job.job.veto)
         } catch {
             // Nothing was written yet.
             try? store.ranges.release(holding.lease)

@@ -20,6 +20,8 @@ package enum ThrottleReason: String, Hashable, Sendable, CaseIterable {
     case pauseWindow
     /// An operator's `pause`.
     case operatorPause
+    /// Somebody else, whom the job file has asked.
+    case veto
 }
 
 /// Why a run waits now: reason, metric, value, limit.
@@ -45,6 +47,10 @@ package struct Hold: Hashable, Sendable {
 extension Hold: CustomStringConvertible {
     /// Such as `majority lag: 12 s, limit 10 s`, or `paused by root@host; continue with: shipshape resume JOB`.
     package var description: String {
-        reason == .operatorPause ? "\(value); continue with: \(limit)" : "\(metric): \(value), limit \(limit)"
+        switch reason {
+        case .operatorPause: "\(value); continue with: \(limit)"
+        case .veto: "\(metric): \(value), goes on at \(limit)"
+        default: "\(metric): \(value), limit \(limit)"
+        }
     }
 }

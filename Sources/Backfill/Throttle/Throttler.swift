@@ -4,7 +4,7 @@ import JobState
 import Jobs
 import Mongo
 
-/// All that may make a run wait before a chunk: the deployment's state, an operator, the time of day.
+/// All that may make a run wait before a chunk: the deployment's state, an operator, the time of day, somebody else's veto.
 ///
 /// The server's health is asked for once a second at most, and not per chunk, so that looking costs nothing. Used on one thread.
 final class Throttler {
@@ -24,6 +24,7 @@ final class Throttler {
     private var reading: (values: ServerMetrics, askedAt: ContinuousClock.Instant)?
     private var failure: String?
     private var lastLook: ContinuousClock.Instant?
+    private var veto: VetoAsker?
 
     private static let interval = Duration.seconds(1)
     /// How often a wait looks around; a stop signal is obeyed within it.
@@ -34,7 +35,11 @@ final class Throttler {
     /// Takes the throttle of a job; `store` is for them alone.
     /// - Parameter missing: the guarantees that the plan was made without: what else may not be read any more is waited
     ///   for. `nil` goes without whatever the user may not read at the first look.
-    init(_ job: Job, store: consuming StateStore, missing: Set<ServerMetricsReader.Missing>? = nil) {
+    /// - Parameter veto: who else is asked while the run waits, or would go on.
+    init(
+        _ job: Job, store: consuming StateStore, missing: Set<ServerMetricsReader.Missing>? = nil, veto: Veto? = nil
+    ) {
+        self.veto = veto.map { VetoAsker($0) }
         name = job.name
         overridden = { try job.limits(overriddenBy: $0) }
         isSettled = missing != nil
@@ -78,7 +83,7 @@ final class Throttler {
                 .operatorPause, metric: "operator", value: "paused by \($0.by)",
                 limit: "shipshape resume \(name)")
         }
-        return [operatorHold].compactMap(\.self)
+        return [operatorHold, veto?.hold].compactMap(\.self)
             + arithmetic.holds(reading, failure: failure, limits: limits.throttle, now: .now)
     }
 
@@ -104,9 +109,11 @@ final class Throttler {
     ) throws -> BackfillReport.Stop? {
         let started = ContinuousClock.now
         var said: (reasons: [ThrottleReason], at: ContinuousClock.Instant)?
+        var holds: [Hold] = []
         while true {
             let before = ContinuousClock.now
-            let holds = holds()
+            do { try veto?.ask(stop: stop) { try keep(holds) } } catch is StopAsked {}
+            holds = self.holds()
             let ended: BackfillReport.Stop? =
                 stop.isRaised ? .signal : deadline.map { .now >= $0 } == true ? .timeBudget : nil
             guard !holds.isEmpty, ended == nil else {

@@ -16,6 +16,8 @@ package struct Job: Sendable {
     package var steps: [LocatedStep]
     /// How fast, and how far.
     package var limits: Limits
+    /// Who else may hold a run.
+    package var veto: Veto?
     /// Whether a journal is kept, from which the job can be undone.
     package var keepsJournal = true
     /// The file's path, as the user named it.

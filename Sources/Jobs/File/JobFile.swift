@@ -26,7 +26,8 @@ package enum JobFile {
     package static func parse(_ text: String, path: String) throws(JobError) -> Job {
         let root = try YAMLFile.root(of: text, path: path)
         let top = try root.members(
-            of: "a job", allowed: ["version", "job", "collection", "schema", "where", "steps", "limits", "journal"])
+            of: "a job",
+            allowed: ["version", "job", "collection", "schema", "where", "steps", "limits", "throttle", "journal"])
         try checkVersion(top["version"])
         let nameNode = try top.required("job")
         let name = try Self.name(nameNode, "job")
@@ -61,6 +62,7 @@ package enum JobFile {
             text: text, collectionLocation: collectionNode.location)
         job.activeSchema = try schema?["active"]?.text(of: "\"active\"")
         job.nextSchema = try schema?["next"]?.text(of: "\"next\"")
+        job.veto = try top["throttle"].map { (node) throws(JobError) in try Veto.read(node) }
         job.keepsJournal = keepsJournal ?? true
         return job
     }

@@ -1,0 +1,125 @@
+internal import Concurrency
+internal import Foundation
+internal import Subprocess
+internal import SystemPackage
+
+/// A program of the operator's that is run beside ours: with a time limit, and without our secrets.
+///
+/// It has a session of its own, so that what is typed at our terminal does not end it, and what it has started ends with it.
+package struct OutsideCommand: Sendable {
+    /// How it ended.
+    package enum Outcome: Sendable, Hashable, CustomStringConvertible {
+        case exited(Int32)
+        case signaled(Int32)
+        case outOfTime(Duration)
+        case notRun(String)
+
+        package var isSuccess: Bool { self == .exited(0) }
+
+        package var description: String {
+            switch self {
+            case .exited(let code): "ended with \(code)"
+            case .signaled(let signal): "was ended by signal \(signal)"
+            case .outOfTime(let limit): "was not done within \(limit.text)"
+            case .notRun(let reason): "could not be run: \(reason)"
+            }
+        }
+    }
+
+    private let executable: Executable
+    private let arguments: [String]
+
+    /// A command for the shell.
+    package init(shell command: String) { (executable, arguments) = (.path("/bin/sh"), ["-c", command]) }
+
+    /// A program that is looked for in `PATH`.
+    package init(_ program: String, _ arguments: [String]) {
+        (executable, self.arguments) = (.name(program), arguments)
+    }
+
+    /// Runs it; what it writes goes to standard error.
+    /// - Parameter variables: what is added to its environment, which has none of our `SHIPSHAPE_…`.
+    package func run(
+        input: String = "", variables: [String: String] = [:], timeLimit: Duration
+    ) async -> Outcome {
+        await run(input, variables, timeLimit, .currentStandardError, .currentStandardError).outcome
+    }
+
+    /// Runs it for its answer alone.
+    /// - Returns: how it ended, and the first few bytes that it wrote to standard output; what it says beside is dropped.
+    package func ask(input: String = "", timeLimit: Duration) async -> (outcome: Outcome, answer: String) {
+        let (outcome, answer) = await run(input, [:], timeLimit, .string(limit: 1_024), .discarded)
+        return (outcome, answer ?? "")
+    }
+
+    /// Runs it and drops what it writes.
+    package func runSilently(timeLimit: Duration) async -> Outcome {
+        await run("", [:], timeLimit, .discarded, .discarded).outcome
+    }
+
+    private func run<Output: OutputProtocol>(
+        _ input: String, _ variables: [String: String], _ timeLimit: Duration, _ output: Output,
+        _ error: some ErrorOutputProtocol
+    ) async -> (outcome: Outcome, answer: Output.OutputType?) {
+        await withTaskGroup(of: (Outcome, Output.OutputType?).self) { group in
+            group.addTask {
+                do {
+                    let result = try await Subprocess.run(
+                        executable, arguments: Arguments(arguments), environment: Self.environment(with: variables),
+                        platformOptions: Self.options,
+                        input: .fileDescriptor(
+                            try Self.pipe(holding: input), closeAfterSpawningProcess: true),
+                        output: output, error: error)
+                    return (Outcome(result.terminationStatus), result.standardOutput)
+                } catch {
+                    return (.notRun("\(error)"), nil)
+                }
+            }
+            group.addTask {
+                try? await Task.sleep(for: timeLimit)
+                return (.outOfTime(timeLimit), nil)
+            }
+            let first = await group.next()
+            // Ends what runs still.
+            group.cancelAll()
+            return first ?? (.outOfTime(timeLimit), nil)
+        }
+    }
+
+    private static func environment(with variables: [String: String]) -> Environment {
+        let own = ProcessInfo.processInfo.environment.keys.filter { $0.hasPrefix("SHIPSHAPE_") }
+        let none = own.map { ($0, String?.none) }
+        let added = variables.map { ($0.key, String?.some($0.value)) }
+        return .inherit.updating(
+            Dictionary((none + added).map { (Environment.Key(stringLiteral: $0), $1) }) { _, last in last })
+    }
+
+    private static var options: PlatformOptions {
+        var options = PlatformOptions()
+        options.createSession = true
+        options.teardownSequence = [.gracefulShutDown(toProcessGroup: true, allowedDurationToNextStep: .seconds(1))]
+        return options
+    }
+
+    /// The reading end of a pipe that holds a text already: to write while nobody reads any more would end our process.
+    /// - Throws: ``Errno`` also for a text that does not fit into a pipe.
+    private static func pipe(holding text: String) throws -> FileDescriptor {
+        let (reading, writing) = try FileDescriptor.pipe()
+        defer { try? writing.close() }
+        _ = fcntl(writing.rawValue, F_SETFL, O_WRONLY | O_NONBLOCK)
+        do { _ = try writing.writeAll(text.utf8) } catch {
+            try? reading.close()
+            throw error
+        }
+        return reading
+    }
+}
+
+extension OutsideCommand.Outcome {
+    fileprivate init(_ status: TerminationStatus) {
+        switch status {
+        case .exited(let code): self = .exited(code)
+        case .signaled(let signal): self = .signaled(signal)
+        }
+    }
+}
