@@ -43,32 +43,19 @@ extension WatchReport {
 
     /// What a Prometheus textfile collector reads.
     package static func metrics(_ counts: WatchCounts) -> String {
-        func metric(_ name: String, _ kind: String, _ help: String, _ values: [(labels: String, value: Int)]) -> String
-        {
-            "# HELP \(name) \(help)\n# TYPE \(name) \(kind)\n"
-                + values.map { "\(name)\($0.labels) \($0.value)\n" }.joined()
-        }
-        let ledger = label("ledger", "\(counts.ledger)")
-        let collections = counts.collections.map { namespace, count in
-            (labels: "{\(ledger),\(label("collection", "\(namespace)"))}", value: count)
-        }
-        return metric(
-            "shipshape_unsynced_documents", "gauge", "Documents that do not sync, by collection.", collections)
-            + metric(
-                "shipshape_unsynced_documents_total", "gauge", "Documents that do not sync, of all collections.",
-                [("{\(ledger)}", counts.total)])
-            + metric(
-                "shipshape_unsynced_limit", "gauge", "The count at which sync stops.", [("{\(ledger)}", counts.limit)])
-            + metric(
-                "shipshape_watch_lag_seconds", "gauge", "How far the ledger is behind the deployment.",
-                [("{\(ledger)}", counts.lag)])
-            + metric(
-                "shipshape_watch_changes", "counter", "Changes that were judged since the watch began.",
-                [("{\(ledger)}", counts.changes)])
-    }
-
-    private static func label(_ name: String, _ value: String) -> String {
-        let escaped = value.replacing("\\", with: "\\\\").replacing("\"", with: "\\\"").replacing("\n", with: "\\n")
-        return "\(name)=\"\(escaped)\""
+        let labels = [Metric.Label("ledger", "\(counts.ledger)")]
+        return Metric.text([
+            Metric(
+                "unsynced_documents", "Documents that do not sync, by collection.",
+                counts: counts.collections.map { namespace, count in (labels + [("collection", "\(namespace)")], count)
+                }),
+            Metric(
+                "unsynced_documents_total", "Documents that do not sync, of all collections.", labels, counts.total),
+            Metric("unsynced_limit", "The count at which sync stops.", labels, counts.limit),
+            Metric("watch_lag_seconds", "How far the ledger is behind the deployment.", labels, counts.lag),
+            Metric(
+                "watch_changes", "Changes that were judged since the watch began.", labels, counts.changes,
+                kind: .counter),
+        ])
     }
 }

@@ -55,14 +55,16 @@ package enum MirrorReport {
 
     /// What a Prometheus textfile collector reads.
     package static func metrics(_ counts: MirrorCounts, of name: String) -> String {
-        let values: [(String, String, Int)] = [
-            ("carried_documents", "counter", counts.written), ("changes", "counter", counts.changes),
-            ("conflicts", "counter", counts.conflicts), ("refused_documents", "gauge", counts.refused),
-            ("lag_milliseconds", "gauge", counts.lag), ("delay_p50_milliseconds", "gauge", counts.delays.half),
-            ("delay_p99_milliseconds", "gauge", counts.delays.most),
+        let values: [(String, Metric.Kind, String, Int)] = [
+            ("carried_documents", .counter, "Documents that were carried over.", counts.written),
+            ("changes", .counter, "Changes that were looked at.", counts.changes),
+            ("conflicts", .counter, "Pairs of which both sides changed.", counts.conflicts),
+            ("refused_documents", .gauge, "Documents that cannot be on the other side.", counts.refused),
+            ("lag_milliseconds", .gauge, "The age of the oldest change that is not carried over.", counts.lag),
+            ("delay_p50_milliseconds", .gauge, "How long half of the changes took.", counts.delays.half),
+            ("delay_p99_milliseconds", .gauge, "How long 99 of 100 changes took.", counts.delays.most),
         ]
-        return values.map { metric, kind, value in
-            "# TYPE shipshape_mirror_\(metric) \(kind)\nshipshape_mirror_\(metric){partner=\"\(name)\"} \(value)\n"
-        }.joined()
+        return Metric.text(
+            values.map { Metric("mirror_\($0.0)", $0.2, [("partner", name)], $0.3, kind: $0.1) })
     }
 }

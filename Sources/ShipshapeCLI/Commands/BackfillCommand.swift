@@ -56,6 +56,7 @@ struct BackfillCommand: AsyncParsableCommand {
     var failures: String?
 
     @OptionGroup(title: "The Run") var runFlags: RunFlags
+    @OptionGroup(title: "Monitoring") var monitoring: MonitoringFlags
     @OptionGroup(title: "The App") var app: AppFlags
     @OptionGroup(title: "Ledger") var ledger: LedgerFlags
     @OptionGroup(title: "State") var state: StateFlags
@@ -76,11 +77,17 @@ struct BackfillCommand: AsyncParsableCommand {
     }
 
     func run() async throws {
-        try output.prepare(reading: [job, ids] + connection.files, writing: [failures])
+        try output.prepare(reading: [job, ids] + connection.files, writing: [failures, monitoring.metrics])
         try JobArgument.refuseFolder(job)
         let file = try JobFile.read(at: job)
         let schemas = [file.activeSchema, file.nextSchema].map { $0.map(file.resolved) }
-        try output.prepare(reading: schemas, writing: [failures])
+        try output.prepare(reading: schemas, writing: [failures, monitoring.metrics])
+        let name = part.map { $0.part.name(of: file.name) } ?? file.name
+        let monitor = RunMonitor(dryRun ? nil : monitoring, of: "backfill", name, throttles: true)
+        try await monitor.following { try await run(file, monitor) }
+    }
+
+    private func run(_ file: Job, _ monitor: RunMonitor) async throws {
         var compiled = try CompiledJob(reading: file, assuming: app.assumptions)
         if part != nil, !compiled.canBeShared {
             throw UsageError(
@@ -109,6 +116,7 @@ struct BackfillCommand: AsyncParsableCommand {
         }
         if !dryRun { try confirm(plan, planner) }
         interruption.beginWork()
+        monitor.begin()
 
         let quiet = output.quiet
         let progress = ProgressLine(
@@ -125,6 +133,7 @@ struct BackfillCommand: AsyncParsableCommand {
             compiled, options: options, stop: stop,
             events: { event in
                 timeline.withLock { $0.add(event, at: begun.duration(to: .now).seconds) }
+                monitor.take(event)
                 if case .skipped(let failure) = event { skipped?.add(lines.line(failure)) }
                 event.show(on: progress, quiet: quiet)
             })
@@ -133,12 +142,15 @@ struct BackfillCommand: AsyncParsableCommand {
         }
         progress.finish()
         try skipped?.finish(lines.result(report))
-        try show(
-            report,
-            timeline.withLock { timeline in
-                timeline.finish(at: begun.duration(to: .now).seconds)
-                return timeline
-            })
+        let finished = timeline.withLock { timeline in
+            timeline.finish(at: begun.duration(to: .now).seconds)
+            return timeline
+        }
+        let result = BackfillResult(report, showsValues: showValues, timeline: finished)
+        monitor.take(report, result.report.headline)
+        try output.show(result)
+        if case .stopped = report.outcome { throw ExitStatus.stopped }
+        if report.hasFindings { throw ExitStatus.findings }
     }
 
     /// Shows the plan and asks, unless there is nothing to ask about or `--yes` says it all.
@@ -151,11 +163,5 @@ struct BackfillCommand: AsyncParsableCommand {
         try Console.confirm(
             "Write to \(plan.namespace)?", orElse: "nothing was written",
             offTerminal: "backfill needs --yes")
-    }
-
-    private func show(_ report: BackfillReport, _ timeline: RunTimeline) throws {
-        try output.show(BackfillResult(report, showsValues: showValues, timeline: timeline))
-        if case .stopped = report.outcome { throw ExitStatus.stopped }
-        if report.hasFindings { throw ExitStatus.findings }
     }
 }

@@ -58,6 +58,7 @@ struct CheckCommand: AsyncParsableCommand {
             discussion: "shipshape history shows the trend.", valueName: "folder"))
     var history: String?
 
+    @OptionGroup(title: "Monitoring") var monitoring: MonitoringFlags
     @OptionGroup(title: "Comparison") var comparison: ComparisonFlags
     @OptionGroup(title: "The App") var dialect: DialectFlags
     @OptionGroup(title: "Exceptions") var exceptions: ExceptionFlags
@@ -98,7 +99,12 @@ struct CheckCommand: AsyncParsableCommand {
         try output.prepare(
             reading: [schema.name, comparison.active?.name, source, exceptions.path]
                 + connection.files,
-            writing: [evidence.failures])
+            writing: [evidence.failures, monitoring.metrics])
+        let monitor = RunMonitor(monitoring, of: "check", schema.name, throttles: false)
+        try await monitor.following { try await run(monitor) }
+    }
+
+    private func run(_ monitor: RunMonitor) async throws {
         let history = try history.map {
             try HistoryFolder.forWriting($0, reading: [schema.name, comparison.active?.name, source])
         }
@@ -130,6 +136,7 @@ struct CheckCommand: AsyncParsableCommand {
             for: serverSchema.collections.map(run.compile), of: serverSchema, isPart: collection != nil)
         let pool = source == nil ? try await connected(for: run) : nil
         interruption.beginWork()
+        monitor.begin()
         let ids = privacy.display
         run.failures = try evidence.openFailures(ids)
         var report: CheckReport
@@ -142,7 +149,7 @@ struct CheckCommand: AsyncParsableCommand {
             run.failures?.file.discard()
             throw error
         }
-        try show(report, ids, history)
+        try show(report, ids, history, monitor)
     }
 
     /// The deployment, once it is there and lets the user read.
@@ -164,7 +171,7 @@ struct CheckCommand: AsyncParsableCommand {
         return isUnasked || ledger.ledger == LedgerLocation.none ? nil : try connection.pool()
     }
 
-    private func show(_ found: CheckReport, _ ids: IDDisplay, _ folder: HistoryFolder?) throws {
+    private func show(_ found: CheckReport, _ ids: IDDisplay, _ folder: HistoryFolder?, _ monitor: RunMonitor) throws {
         let policy = comparison.policy(isStrict: strict)
         var (report, history) = (found, CheckHistory([]))
         let kept = Result { () throws in
@@ -180,6 +187,7 @@ struct CheckCommand: AsyncParsableCommand {
         }
         let result = CheckResult(
             report, policy: policy, history: history, ids: ids, showsFilters: evidence.filters || evidence.prove)
+        monitor.take(report, result.report.headline)
         try output.show(result)
         // What could not be kept does not keep the result back.
         try kept.get()

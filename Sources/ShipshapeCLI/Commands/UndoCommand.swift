@@ -35,6 +35,7 @@ struct UndoCommand: AsyncParsableCommand {
     var includeUncertain = false
 
     @OptionGroup(title: "The Run") var runFlags: RunFlags
+    @OptionGroup(title: "Monitoring") var monitoring: MonitoringFlags
     @OptionGroup(title: "The App") var app: AppFlags
     @OptionGroup(title: "Ledger") var ledger: LedgerFlags
     @OptionGroup(title: "State") var state: StateFlags
@@ -48,8 +49,13 @@ struct UndoCommand: AsyncParsableCommand {
     }
 
     func run() async throws {
-        try output.prepare(reading: [job.path] + connection.files)
+        try output.prepare(reading: [job.path] + connection.files, writing: [monitoring.metrics])
         let name = try job.name
+        let monitor = RunMonitor(dryRun ? nil : monitoring, of: "undo", name, throttles: true)
+        try await monitor.following { try await run(name, monitor) }
+    }
+
+    private func run(_ name: String, _ monitor: RunMonitor) async throws {
         let pool = try connection.pool(readsFromPrimary: true)
         var options = runFlags.options(state: state, ledger: ledger)
         options.includesUncertain = includeUncertain
@@ -69,19 +75,24 @@ struct UndoCommand: AsyncParsableCommand {
         }
         try await requirePrivileges(to: name, on: pool, planner.early)
         let plan = try await onOwnedThread(name: "plan") { () throws in try planner.dryRun(on: pool) }
-        if dryRun || plan.outcome == .undoneBefore { return try show(plan) }
-        if case .stopped = plan.outcome { return try show(plan) }
+        if dryRun || plan.outcome == .undoneBefore { return try show(plan, monitor) }
+        if case .stopped = plan.outcome { return try show(plan, monitor) }
         try planner.checkHarm(of: plan)
         try confirm(plan)
         interruption.beginWork()
+        monitor.begin()
 
         let progress = ProgressLine(name, total: plan.changes, isShown: output.showsProgress)
         defer { progress.finish() }
         let runner = UndoRunner(
-            name, options: options, assuming: assumptions, stop: stop, events: { $0.show(on: progress, quiet: quiet) })
+            name, options: options, assuming: assumptions, stop: stop,
+            events: { event in
+                monitor.take(event)
+                event.show(on: progress, quiet: quiet)
+            })
         let report = try await onOwnedThread(name: "undo") { () throws in try runner.run(on: pool) }
         progress.finish()
-        try show(report)
+        try show(report, monitor)
     }
 
     /// Which collections the job is about, its record says.
@@ -104,8 +115,10 @@ struct UndoCommand: AsyncParsableCommand {
             offTerminal: "undo needs --yes")
     }
 
-    private func show(_ report: UndoReport) throws {
-        try output.show(UndoResult(report))
+    private func show(_ report: UndoReport, _ monitor: RunMonitor) throws {
+        let result = UndoResult(report)
+        monitor.take(result.report.headline)
+        try output.show(result)
         if case .stopped = report.outcome { throw ExitStatus.stopped }
         if report.hasFindings { throw ExitStatus.findings }
     }

@@ -54,6 +54,12 @@ struct Setting: Sendable, Hashable {
         Setting(name: "lease-ttl", meaning: "how long a job stays its runner's after a sign of life", fallback: "30s"),
         Setting(name: "lease-wait", meaning: "how long another runner is waited for", fallback: "0s"),
         Setting(name: "log-format", meaning: "how standard error looks: text or json", fallback: "text"),
+        Setting(name: "on-start", meaning: "a command to run when the work of check, backfill or undo begins"),
+        Setting(name: "on-finding", meaning: "a command to run when it ends with findings"),
+        Setting(name: "on-wait", meaning: "a command to run when it has to wait"),
+        Setting(name: "on-stop", meaning: "a command to run when it is stopped or fails"),
+        Setting(name: "on-success", meaning: "a command to run when it ends and nothing is left"),
+        Setting(name: "hook-timeout", meaning: "how long such a command may take", fallback: "30s"),
         Setting(name: "ids", meaning: "how _ids are shown: show, hash or none", fallback: "show"),
     ]
 }

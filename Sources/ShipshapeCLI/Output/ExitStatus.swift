@@ -94,6 +94,14 @@ enum ExitStatus: Int32, Error {
         }
     }
 
+    /// The exit code that an error of a command ends the process with.
+    static func code(for error: any Error) -> Int32 {
+        let parsed = Shipshape.exitCode(for: error)
+        // What the argument parser does not know it would call 1.
+        let isParsers = parsed == .validationFailure || parsed == .success || error is ExitCode
+        return isParsers ? parsed.rawValue : ExitStatus(for: error).rawValue
+    }
+
     /// Says what is wrong and ends the process with the code for it.
     static func end(with error: any Error) -> Never {
         if let status = error as? ExitStatus { leave(status.rawValue) }

@@ -56,7 +56,9 @@ struct WatchCommand: AsyncParsableCommand {
     @Option(
         help: ArgumentHelp(
             "A command for the shell to run when the count comes to --warn-at.",
-            discussion: "It is told by SHIPSHAPE_UNSYNCED, SHIPSHAPE_LIMIT and SHIPSHAPE_LEDGER.", valueName: "command")
+            discussion:
+                "It is told by SHIPSHAPE_UNSYNCED, SHIPSHAPE_LIMIT and SHIPSHAPE_LEDGER, and ended after 5 minutes.",
+            valueName: "command")
     )
     var hook: String?
 

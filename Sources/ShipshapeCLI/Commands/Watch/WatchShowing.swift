@@ -2,21 +2,19 @@ internal import BSON
 internal import Backfill
 internal import Logging
 internal import Reporting
-internal import Subprocess
 internal import Synchronization
-internal import SystemPackage
 internal import Watching
 
 /// Tells the operator, and the operator's other programs, what a watch says.
 final class WatchShowing: Sendable {
     private struct State {
-        var hooks: [Task<Void, Never>] = []
         var failure: OutputError?
         var said: Int?
     }
 
     private let metrics: String?
     private let hook: String?
+    private let hooks = Hooks(timeLimit: .seconds(300))
     private let isQuiet: Bool
     private let state = Mutex(State())
 
@@ -44,7 +42,7 @@ final class WatchShowing: Sendable {
     }
 
     /// Waits until the hooks are over.
-    func finish() async { for hook in state.withLock({ $0.hooks }) { await hook.value } }
+    func finish() async { await hooks.finish() }
 
     private func say(_ line: String, level: Logger.Level = .info) {
         Log.logger(of: "watch").log(level: level, "\(line)")
@@ -71,22 +69,11 @@ final class WatchShowing: Sendable {
     private func warn(_ counts: WatchCounts) {
         Console.error("shipshape: warning: \(WatchReport.line(counts))")
         guard let hook else { return }
-        let task = Task {
-            let environment = Environment.inherit.updating([
+        hooks.run(
+            hook, "--hook",
+            variables: [
                 "SHIPSHAPE_UNSYNCED": "\(counts.total)", "SHIPSHAPE_LIMIT": "\(counts.limit)",
                 "SHIPSHAPE_LEDGER": "\(counts.ledger)",
             ])
-            do {
-                let result = try await Subprocess.run(
-                    .path("/bin/sh"), arguments: ["-c", hook], environment: environment, input: .none,
-                    output: .fileDescriptor(.standardError, closeAfterSpawningProcess: false),
-                    error: .fileDescriptor(.standardError, closeAfterSpawningProcess: false))
-                guard !result.terminationStatus.isSuccess else { return }
-                Console.error("shipshape: the hook failed: \(result.terminationStatus)")
-            } catch {
-                Console.error("shipshape: the hook could not be run: \(error)")
-            }
-        }
-        state.withLock { $0.hooks.append(task) }
     }
 }

@@ -1,0 +1,55 @@
+/// A metric as a Prometheus textfile holds it.
+package struct Metric: Sendable {
+    enum Kind: String, Sendable { case gauge, counter }
+
+    /// A label's name and value.
+    package typealias Label = (name: String, value: String)
+
+    private let name: String
+    private let kind: Kind
+    private let help: String
+    private let samples: [(labels: [Label], value: Double)]
+
+    init(_ name: String, _ help: String, _ samples: [(labels: [Label], value: Double)], kind: Kind = .gauge) {
+        (self.name, self.kind, self.help, self.samples) = ("shipshape_\(name)", kind, help, samples)
+    }
+
+    /// Counts.
+    init(_ name: String, _ help: String, counts: [(labels: [Label], value: Int)]) {
+        self.init(name, help, counts.map { ($0.labels, Double($0.value)) })
+    }
+
+    /// One value.
+    init(_ name: String, _ help: String, _ labels: [Label], _ value: Double) {
+        self.init(name, help, [(labels, value)])
+    }
+
+    /// One count.
+    init(_ name: String, _ help: String, _ labels: [Label], _ value: Int, kind: Kind = .gauge) {
+        self.init(name, help, [(labels, Double(value))], kind: kind)
+    }
+
+    /// Metrics as the textfile collector reads them; one without a value is left out.
+    static func text(_ metrics: [Metric]) -> String {
+        metrics.filter { !$0.samples.isEmpty }.map { metric in
+            "# HELP \(metric.name) \(metric.help)\n# TYPE \(metric.name) \(metric.kind.rawValue)\n"
+                + metric.samples.map { "\(series(metric.name, $0.labels)) \(number($0.value))\n" }.joined()
+        }.joined()
+    }
+
+    /// What an earlier file says of a series; `nil` where it says nothing.
+    static func value(of name: String, _ labels: [Label], in text: String) -> Double? {
+        let head = "\(series("shipshape_\(name)", labels)) "
+        return text.split(separator: "\n").first { $0.hasPrefix(head) }.flatMap { Double($0.dropFirst(head.count)) }
+    }
+
+    private static func series(_ name: String, _ labels: [Label]) -> String {
+        "\(name){\(labels.map { "\($0.name)=\"\(escaped($0.value))\"" }.joined(separator: ","))}"
+    }
+
+    private static func escaped(_ value: String) -> String {
+        value.replacing("\\", with: "\\\\").replacing("\"", with: "\\\"").replacing("\n", with: "\\n")
+    }
+
+    private static func number(_ value: Double) -> String { Int(exactly: value).map { "\($0)" } ?? "\(value)" }
+}

@@ -1,0 +1,152 @@
+package import BSON
+package import Backfill
+package import Checking
+import Concurrency
+import ServerSchema
+
+/// What a textfile tells of the runs of one check or one job.
+package struct RunMetrics: Sendable {
+    /// How far a run is.
+    package enum Phase: Sendable, Hashable {
+        case running
+        /// With this exit code.
+        case ended(Int32)
+    }
+
+    private let labels: [Metric.Label]
+    /// When the command came to its end the last time, in seconds since 1970; `nil` where it never did.
+    private var lastSuccess: Double?
+    /// What was found; empty until it is.
+    private var found: [Metric] = []
+    /// What the file told before of what was found.
+    private let foundBefore: String
+    /// What makes the run wait now.
+    package var holds: [Hold] = []
+    private let throttles: Bool
+    private var documents = 0
+    private var changed = 0
+
+    private static let successName = "last_success_timestamp_seconds"
+
+    /// - Parameters:
+    ///   - name: the schema, or the job.
+    ///   - throttles: whether there is something that may make it wait.
+    ///   - earlier: what the file told before; `nil` where there was none.
+    package init(command: String, name: String, throttles: Bool, earlier: String?) {
+        labels = [("command", command), ("name", name)]
+        self.throttles = throttles
+        lastSuccess = earlier.flatMap { [labels] in Metric.value(of: Self.successName, labels, in: $0) }
+        let beginning = lastSuccess == nil ? nil : earlier?.firstRange(of: "# HELP shipshape_documents ")?.lowerBound
+        foundBefore = beginning.flatMap { earlier?[$0...] }.map { String($0) } ?? ""
+    }
+
+    /// Counts what a chunk has done.
+    package mutating func add(documents: Int, changed: Int) {
+        self.documents += documents
+        self.changed += changed
+    }
+
+    /// The file as it is to be now.
+    package func text(_ phase: Phase, at time: ServerTime, after seconds: Double) -> String {
+        let now = Double(time.milliseconds) / 1_000
+        var code: Int32?
+        if case .ended(let ended) = phase { code = ended }
+        // Findings are a result.
+        let success = code.map { $0 <= 1 } == true ? now : lastSuccess
+        let run =
+            [
+                success.map { Metric(Self.successName, "When the command last came to its end.", labels, $0) },
+                Metric("run_timestamp_seconds", "When the file was written.", labels, now),
+                Metric("running", "Whether a run was under way then.", labels, code == nil ? 1 : 0),
+                code.map { Metric("exit_code", "How the last run ended.", labels, Int($0)) },
+                Metric("run_duration_seconds", "How long the run took until then.", labels, seconds),
+            ].compactMap(\.self)
+        let isHeld = Set(holds.map(\.reason))
+        let throttle = Metric(
+            "throttled", "Whether the run waits, by the reason.",
+            counts: ThrottleReason.allCases.map { (labels + [("reason", $0.rawValue)], isHeld.contains($0) ? 1 : 0) })
+        guard throttles else {
+            // What a check has found stays until one finds something else: an alert does not end because a check failed.
+            return Metric.text(run + found) + (found.isEmpty ? foundBefore : "")
+        }
+        return Metric.text(run + [throttle] + (found.isEmpty ? progress(documents, changed, seconds) : found))
+    }
+
+    private func progress(_ documents: Int, _ changed: Int, _ seconds: Double) -> [Metric] {
+        [
+            Metric("documents", "Documents that the run went over.", labels, documents),
+            Metric("changed_documents", "Documents that the run changed.", labels, changed),
+            Metric(
+                "documents_per_second", "How fast the run went.", labels, seconds > 0 ? Double(documents) / seconds : 0),
+        ]
+    }
+}
+
+extension RunMetrics {
+    /// Takes in what a check found.
+    package mutating func take(_ report: CheckReport) {
+        let (verdict, seconds) = (report.verdict, report.duration.seconds)
+        let groups = report.collections.flatMap { collection in
+            collection.groups.map { group in
+                (
+                    labels: labels + [
+                        ("collection", "\(collection.namespace)"), ("rule", group.violation.rule.rawValue),
+                        ("level", "\(group.violation.level)"),
+                    ], count: group.count
+                )
+            }
+        }
+        let findings = Dictionary(grouping: groups) { $0.labels.map(\.value) }.values
+            .map { same in (labels: same[0].labels, value: same.reduce(0) { $0 + $1.count }) }
+            .sorted { $0.labels.map(\.value).lexicographicallyPrecedes($1.labels.map(\.value)) }
+        found = [
+            Metric("documents", "Documents that the run went over.", labels, report.readCount),
+            Metric(
+                "documents_per_second", "How fast the run went.", labels,
+                seconds > 0 ? Double(report.readCount) / seconds : 0),
+            Metric("findings", "Documents with a finding, by collection, rule and level.", counts: findings),
+            Metric(
+                "failing_documents", "Documents that would stop syncing (certain), or might (possible).",
+                counts: [
+                    (labels + [("level", "certain")], verdict.stopping),
+                    (labels + [("level", "possible")], report.total.changes?.newlyPossible ?? report.total.newPossible),
+                ]),
+        ]
+        if let ledger = verdict.ledger {
+            found.append(Metric("ledger_entries", "Entries of the ledger.", labels, ledger.entries))
+        }
+        guard report.dialect == .appServices else { return }
+        found += [
+            headroom(verdict.headroom),
+            Metric("unsynced_limit", "The count at which sync stops.", labels, verdict.limit),
+        ]
+    }
+
+    /// Takes in what a backfill did.
+    package mutating func take(_ report: BackfillReport) {
+        holds = []
+        // A run that was stopped by a signal has not looked.
+        let remaining = report.after.map(\.needing).max()
+        found =
+            progress(documents, report.modified, report.seconds) + [
+                Metric(
+                    "remaining_documents", "Documents that still need the step that most documents need.",
+                    counts: remaining.map { [(labels, $0)] } ?? []),
+                Metric(
+                    "skipped_documents", "Documents that cannot be written.", labels,
+                    report.failures.reduce(0) { $0 + $1.count }),
+                Metric(
+                    "throttled_seconds", "How long the run waited, by the reason.",
+                    report.waits.map { (labels + [("reason", $0.hold.reason.rawValue)], $0.seconds) }),
+            ]
+        guard let headroom = report.headroom else { return }
+        if let ledger = headroom.ledger {
+            found.append(Metric("ledger_entries", "Entries of the ledger.", labels, ledger.entries))
+        }
+        found.append(self.headroom(headroom.documents))
+    }
+
+    private func headroom(_ documents: Int) -> Metric {
+        Metric("headroom_documents", "Documents that may become unsynced before the limit.", labels, documents)
+    }
+}

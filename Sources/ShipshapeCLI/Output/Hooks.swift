@@ -1,0 +1,29 @@
+internal import Concurrency
+internal import Processes
+internal import Synchronization
+
+/// Runs the operator's commands one after the other, beside the work; one that fails is a warning.
+final class Hooks: Sendable {
+    private let timeLimit: Duration
+    /// The last one that was begun, which waits for those before it.
+    private let last = Mutex<Task<Void, Never>?>(nil)
+
+    init(timeLimit: Duration) { self.timeLimit = timeLimit }
+
+    /// Runs a command for the shell once those before it are done.
+    /// - Parameter name: what it is called in a warning, such as `--on-wait`.
+    func run(_ command: String, _ name: String, input: String = "", variables: [String: String]) {
+        last.withLock { [timeLimit] last in
+            let before = last
+            last = Task {
+                await before?.value
+                let outcome = await OutsideCommand(shell: command).run(
+                    input: input, variables: variables, timeLimit: timeLimit)
+                if !outcome.isSuccess { Console.error("shipshape: warning: the hook \(name) \(outcome)") }
+            }
+        }
+    }
+
+    /// Waits until all are over.
+    func finish() async { await last.withLock { $0 }?.value }
+}

@@ -1,0 +1,115 @@
+import BSON
+import Foundation
+import Subprocess
+import SystemPackage
+import TestSupport
+import Testing
+
+/// What hooks are told, and that none of them harms a run.
+@Suite struct HookTests {
+    /// A hook that adds what it is told to a file.
+    private func telling(_ folder: FilePath) -> String { "cat >> \(folder.appending("told"))" }
+
+    private func told(_ folder: FilePath) throws -> [JSONValue] {
+        let text = (try? String(contentsOfFile: folder.appending("told").string, encoding: .utf8)) ?? ""
+        let shape = try JSONShape("hook")
+        return try text.split(separator: "\n").map { line in
+            let value = try JSONValue(String(line))
+            #expect(shape.defects(of: value) == [])
+            return value
+        }
+    }
+
+    private func all(_ hook: String) -> [String] {
+        ["start", "finding", "wait", "stop", "success"].flatMap { ["--on-\($0)", hook] }
+    }
+
+    @Test func aCheckTellsHowItEnds() async throws {
+        let mongod = try await Mongod.shared
+        try await mongod.withDatabase { database in
+            try await database.fill("person", [["_id": 1, "name": "Ada"]])
+            let folder = try CommandLineFolder()
+            defer { folder.remove() }
+            let arguments = try folder.check(database, on: mongod) + all(telling(folder.path))
+            #expect(try await Program.run(arguments).exitCode == 0)
+            try await database.fill("person", [["_id": 2]])
+            #expect(try await Program.run(arguments).exitCode == 1)
+            let nobody = "mongodb://u:secret@127.0.0.1:1/?serverSelectionTimeoutMS=200"
+            let away = arguments.map { $0 == mongod.uri ? nobody : $0 }
+            #expect(try await Program.run(away).exitCode == 69)
+            let events = try told(folder.path)
+            #expect(events.compactMap { $0["event"]?.text } == ["start", "success", "start", "finding", "stop"])
+            #expect(events.map { $0["exit_code"] } == [.null, .number(0), .null, .number(1), .number(69)])
+            #expect(events[3]["message"] == .string("1 document would stop syncing."))
+            #expect(events[4]["message"]?.text?.contains("127.0.0.1:1") == true)
+            #expect(folder.text(of: "told")?.contains("secret") == false)
+        }
+    }
+
+    @Test func aBackfillTellsThatItWaits() async throws {
+        try await ThrottleCase.withPeople(on: try await .shared, limits: #"pause: "00:00-24:00 UTC""#) { test in
+            let run = try await test.backfill(flags: all(telling(test.folder))) { _ in
+                try await ThrottleCase.waitForBrake("pauseWindow", test)
+                #expect(try await ThrottleCase.steer("tune", test, "pause=off").exitCode == 0)
+            }
+            #expect(run.exitCode == 0, "\(run.errors)")
+            let events = try told(test.folder)
+            #expect(events.compactMap { $0["event"]?.text } == ["start", "wait", "success"])
+            #expect(events[1]["waiting_for"]?.elements.first?["reason"] == .string("pauseWindow"))
+            #expect(events.allSatisfy { $0["name"] == .string("job") })
+            // An undo is a run, too.
+            let undo = try await Program.run(
+                ["undo", "job", "--yes", "--uri", test.uri, "--state-database", test.state.name]
+                    + all(telling(test.folder)))
+            #expect(undo.exitCode == 0, "\(undo.errors)")
+            #expect(try told(test.folder).dropFirst(3).compactMap { $0["event"]?.text } == ["start", "success"])
+        }
+    }
+
+    @Test func aDryRunTellsNobody() async throws {
+        try await ThrottleCase.withPeople(on: try await .shared, limits: "nice: 0") { test in
+            let run = try await test.backfill(flags: ["--dry-run"] + all(telling(test.folder)), yes: false)
+            #expect(run.exitCode == 0, "\(run.errors)")
+            #expect(try told(test.folder).isEmpty)
+        }
+    }
+
+    /// One that fails, one that reads nothing, and one that would never end.
+    @Test func aHookThatFailsIsAWarning() async throws {
+        try await ThrottleCase.withPeople(on: try await .shared, limits: "nice: 0") { test in
+            let pid = test.folder.appending("pid").string
+            let run = try await test.backfill(flags: [
+                "--on-start", "exec <&-; exit 3", "--on-success", "sleep 1000 & echo $! > \(pid); wait",
+                "--hook-timeout", "1s",
+            ])
+            #expect(run.exitCode == 0, "\(run.errors)")
+            #expect(run.errors.contains("warning: the hook --on-start ended with 3"), "\(run.errors)")
+            #expect(run.errors.contains("warning: the hook --on-success was not done within 1s"), "\(run.errors)")
+            #expect(try await test.database.count("people", ["email": "none"]) == ThrottleCase.people)
+            // What it had started is gone with it.
+            let child = try #require(Int32(String(contentsOfFile: pid, encoding: .utf8).dropLast()))
+            try await waitUntil("the hook's child is gone") { LiveProgram(process: child).hasEnded }
+        }
+    }
+
+    @Test func noSecretIsPassedOn() async throws {
+        let mongod = try await Mongod.shared
+        try await mongod.withDatabase { database in
+            try await database.fill("person", [["_id": 1, "name": "Ada"]])
+            let folder = try CommandLineFolder()
+            defer { folder.remove() }
+            let place = folder.path.appending("variables").string
+            let run = try await Program.run(
+                try folder.check(database, on: mongod),
+                environment: [
+                    "SHIPSHAPE_PASSWORD": "secret", "SHIPSHAPE_TLS_KEY_PASSWORD": "secret",
+                    "SHIPSHAPE_ON_SUCCESS": "env > \(place)",
+                ])
+            #expect(run.exitCode == 0, "\(run.errors)")
+            let variables = try #require(folder.text(of: "variables"))
+            #expect(variables.contains("SHIPSHAPE_EVENT=success\n") && variables.contains("SHIPSHAPE_COMMAND=check\n"))
+            #expect(!variables.contains("secret"), "\(variables)")
+            #expect(!variables.contains("SHIPSHAPE_ON_SUCCESS"))
+        }
+    }
+}
