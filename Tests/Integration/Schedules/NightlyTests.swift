@@ -23,14 +23,23 @@ import Testing
             try await database.fill("person", [["_id": .int(100), "name": .null]])
             let found = try await nightly.run()
             #expect(found.exitCode == 1, "\(found.errors)")
-            let parts = found.output.components(separatedBy: "\nSince the check before this (< then, > now):\n")
-            try #require(parts.count == 2, "\(found.output)")
-            #expect(parts[0].contains("1 document would stop syncing."))
-            #expect(parts[1].contains("> ") && parts[1].contains("required-null"))
+            #expect(found.output.hasPrefix("1 document would stop syncing."), "\(found.output)")
+            let news = found.output.split(separator: "\n\n").first { $0.hasPrefix("Since the check of ") }
+            #expect(news?.contains(": 1 new, 0 grown, 0 shrunk, 0 gone.") == true, "\(found.output)")
+            #expect(news?.contains("required-null") == true, "\(found.output)")
 
             let again = try await nightly.run()
             #expect(again.exitCode == 1)
-            #expect(again.output.contains("\nNothing changed since the check before this.\n"), "\(again.output)")
+            #expect(again.output.contains("\nNothing changed since the check of "), "\(again.output)")
+            // All nights are in the history.
+            #expect(try nightly.reports("").contains("history"))
+            let history = nightly.root.path.appending("var/lib/shipshape/nightly/history").string
+            let trend = try await Program.run(["history", history, "-o", "json"])
+            #expect(trend.exitCode == 0, "\(trend.errors)")
+            let failing = try JSONValue(trend.output)["runs"]?.elements.map { $0["failing"] }
+            #expect(failing == [.number(0), .number(1), .number(1)])
+            let metrics = try #require(nightly.root.text(of: "var/lib/shipshape/nightly/nightly.prom"))
+            #expect(metrics.contains("shipshape_failing_documents{") && metrics.contains("level=\"certain\"} 1\n"))
 
             // Two nights are kept, and the newest are.
             for ending in [".json", ".txt"] { #expect(try nightly.reports(ending).count == 2) }
