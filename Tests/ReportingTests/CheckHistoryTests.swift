@@ -30,8 +30,8 @@ import Testing
     }
 
     @Test(arguments: [
-        ("", "it is not JSON, or not whole"), ("{\"a\":", "it is not JSON, or not whole"),
-        ("[1]", "it is not the summary of a check"), ("{\"record\": \"header\"}", "it is not the summary of a check"),
+        ("", "it is no JSON object, or not whole"), ("{\"a\":", "it is not JSON, or not whole"),
+        ("[1]", "it is no JSON object, or not whole"), ("{\"record\": \"header\"}", "it is not the summary of a check"),
         (
             "{\"record\": \"check_summary\", \"schema_version\": 2}", "another version of shipshape wrote it"
         ),
@@ -93,7 +93,7 @@ import Testing
 
     @Test func theCourseIsASparkline() {
         #expect(Sparkline.text([0, 1, nil, 50, 100], isPlain: false) == "▁▂ ▅█")
-        #expect(Sparkline.text([0, 1, nil, 50, 100], isPlain: true) == "_. =#")
+        #expect(Sparkline.text([0, 1, nil, 50, 100], isPlain: true) == "_. =@")
         #expect(Sparkline.text([0, 0], isPlain: false) == "▁▁")
     }
 

@@ -109,7 +109,7 @@ extension CheckSummary {
     package init(parsing text: String) throws(CheckSummaryError) {
         let document: BSONDocument
         do throws(BSONError) { document = try BSONDocument(extendedJSON: text) } catch {
-            throw CheckSummaryError("it is not JSON, or not whole")
+            throw CheckSummaryError("it is no JSON object, or not whole")
         }
         guard document["record"]?.text == Self.record else {
             throw CheckSummaryError("it is not the summary of a check")

@@ -1,8 +1,8 @@
 /// Figures in the order of time as a line of one character each, from 0 to the greatest.
 enum Sparkline {
     private static let steps: [Character] = ["▁", "▂", "▃", "▄", "▅", "▆", "▇", "█"]
-    /// The same where only ASCII is shown.
-    private static let plainSteps: [Character] = ["_", ".", ":", "-", "=", "+", "*", "#"]
+    /// The same where only ASCII is shown, without what build servers take for commands.
+    private static let plainSteps: [Character] = ["_", ".", "-", "~", "=", "+", "*", "@"]
 
     /// - Parameter values: `nil` where there is none, which is left empty.
     static func text(_ values: [Int?], isPlain: Bool) -> String {
