@@ -30,7 +30,7 @@ import Testing
     }
 
     @Test(arguments: [
-        ("", "it is no JSON object, or not whole"), ("{\"a\":", "it is not JSON, or not whole"),
+        ("", "it is no JSON object, or not whole"), ("{\"a\":", "it is no JSON object, or not whole"),
         ("[1]", "it is no JSON object, or not whole"), ("{\"record\": \"header\"}", "it is not the summary of a check"),
         (
             "{\"record\": \"check_summary\", \"schema_version\": 2}", "another version of shipshape wrote it"

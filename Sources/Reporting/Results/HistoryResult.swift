@@ -61,7 +61,7 @@ package struct HistoryResult: Reportable {
     private var table: Report.Table {
         let kinds = CheckDifference.Kind.allCases
         return Report.Table(
-            title: "The checks in \(folder)",
+            title: "The checks one by one",
             columns: [Report.Column(title: "when")]
                 + (["read", "would stop", "might stop", "in the ledger", "headroom"] + kinds.map(\.rawValue)).map {
                     Report.Column(title: $0, isNumber: true)
@@ -94,7 +94,7 @@ package struct HistoryResult: Reportable {
     }
 
     package var report: Report {
-        var report = Report(command: "history", title: folder, headline: headline, level: level)
+        var report = Report(command: "history", title: "The checks in \(folder)", headline: headline, level: level)
         report.series = [Report.Series(runs)].compactMap(\.self)
         report.tables = [table] + [history.difference?.table].compactMap(\.self)
         report.notes = notes
