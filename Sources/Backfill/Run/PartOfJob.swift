@@ -1,5 +1,7 @@
 import BSON
-import Jobs
+import Concurrency
+import JobState
+package import Jobs
 package import Mongo
 import Scanning
 
@@ -27,13 +29,12 @@ extension CompiledJob {
     package var canBeShared: Bool { MarkerRemoval.markers(of: job).isEmpty }
 
     fileprivate func taking(_ part: JobPart, between bounds: [BSONValue]) -> CompiledJob {
+        let ends = [Optional<BSONValue>.none] + bounds.map(Optional.some) + [Optional<BSONValue>.none]
         // Where there were too few documents for so many parts, the last ones are empty.
         let range =
-            part.number > bounds.count + 1
-            ? IDRange(lower: .maxKey, upper: .minKey)
-            : IDRange(
-                lower: part.number == 1 ? nil : bounds[part.number - 2],
-                upper: part.number > bounds.count ? nil : bounds[part.number - 1])
+            part.number < ends.count
+            ? IDRange(lower: ends[part.number - 1], upper: ends[part.number])
+            : IDRange(lower: .maxKey, upper: .minKey)
         return named(part.name(of: job.name), over: .part(range))
     }
 }
