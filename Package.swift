@@ -53,6 +53,7 @@ let package = Package(
         .target(name: "Privileges", dependencies: ["Mongo", "BSON"]),
         .target(name: "Patterns", dependencies: ["CPCRE2"]),
         .target(name: "ServerSchema", dependencies: ["Patterns", "BSON", .system]),
+        .target(name: "ClientModels", dependencies: ["ServerSchema", "BSON", .mustache]),
         .target(name: "LocatedYAML", dependencies: ["ServerSchema", .yams]),
         .target(name: "SchemaChange", dependencies: ["ServerSchema", "BSON"]),
         .target(name: "Checking", dependencies: ["SchemaChange", "ServerSchema", "Patterns", "BSON"]),
@@ -95,7 +96,8 @@ let package = Package(
         .target(
             name: "Reporting",
             dependencies: [
-                "CCrypto", "CRelease", "Partners", "Watching", "Planning", "Inferring", "Backfill", "JobState", "Jobs",
+                "CCrypto", "CRelease", "ClientModels", "Partners", "Watching", "Planning", "Inferring", "Backfill",
+                "JobState", "Jobs",
                 "SchemaChange",
                 "Checking",
                 "ServerSchema",
@@ -105,7 +107,7 @@ let package = Package(
         .executableTarget(
             name: "ShipshapeCLI",
             dependencies: [
-                "Reporting", "Partners", "Watching", "Planning", "Inferring", "Backfill", "JobState",
+                "Reporting", "ClientModels", "Partners", "Watching", "Planning", "Inferring", "Backfill", "JobState",
                 "Jobs",
                 "Scanning",
                 "SchemaChange", "Checking",
@@ -144,6 +146,9 @@ let package = Package(
         .testTarget(name: "BSONTests", dependencies: ["BSON", "DumpWriter", .system]),
         .testTarget(
             name: "ServerSchemaTests", dependencies: ["ServerSchema", "BSON", .system], exclude: ["Fixtures"]),
+        .testTarget(
+            name: "ClientModelsTests", dependencies: ["ClientModels", "ServerSchema", "BSON", .subprocess, .system],
+            exclude: ["Fixtures"]),
         .testTarget(name: "SchemaChangeTests", dependencies: ["SchemaChange", "ServerSchema", "BSON"]),
         .testTarget(
             name: "CheckingTests", dependencies: ["Checking", "Conformance", "SchemaChange", "ServerSchema", "BSON"]),
@@ -181,6 +186,7 @@ let package = Package(
             name: "ReportingTests",
             dependencies: [
                 "Reporting", "Checking", "SchemaChange", "ServerSchema", "Backfill", "JobState", "Jobs", "BSON",
+                .textTable,
             ]),
         .testTarget(
             name: "FuzzTests",

@@ -17,12 +17,13 @@ struct Shipshape: AsyncParsableCommand {
             """,
         version: Release.text,
         subcommands: [
-            CheckCommand.self, DiffCommand.self, LintCommand.self, PlanCommand.self, BackfillCommand.self,
+            CheckCommand.self, DiffCommand.self, LintCommand.self, PlanCommand.self,
+            BackfillCommand.self,
             UndoCommand.self, StatusCommand.self,
             PauseCommand.self, ResumeCommand.self, TuneCommand.self, DeployedCommand.self, CleanupCommand.self,
             MigrateCommand.self,
             UnsyncedCommand.self, HistoryCommand.self, WatchCommand.self, PartnerCommand.self,
-            InferCommand.self, GrantsCommand.self, ConfigCommand.self,
+            InferCommand.self, ModelsCommand.self, GrantsCommand.self, ConfigCommand.self,
         ])
 }
 

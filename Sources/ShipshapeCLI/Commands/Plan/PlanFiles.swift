@@ -139,23 +139,7 @@ struct PlanFiles {
 
     private func write(_ texts: [String], replacing: Bool) throws {
         let paths = files.compactMap(\.path) + partners.compactMap(\.path)
-        if !replacing, let present = paths.first(where: { (try? FilePath($0).stat()) != nil }) {
-            throw OutputError(
-                description: "\(present) stands there already, and nothing was written: --force replaces it")
-        }
-        for (path, text) in zip(paths, texts + partners.map(\.text)) {
-            do {
-                try FileManager.default.createDirectory(
-                    atPath: FilePath(path).removingLastComponent().string, withIntermediateDirectories: true)
-                try AtomicFile.write(text.utf8, to: path)
-            } catch let error as CocoaError {
-                // Foundation's own words are not for people.
-                let reason = (error.underlying as? POSIXError).map { "\(Errno(rawValue: $0.code.rawValue))" }
-                throw OutputError(description: "cannot write \(path): \(reason ?? "its folder cannot be made")")
-            } catch {
-                throw OutputError(description: "cannot write \(path): \(error)")
-            }
-        }
+        try NewFiles(zip(paths, texts + partners.map(\.text))).write(replacing: replacing)
     }
 }
 

@@ -1,0 +1,56 @@
+import BSON
+import Mustache
+
+/// What a template shows of a class; names are told apart throughout, because a template finds those further out, too.
+struct ModelPage {
+    let origin, className, classStored, base, fileStem, primaryKey: String
+    let imports, gaps: [String]
+    let fields, mappings: [Property]
+    let isClassRenamed, isEmbedded, isAsymmetric, hasMappings, hasPrimaryKey: Bool
+    private let template: String
+
+    /// A property.
+    struct Property {
+        let name, stored, type, initial, schemaType: String
+        let isRenamed, isPrimaryKey, isOptional, isCollection: Bool
+    }
+
+    init(_ model: ObjectClass, named names: ClassNames, in idiom: any LanguageIdiom) {
+        className = names[model.name]
+        template = idiom.template
+        classStored = idiom.quoted(model.name)
+        isClassRenamed = className != model.name
+        base = idiom.base(of: model.kind)
+        fileStem = String(idiom.fileName(of: className).prefix { $0 != "." })
+        origin =
+            "Written by shipshape models: \(model.kind == .embedded ? "embedded in " : "")\(model.namespace)".printable
+        (isEmbedded, isAsymmetric) = (model.kind == .embedded, model.kind == .asymmetric)
+        gaps = model.gaps.map(\.printable)
+        // No property has the name of its class: that is a constructor, or hides it.
+        var taken: Set = [className]
+        fields = model.fields.map { field in
+            var name = idiom.identifier(idiom.propertyName(of: field.name))
+            while !taken.insert(name).inserted { name += "_" }
+            return Property(
+                name: name, stored: idiom.quoted(field.name), type: idiom.typeName(of: field.type, names),
+                initial: idiom.initial(of: field.type), schemaType: idiom.quoted(idiom.schemaType(of: field.type)),
+                isRenamed: name != field.name, isPrimaryKey: field.isPrimaryKey,
+                isOptional: field.type.isOptional && field.type.container == nil,
+                isCollection: field.type.container != nil)
+        }
+        mappings = fields.filter(\.isRenamed)
+        imports = idiom.imports(of: model, isRenamed: isClassRenamed || !mappings.isEmpty, names)
+        primaryKey = fields.first(where: \.isPrimaryKey)?.name ?? ""
+        (hasMappings, hasPrimaryKey) = (!mappings.isEmpty, !primaryKey.isEmpty)
+    }
+
+    /// The file's text.
+    var text: String {
+        do {
+            return try MustacheTemplate(string: "{{% CONTENT_TYPE:TEXT}}" + template).render(self)
+        } catch {
+            // The template is a constant, and a test of each language reads it.
+            preconditionFailure("the template cannot be read: \(error)")
+        }
+    }
+}

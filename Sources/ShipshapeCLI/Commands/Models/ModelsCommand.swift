@@ -1,0 +1,81 @@
+internal import ArgumentParser
+internal import BSON
+internal import ClientModels
+internal import Reporting
+internal import ServerSchema
+internal import SystemPackage
+
+/// `shipshape models SCHEMA`.
+struct ModelsCommand: AsyncParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "models",
+        abstract: "Writes the classes of a client for a schema: Swift, Kotlin, TypeScript, C# or Dart.",
+        discussion: """
+            SCHEMA is an App Services app folder, one schema.json, a folder of them, a MongoDB validator file, or live. Each \
+            type has a file of its own, for the Realm SDK of the language: collections and the objects embedded in them, \
+            with optional fields, primary keys, links, lists, sets and dictionaries. A name that the language does not take \
+            is changed, and mapped to the one in the schema.
+
+            What a client cannot have, such as a field of several types, is left out of its class, which a comment there and \
+            a note say. Without --out the files go to standard output. No document is read.
+            """)
+
+    @Argument(help: "The schema: a file, a folder, or live.")
+    var schema: SchemaArgument
+
+    @Option(
+        help: ArgumentHelp(
+            "The language of the classes.", valueName: ModelLanguage.allCases.map(\.rawValue).joined(separator: "|")))
+    var language: ModelLanguage
+
+    @Option(
+        help: ArgumentHelp("The folder for the classes; it is made when there is none.", valueName: "folder"))
+    var out: String?
+
+    @Flag(help: "Replace files that stand there.")
+    var force = false
+
+    @Option(
+        help: ArgumentHelp(
+            "The collection that a single schema.json is for; of a folder, the only one to write classes of.",
+            valueName: "db.collection"))
+    var collection: String?
+
+    @OptionGroup(title: "Connection") var connection: ConnectionFlags
+    @OptionGroup(title: "Output") var output: OutputFlags
+
+    func validate() throws {
+        if let collection, Namespace(collection) == nil {
+            throw ValidationError("--collection: \"\(collection)\" is not DATABASE.COLLECTION")
+        }
+        if force, out == nil { throw ValidationError("--force goes with --out") }
+    }
+
+    func run() async throws {
+        try output.prepare(reading: [schema.name] + connection.files)
+        let serverSchema = try await schema.read(
+            namespace: collection.flatMap { Namespace($0) }, connection: connection)
+        let classes = try ObjectClasses(of: serverSchema)
+        let files = language.files(of: classes)
+        if let out {
+            try NewFiles(files.map { (FilePath(out).appending($0.name).string, $0.text) }).write(replacing: force)
+        }
+        let report = ModelsReport(language, in: out, files: files, notes: serverSchema.notes + classes.notes)
+        func render(_ layout: OutputFlags.Layout) -> String {
+            switch layout {
+            case .json: report.json
+            case .text(let width): report.text(width: width)
+            }
+        }
+        guard out == nil, output.output == .text else { return try output.show { layout, _ in render(layout) } }
+        if !output.quiet {
+            let notes = report.noteLines(width: nil)
+            if !notes.isEmpty { Console.error(notes.joined(separator: "\n")) }
+        }
+        try output.show(files.map(\.text).joined(separator: "\n")) { form in
+            render(form == .json ? .json : .text(width: nil))
+        }
+    }
+}
+
+extension ModelLanguage: ExpressibleByArgument {}

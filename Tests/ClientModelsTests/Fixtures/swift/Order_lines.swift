@@ -1,0 +1,8 @@
+// Written by shipshape models: embedded in shop.Order.
+import Foundation
+import RealmSwift
+
+class Order_lines: EmbeddedObject {
+    @Persisted var amount: Int
+    @Persisted var item: String?
+}

@@ -1,0 +1,107 @@
+import BSON
+import ClientModels
+import Foundation
+import ServerSchema
+import Subprocess
+import SystemPackage
+import Testing
+
+/// The classes of an app that has one of everything.
+///
+/// The files beside this one are what they are to be. After a change that is meant, write them anew, and read the difference:
+/// `shipshape models Tests/ClientModelsTests/Fixtures/app --language swift --out Tests/ClientModelsTests/Fixtures/swift --force`.
+@Suite struct ModelLanguageTests {
+    private static let fixtures = FilePath(#filePath).removingLastComponent().appending("Fixtures")
+
+    private func classes() throws -> ObjectClasses {
+        try ObjectClasses(of: ServerSchema.read(at: Self.fixtures.appending("app").string))
+    }
+
+    @Test(arguments: ModelLanguage.allCases)
+    func theFilesAreThoseThatStandHere(_ language: ModelLanguage) throws {
+        let folder = Self.fixtures.appending(language.rawValue)
+        let files = language.files(of: try classes())
+        let stands = try FileManager.default.contentsOfDirectory(atPath: folder.string)
+        #expect(files.map(\.name).sorted() == stands.sorted())
+        for file in files {
+            let text = try String(contentsOfFile: folder.appending(file.name).string, encoding: .utf8)
+            #expect(file.text == text, "\(language.rawValue)/\(file.name)")
+        }
+    }
+
+    @Test func swiftsOwnCompilerReadsTheFiles() async throws {
+        let folder = Self.fixtures.appending("swift")
+        let files = ModelLanguage.swift.files(of: try classes()).map { folder.appending($0.name).string }
+        let run = try await Subprocess.run(
+            .name("swiftc"), arguments: Arguments(["-frontend", "-parse"] + files), output: .discarded,
+            error: .string(limit: 1 << 16))
+        #expect(run.terminationStatus.isSuccess, "\(run.standardError)")
+    }
+
+    @Test func notesSayWhatIsLeftOutAndMadeUp() throws {
+        let notes = try classes().notes.map { "\($0.namespace?.collection ?? "") \($0.message)" }
+        #expect(
+            notes == [
+                "Order the embedded object at lines[] has no title: its class is named Order_lines",
+                "Order code has several types: int, string: the class has no such property",
+                "Order match has the type regex, which clients do not have: the class has no such property",
+                "Order grid holds collections, which clients do not have: the class has no such property",
+            ])
+    }
+
+    private func classes(of texts: [(String, String)]) throws -> ObjectClasses {
+        var schema = ServerSchema(dialect: .appServices, collections: [])
+        for (name, text) in texts {
+            let namespace = Namespace(database: "shop", collection: name)
+            schema.collections += try ServerSchema.read(text: text, file: name, namespace: namespace).collections
+        }
+        return try ObjectClasses(of: schema)
+    }
+
+    private static func embedding(_ type: String) -> String {
+        """
+        { "title": "Holder", "properties": { "_id": { "bsonType": "int" }, "part":
+          { "title": "Part", "bsonType": "object", "properties": { "size": { "bsonType": "\(type)" } } } } }
+        """
+    }
+
+    @Test func oneTitleForTwoShapesIsRefused() throws {
+        let other = Self.embedding("string").replacing("Holder", with: "Other")
+        #expect(throws: SchemaError.self) { try classes(of: [("a", Self.embedding("int")), ("b", other)]) }
+        #expect(throws: SchemaError.self) {
+            try classes(of: [("a", Self.embedding("int")), ("b", Self.embedding("int"))])
+        }
+        // The same shape is one class.
+        let same = Self.embedding("int").replacing("Holder", with: "Other")
+        #expect(
+            try classes(of: [("a", Self.embedding("int")), ("b", same)]).classes.map(\.name) == [
+                "Holder", "Other", "Part",
+            ])
+    }
+
+    @Test func filesDifferAlsoWhereCaseDoesNotCount() throws {
+        let text = #"{ "title": "NAME", "properties": { "_id": { "bsonType": "int" } } }"#
+        let all = try classes(of: [
+            ("a", text.replacing("NAME", with: "Item")), ("b", text.replacing("NAME", with: "item")),
+        ])
+        #expect(ModelLanguage.swift.files(of: all).map(\.name) == ["Item.swift", "item_.swift"])
+        #expect(ModelLanguage.swift.files(of: all)[1].text.contains(#"_realmObjectName() -> String? { "item" }"#))
+    }
+
+    /// A field's name is data: it ends no text and no comment.
+    @Test(arguments: ModelLanguage.allCases)
+    func aHostileNameStaysInsideItsText(_ language: ModelLanguage) throws {
+        let text = #"""
+            { "title": "T", "properties": { "_id": { "bsonType": "int" },
+              "a\"); evil()\n//\\(x)${x}": { "bsonType": "int" }, "b\nevil()": { "bsonType": "regex" } } }
+            """#
+        let file = try #require(language.files(of: try classes(of: [("t", text)])).first)
+        #expect(!file.text.contains(where: { $0 == "\r" }))
+        #expect(
+            !file.text.split(separator: "\n").contains { $0.trimmingPrefix(while: \.isWhitespace).hasPrefix("evil") })
+        let quoted = file.text.replacing("\\\\", with: "").replacing("\\\"", with: "")
+        #expect(
+            quoted.split(separator: "\n").allSatisfy { line in line.count(where: { $0 == "\"" }).isMultiple(of: 2) })
+        if [.kotlin, .dart].contains(language) { #expect(file.text.contains("\\${x}")) }
+    }
+}
