@@ -30,6 +30,8 @@ extension CheckReport.Collection {
         case matching(BSONDocument)
         /// So many, taken at random.
         case sample(Int)
+        /// A share of them, of which others read the rest.
+        case part(CheckPart)
     }
 }
 

@@ -1,3 +1,4 @@
+internal import BSON
 internal import SchemaChange
 internal import ServerSchema
 
@@ -24,7 +25,9 @@ extension CheckReport {
 
     /// What the change does to sync and to the clients.
     public var changeSeverity: DeployVerdict.Severity {
-        guard let change else { return .unknown }
+        guard let change else {
+            return statedChange?["severity"]?.text.flatMap { DeployVerdict.Severity(rawValue: $0) } ?? .unknown
+        }
         switch change.verdict {
         case .breaking: return .harmful
         case .versioned: return .unknown

@@ -18,6 +18,10 @@ public struct CheckReport: Sendable {
     public var absent: [Namespace]
     /// What changes from the active schema; `nil` when there is none to compare with.
     public var change: DiffReport?
+    /// What an earlier check said of the change, as its report for machines has it; `nil` where ``change`` says it.
+    public var statedChange: BSONDocument?
+    /// Which part of a check it is of; `nil` for the whole.
+    public var part: PartOfCheck?
     /// The links to objects that become embedded ones; empty where none do, or nobody looked.
     public var backlinks: [Backlinks] = []
     /// What jobs did to the collections, as far as the state database was asked.

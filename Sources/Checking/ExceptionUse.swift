@@ -9,6 +9,13 @@ public struct ExceptionUse: Hashable, Sendable {
     /// Those that no longer hold: each is a finding itself.
     public var expired: [FindingException]
 
+    /// Joins the parts.
+    public init(
+        file: String, matched: [FindingException], unmatched: [FindingException], expired: [FindingException]
+    ) {
+        (self.file, self.matched, self.unmatched, self.expired) = (file, matched, unmatched, expired)
+    }
+
     /// Sorts the exceptions by what the collections' groups say of them.
     /// - Parameter today: The day in UTC, as `YYYY-MM-DD`.
     public init(file: String, _ exceptions: [FindingException], in collections: [CheckReport.Collection], today: String)

@@ -1,7 +1,7 @@
 /// Which findings fail a check.
 public struct FailurePolicy: Hashable, Sendable {
     /// Which documents count.
-    public enum Documents: Hashable, Sendable {
+    public enum Documents: String, Hashable, Sendable {
         /// None.
         case none
         /// Only those that do not fail, or may not fail, under the active schema.

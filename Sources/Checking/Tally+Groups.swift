@@ -22,13 +22,6 @@ extension Tally {
                 newCount: isComparing ? group.newCount : nil,
                 sampleIDs: group.samples.map(\.id), sampleValues: group.samples.map(\.value),
                 exception: group.exception, filter: filter.document, filterIsExact: filter.isExact)
-        }.sorted(by: Self.isWorse)
-    }
-
-    private static func isWorse(_ left: ViolationGroup, _ right: ViolationGroup) -> Bool {
-        if left.violation.level != right.violation.level { return left.violation.level > right.violation.level }
-        if left.count != right.count { return left.count > right.count }
-        if left.violation.path != right.violation.path { return left.violation.path < right.violation.path }
-        return left.violation.description < right.violation.description
+        }.sorted(by: ViolationGroup.isWorse)
     }
 }

@@ -36,6 +36,19 @@ extension Client {
     ) throws(MongoError) -> BSONDocument {
         try lease.run(.write, command, on: database, options: options).checked(host: host)
     }
+
+    /// The names of the databases that the user may see; no privilege is needed for the user's own.
+    /// - Parameter pattern: a regular expression that they match; `nil` for all.
+    /// - Throws: ``MongoError``.
+    package func databaseNames(matching pattern: String? = nil) throws(MongoError) -> [String] {
+        let filter: BSONDocument = pattern.map { ["name": .regex(pattern: $0, options: "")] } ?? [:]
+        let reply = try runReadCommand(
+            [
+                "listDatabases": 1, "nameOnly": true, "authorizedDatabases": true, "filter": .object(filter),
+                "comment": "shipshape databases",
+            ], on: "admin")
+        return reply["databases"]?.document?.values.compactMap { $0.document?["name"]?.text } ?? []
+    }
 }
 
 extension ClientLease {

@@ -6,6 +6,11 @@ import ServerSchema
 /// What the verdict says of the change.
 extension CheckReport {
     func changePart(_ ids: IDDisplay) -> VerdictPart {
+        if let statedChange {
+            return VerdictPart(
+                name: "change", severity: changeSeverity, sentence: statedChange["sentence"]?.text ?? "",
+                reasons: statedChange["reasons"]?.document?.values.compactMap(\.text) ?? [])
+        }
         guard let change else {
             return VerdictPart(
                 name: "change", severity: changeSeverity,

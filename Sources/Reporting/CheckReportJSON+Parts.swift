@@ -13,6 +13,35 @@ extension VerdictChanges {
     }
 }
 
+extension PartOfCheck {
+    /// For machines.
+    var json: ReportValue {
+        .object([
+            ("number", .integer(part.number)), ("of", .integer(part.count)), ("digest", .string(digest)),
+            (
+                "fails_by",
+                .object([
+                    ("documents", .string(policy.documents.rawValue)), ("possible", .bool(policy.includesPossible)),
+                    ("change", .bool(policy.includesChange)),
+                ])
+            ),
+        ])
+    }
+}
+
+extension JobTrace {
+    /// For machines.
+    var json: ReportValue {
+        .object([
+            ("collection", .string("\(namespace)")), ("converted", .integer(convertedCount)),
+            (
+                "unfinished",
+                .array(unfinished.map { .object([("job", .string($0.job)), ("state", .string($0.state))]) })
+            ), ("gaps", .array(gaps.map { .string($0) })),
+        ])
+    }
+}
+
 extension ExceptionUse {
     /// For machines.
     var json: ReportValue {

@@ -34,6 +34,7 @@ public struct CheckReportJSON: Sendable {
                 ("dialect", .string(report.dialect.rawValue)),
                 ("source", .string(report.source)),
                 ("active", report.active.map { .string($0) } ?? .null),
+                ("part", report.part?.json ?? .null),
                 ("duration_ms", .integer(Int(report.duration.milliseconds))),
                 ("collections", .array(report.collections.map(collection))),
                 ("removed_collections", .array(report.removed.map(removed))),
@@ -51,6 +52,7 @@ public struct CheckReportJSON: Sendable {
             ("collection", .string(collection.namespace.collection)),
             ("sync", .string(collection.scope.rawValue)),
             ("in_verdict", .bool(collection.isCounted)),
+            ("partner", collection.partner.map { .string("\($0)") } ?? .null),
             ("documents_read", .integer(counts.read)),
             ("documents_estimated", collection.estimatedCount.map { .integer($0) } ?? .null),
             ("in_active", collection.isInActive.map { .bool($0) } ?? .null),
@@ -70,6 +72,15 @@ public struct CheckReportJSON: Sendable {
             ("possible", .integer(counts.possible)), ("possible_new", .integer(counts.newPossible)),
             ("possible_in_ledger", .integer(counts.possibleInLedger)),
             ("excepted", .integer(counts.excepted)),
+            (
+                "unexcepted",
+                .object([
+                    ("certain", .integer(counts.unexcepted.certain)),
+                    ("possible", .integer(counts.unexcepted.possible)),
+                    ("newly_failing", .integer(counts.unexcepted.newlyFailing)),
+                    ("newly_possible", .integer(counts.unexcepted.newlyPossible)),
+                ])
+            ),
         ])
     }
 
@@ -99,7 +110,7 @@ public struct CheckReportJSON: Sendable {
                 .object([
                     ("documents", .object(part(report.documentsPart) + documents)),
                     ("limit", .object(part(report.limitPart) + limit)),
-                    ("change", .object(part(report.changePart(ids)) + change)),
+                    ("change", changeJSON),
                 ])
             ),
             ("sync_state", report.sync.state.map { .string($0.rawValue) } ?? .null),
@@ -129,6 +140,7 @@ public struct CheckReportJSON: Sendable {
             ("stopping", .integer(report.verdict.stopping)),
             ("possibly_stopping", .integer(report.verdict.possiblyStopping)),
             ("removed_collections", .array(report.lost.map { .string("\($0.namespace)") })),
+            ("jobs", .array(report.jobs.map(\.json))),
             (
                 "converted_by_jobs",
                 .integer(report.jobs.reduce(0) { $0 + $1.convertedCount })
@@ -148,12 +160,17 @@ public struct CheckReportJSON: Sendable {
         ]
     }
 
+    private var changeJSON: ReportValue {
+        report.statedChange.map { SchemaFileText($0).json } ?? .object(part(report.changePart(ids)) + change)
+    }
+
     private var change: [(String, ReportValue)] {
         let change = report.change
         func verdict(_ side: KeyPath<SchemaChange, SchemaChange.Verdict>) -> ReportValue {
             change.map { .string($0.worst(side).rawValue) } ?? .null
         }
         return [
+            ("old", change.map { .string($0.old) } ?? .null), ("new", change.map { .string($0.new) } ?? .null),
             ("worst", change?.verdict.map { .string($0.rawValue) } ?? .null),
             ("server", verdict(\.server)), ("client", verdict(\.client)),
             ("changes", change.map { .integer($0.changes.count) } ?? .null),

@@ -10,6 +10,8 @@ extension CheckReportText {
         case .matching(let filter):
             lines.append("Only documents that match \(ShellLiteral.text(.object(filter))) were read.")
         case .sample(let count): lines.append("Only a random sample of at most \(count.documents) was read.")
+        case .part(let part):
+            lines.append("Only part \(part) of the documents was read: shipshape merge joins the parts.")
         }
         if let passed = reading.passedOverCount {
             lines.append("The server held back about \(passed.documents) that a filter proves good.")
@@ -66,6 +68,7 @@ extension CheckReportJSON {
         case .matching(let filter):
             .object([("kind", .string("matching")), ("filter", .extended(.object(filter)))])
         case .sample(let count): .object([("kind", .string("sample")), ("size", .integer(count))])
+        case .part: .object([("kind", .string("part"))])
         }
     }
 }

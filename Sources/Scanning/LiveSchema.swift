@@ -33,11 +33,7 @@ package enum LiveSchema {
 
     /// The databases that are the user's own.
     private static func databases(of client: borrowing Client) throws -> [String] {
-        let reply = try client.runReadCommand(
-            ["listDatabases": 1, "nameOnly": true, "authorizedDatabases": true], on: "admin")
-        guard case .array(let entries)? = reply["databases"] else { return [] }
-        let names = entries.values.compactMap { $0.document?["name"]?.text }
-        return names.filter { !["admin", "config", "local"].contains($0) }
+        try client.databaseNames().filter { !["admin", "config", "local"].contains($0) }
     }
 
     private static func add(_ info: CollectionInfo, of database: String, to schema: inout ServerSchema) throws {

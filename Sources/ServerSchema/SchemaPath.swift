@@ -56,3 +56,38 @@ extension SchemaPath: Comparable {
     /// By the text.
     public static func < (left: SchemaPath, right: SchemaPath) -> Bool { left.description < right.description }
 }
+
+extension SchemaPath {
+    /// Reads what ``description`` shows.
+    package init(shown text: String) {
+        guard text != "(root)" else {
+            self.init()
+            return
+        }
+        var steps: [Step] = []
+        var rest = Substring(text)
+        while !rest.isEmpty {
+            if rest.hasPrefix("[]") || rest.hasPrefix("{}") {
+                steps.append(rest.hasPrefix("[]") ? .elements : .values)
+                rest = rest.dropFirst(2)
+            } else if rest.hasPrefix("\""), let end = Self.endOfName(in: rest) {
+                steps.append(.field(String(rest[rest.index(after: rest.startIndex)..<end])))
+                rest = rest[rest.index(after: end)...]
+            } else {
+                let name = rest.prefix { $0 != "." && $0 != "[" && $0 != "{" }
+                if !name.isEmpty { steps.append(.field(String(name))) }
+                rest = name.isEmpty ? rest.dropFirst() : rest[name.endIndex...]
+            }
+            if rest.hasPrefix(".") { rest = rest.dropFirst() }
+        }
+        self.init(steps)
+    }
+
+    /// The quotation mark that ends a quoted name: the first that a step or the end follows.
+    private static func endOfName(in text: Substring) -> Substring.Index? {
+        text.indices.dropFirst().first { index in
+            let next = text[text.index(after: index)...]
+            return text[index] == "\"" && (next.isEmpty || [".", "[]", "{}"].contains { next.hasPrefix($0) })
+        }
+    }
+}

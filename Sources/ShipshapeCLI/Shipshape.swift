@@ -17,7 +17,7 @@ struct Shipshape: AsyncParsableCommand {
             """,
         version: Release.text,
         subcommands: [
-            CheckCommand.self, DiffCommand.self, LintCommand.self, PlanCommand.self,
+            CheckCommand.self, MergeCommand.self, DiffCommand.self, LintCommand.self, PlanCommand.self,
             BackfillCommand.self,
             UndoCommand.self, StatusCommand.self,
             PauseCommand.self, ResumeCommand.self, TuneCommand.self, DeployedCommand.self, CleanupCommand.self,

@@ -15,6 +15,7 @@ import Testing
                   "dialect": "appservices",
                   "source": "mongodb://localhost",
                   "active": null,
+                  "part": null,
                   "duration_ms": 12345,
                   "collections": [
                     {
@@ -22,6 +23,7 @@ import Testing
                       "collection": "Person",
                       "sync": "synced",
                       "in_verdict": true,
+                      "partner": null,
                       "documents_read": 200000,
                       "documents_estimated": 200010,
                       "in_active": null,
@@ -32,7 +34,13 @@ import Testing
                         "possible": 5,
                         "possible_new": 5,
                         "possible_in_ledger": 0,
-                        "excepted": 0
+                        "excepted": 0,
+                        "unexcepted": {
+                          "certain": 1023,
+                          "possible": 5,
+                          "newly_failing": 0,
+                          "newly_possible": 0
+                        }
                       },
                       "changes": null,
                       "reading": {
@@ -95,6 +103,7 @@ import Testing
                       "collection": "Pet",
                       "sync": "synced",
                       "in_verdict": true,
+                      "partner": null,
                       "documents_read": 1500,
                       "documents_estimated": null,
                       "in_active": null,
@@ -105,7 +114,13 @@ import Testing
                         "possible": 0,
                         "possible_new": 0,
                         "possible_in_ledger": 0,
-                        "excepted": 0
+                        "excepted": 0,
+                        "unexcepted": {
+                          "certain": 0,
+                          "possible": 0,
+                          "newly_failing": 0,
+                          "newly_possible": 0
+                        }
                       },
                       "changes": null,
                       "reading": {
@@ -141,6 +156,7 @@ import Testing
                         "stopping": 1000,
                         "possibly_stopping": 0,
                         "removed_collections": [],
+                        "jobs": [],
                         "converted_by_jobs": 0,
                         "unfinished_jobs": [],
                         "absent_collections": []
@@ -156,6 +172,8 @@ import Testing
                         "severity": "unknown",
                         "sentence": "The change was not judged: --active names the schema that is live.",
                         "reasons": [],
+                        "old": null,
+                        "new": null,
                         "worst": null,
                         "server": null,
                         "client": null,

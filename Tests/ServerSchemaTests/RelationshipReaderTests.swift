@@ -98,3 +98,16 @@ import Testing
         #expect(try app(text).failure() == "data_sources/main/shop/Pet/relationships.json:\(error)")
     }
 }
+
+/// Places as reports show them can be read again.
+@Suite struct SchemaPathTests {
+    @Test(arguments: [
+        SchemaPath(), SchemaPath([.field("a")]), SchemaPath([.field("a"), .field("b")]),
+        SchemaPath([.field("orders"), .elements, .field("lines"), .elements, .field("price")]),
+        SchemaPath([.field("settings"), .values]), SchemaPath([.field("a"), .values, .elements, .field("b")]),
+        SchemaPath([.field("a.b"), .field("c[]")]), SchemaPath([.field("")]), SchemaPath([.field("a"), .field("")]),
+        SchemaPath([.field("with \"quotes\""), .field("x")]),
+    ]) func whatIsShownIsRead(_ path: SchemaPath) {
+        #expect(SchemaPath(shown: path.description) == path)
+    }
+}

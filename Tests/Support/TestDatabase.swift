@@ -62,8 +62,9 @@ package struct TestDatabase: Sendable {
 
 extension Mongod {
     /// Runs a test with a database of its own, and drops it afterwards.
-    package func withDatabase<R>(_ body: (TestDatabase) async throws -> R) async throws -> R {
-        let name = "test_\(UInt32.random(in: 0 ... .max))_\(databaseCount.add(1, ordering: .relaxed).newValue)"
+    package func withDatabase<R>(_ prefix: String = "test", _ body: (TestDatabase) async throws -> R) async throws -> R
+    {
+        let name = "\(prefix)_\(UInt32.random(in: 0 ... .max))_\(databaseCount.add(1, ordering: .relaxed).newValue)"
         let database = TestDatabase(name: name, pool: try pool(appName: name), appName: name)
         do {
             let result = try await body(database)

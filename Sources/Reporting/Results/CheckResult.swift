@@ -59,7 +59,14 @@ package struct CheckResult: Reportable {
         return report
     }
 
-    private var title: String { (found.change.map { "\($0.old) → \($0.new) on " } ?? "") + found.source }
+    private var title: String {
+        let names = [
+            found.change?.old ?? found.statedChange?["old"]?.text,
+            found.change?.new ?? found.statedChange?["new"]?.text,
+        ]
+        let change = names.compactMap(\.self).joined(separator: " → ")
+        return (change.isEmpty ? "" : "\(change) on ") + found.source
+    }
 
     private var isLimitReached: Bool { found.verdict.band >= .syncWillStop }
 

@@ -49,12 +49,6 @@ package enum LedgerFinder {
 
     /// The databases that the user may see; no privilege is needed for the user's own.
     private static func listed(on client: borrowing Client) throws(MongoError) -> [String] {
-        let pattern = BSONValue.regex(pattern: "^\(database)(_|$)", options: "")
-        let reply = try client.runReadCommand(
-            [
-                "listDatabases": 1, "nameOnly": true, "authorizedDatabases": true, "filter": ["name": pattern],
-                "comment": "shipshape ledger",
-            ], on: "admin")
-        return reply["databases"]?.document?.values.compactMap { $0.document?["name"]?.text } ?? []
+        try client.databaseNames(matching: "^\(database)(_|$)")
     }
 }

@@ -43,10 +43,16 @@ struct CheckCommand: AsyncParsableCommand {
             valueName: "path"))
     var source: String?
 
+    @Option(
+        help: ArgumentHelp(
+            "Check every database whose name matches, such as 'tenant_*', one after the other; SCHEMA is of one database.",
+            discussion: "* stands for any characters, ? for one. Each has a verdict of its own.", valueName: "pattern"))
+    var databases: String?
+
     @Option(help: ArgumentHelp("The count of unsynced documents at which sync stops.", valueName: "count"))
     var limit = DeployVerdict.defaultLimit
 
-    @Flag(help: "Let documents that may stop syncing fail the check, too.")
+    @Flag(help: "Let documents that might stop syncing fail the check, too.")
     var strict = false
 
     @Flag(help: "Also report what is only worth knowing, such as fields that the schema does not declare; slower.")
@@ -87,8 +93,18 @@ struct CheckCommand: AsyncParsableCommand {
         if evidence.prove, scan.sample != nil {
             throw ValidationError("--prove does not go with --sample: the server cannot count what was taken at random")
         }
+        if scan.part != nil, privacy.showValues {
+            throw ValidationError("--show-values does not go with --part: values cannot be joined from reports")
+        }
         if let failures = evidence.failures, output.report.contains(failures) {
             throw ValidationError("--failures and --report name the same file: \(failures)")
+        }
+        let apart = [
+            ("--source", source != nil), ("--part", scan.part != nil), ("--map", !scan.map.isEmpty),
+            ("--failures", evidence.failures != nil),
+        ]
+        if databases != nil, let (flag, _) = apart.first(where: \.1) {
+            throw ValidationError("\(flag) does not go with --databases: it is for one database")
         }
         if let collection, Namespace(collection) == nil {
             throw ValidationError("--collection: \"\(collection)\" is not DATABASE.COLLECTION")
@@ -134,6 +150,9 @@ struct CheckCommand: AsyncParsableCommand {
         run.proves = evidence.prove
         run.exceptions = try exceptions.read(
             for: serverSchema.collections.map(run.compile), of: serverSchema, isPart: collection != nil)
+        if let databases {
+            return try await check(DatabasesCheck(run, matching: databases, of: serverSchema), interruption)
+        }
         let pool = source == nil ? try await connected(for: run) : nil
         interruption.beginWork()
         monitor.begin()
@@ -142,14 +161,46 @@ struct CheckCommand: AsyncParsableCommand {
         var report: CheckReport
         do {
             report = try await check(run, on: pool)
-            report.dialect = serverSchema.dialect
-            if comparison.policy(isStrict: strict).includesPossible { report.countPossible() }
+            settle(&report, serverSchema)
+            report.part = scan.part.map {
+                PartOfCheck($0, digest: run.digest, policy: comparison.policy(isStrict: strict))
+            }
             if let (file, lines) = run.failures { try file.finish(lines.result(report)) }
         } catch {
             run.failures?.file.discard()
             throw error
         }
         try show(report, ids, history, monitor)
+    }
+
+    /// Adds to a report what the flags make of it.
+    private func settle(_ report: inout CheckReport, _ schema: ServerSchema) {
+        report.dialect = schema.dialect
+        if comparison.policy(isStrict: strict).includesPossible { report.countPossible() }
+    }
+
+    private func check(_ check: DatabasesCheck, _ interruption: Interruption) async throws {
+        let pool = try connection.pool()
+        let started = ContinuousClock.now
+        let names = try await check.names(on: pool)
+        try await pool.requirePrivileges(for: "check", on: try check.places(of: names))
+        interruption.beginWork()
+        var entries: [CheckMatrix.Entry] = []
+        for name in names {
+            guard var report = try await check.report(of: name, on: pool) else {
+                entries.append(CheckMatrix.Entry(database: name, report: nil))
+                continue
+            }
+            settle(&report, check.schema)
+            entries.append(CheckMatrix.Entry(database: name, report: report))
+        }
+        let matrix = CheckMatrix(
+            check.pattern, of: pool.redactedURI, entries,
+            added: try await check.names(on: pool).filter { !names.contains($0) },
+            policy: comparison.policy(isStrict: strict), ids: privacy.display,
+            showsFilters: evidence.filters || evidence.prove, duration: started.duration(to: .now))
+        try output.show(matrix)
+        if matrix.hasFailed { throw ExitStatus.findings }
     }
 
     /// The deployment, once it is there and lets the user read.

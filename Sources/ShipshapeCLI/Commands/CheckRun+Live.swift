@@ -63,7 +63,8 @@ extension CheckRun {
             duration: started.duration(to: .now))
         report.jobs = jobs
         report.notes += (change?.notes ?? []).dropFirst(self.change?.notes.count ?? 0)
-        report.backlinks = try await backlinks(on: pool)
+        // What concerns no single document is looked at once.
+        if scan.part.map({ $0.number == 1 }) ?? true { report.backlinks = try await backlinks(on: pool) }
         return report
     }
 
@@ -89,7 +90,7 @@ extension CheckRun {
         }
     }
 
-    private func find(_ namespaces: [Namespace], on pool: ClientPool) async throws -> [LiveTarget] {
+    func find(_ namespaces: [Namespace], on pool: ClientPool) async throws -> [LiveTarget] {
         try await onOwnedThread(name: "look-up") { () throws in
             let client = try pool.client()
             return try namespaces.map { try LiveTarget.find($0, on: client) }

@@ -7,15 +7,10 @@ internal import Scanning
 extension CheckRun {
     /// Counts on the server what the filter of each group finds.
     func prove(_ part: inout CheckReport.Collection, on pool: ClientPool) async throws {
-        var selection: BSONDocument = [:]
-        switch part.reading.selection {
-        case .everything: break
-        case .matching(let filter): selection = filter
-        // The documents of the sample are nowhere recorded.
-        case .sample: return
-        }
+        // The documents of a sample are nowhere recorded.
+        if case .sample = part.reading.selection { return }
         let filters = part.groups.map(\.filter)
-        let proof = FilterProof(part.reading.namespace ?? part.namespace, selection: selection)
+        let proof = FilterProof(part.reading.namespace ?? part.namespace, selection: scan.selection)
         let counts = try await onOwnedThread(name: "proof") { () throws in
             try proof.counts(filters, on: try pool.client())
         }

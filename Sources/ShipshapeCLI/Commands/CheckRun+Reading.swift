@@ -15,7 +15,7 @@ extension CheckRun {
     func choose(
         into options: inout ScanOptions, for schema: CompiledSchema, on pool: ClientPool
     ) async throws -> String? {
-        options.filter = scan.filter ?? [:]
+        options.filter = scan.selection
         options.place = { [map] in map.target(of: $0) }
         options.sampleSize = scan.sample
         options.rate = scan.rate.map { RateLimit(perSecond: $0) }
@@ -54,8 +54,10 @@ extension CheckRun {
         }
         if let sample = options.sampleSize {
             reading.selection = .sample(sample)
-        } else if !options.filter.isEmpty {
-            reading.selection = .matching(options.filter)
+        } else if let part = scan.part {
+            reading.selection = .part(part)
+        } else if let filter = scan.filter {
+            reading.selection = .matching(filter)
         }
         let countsParts = options.prefilter != nil && (!options.filter.isEmpty || target.estimatedCount == nil)
         if scan.count || countsParts {
@@ -79,9 +81,12 @@ extension CheckRun {
                 "\(series.namespace) is a time series, whose measurements are no documents with an _id to sync or to "
                     + "repair: leave it out of the schema, or name another with --collection")
         }
-        guard let filter = scan.filter, let namespace = targets.first?.namespace else { return }
-        if let refusal = try await pool.refusal(of: filter, in: namespace) {
-            throw UsageError("--where: the server does not take the filter: \(refusal)")
+        guard !scan.selection.isEmpty, let namespace = targets.first?.namespace else { return }
+        if let refusal = try await pool.refusal(of: scan.selection, in: namespace) {
+            throw UsageError(
+                scan.part == nil
+                    ? "--where: the server does not take the filter: \(refusal)"
+                    : "--part needs a server of version 4.4 or later, which hashes an _id: \(refusal)")
         }
     }
 }

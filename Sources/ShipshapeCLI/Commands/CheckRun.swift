@@ -1,6 +1,7 @@
 internal import BSON
 internal import Checking
 internal import Concurrency
+internal import Jobs
 internal import Privileges
 internal import Reporting
 internal import Scanning
@@ -9,7 +10,7 @@ internal import ServerSchema
 
 /// One run of `check`: reads each collection of the schema and puts the report together.
 struct CheckRun {
-    let schema: ServerSchema
+    private(set) var schema: ServerSchema
     /// The schema that is live now, to compare with.
     var active: ServerSchema?
     /// What changes from it.
@@ -22,7 +23,7 @@ struct CheckRun {
     /// The apps whose entries of it count.
     var apps = LedgerApps.fullest
     let scan: ScanFlags
-    let map: NamespaceMap
+    private(set) var map: NamespaceMap
     let showsProgress: Bool
     let stop: StopSignal
     var includesInfo = false
@@ -48,6 +49,18 @@ struct CheckRun {
 
     private func compile(_ collection: CollectionSchema, of app: ServerSchema) -> CompiledSchema {
         CompiledSchema(collection, of: app, options: assumptions)
+    }
+
+    /// The same check of another database, which has the collections of the schema's own.
+    func moved(from own: String, to database: String) throws -> CheckRun {
+        var run = self
+        run.schema = schema.moved(from: own, to: database)
+        run.active = active?.moved(from: own, to: database)
+        run.exceptions = exceptions?.moved(from: own, to: database)
+        // What changes is told by the schema's own names.
+        run.map = try NamespaceMap(
+            [NamespaceMapping(database: own, in: database)], for: schema.collections.map(\.namespace))
+        return run
     }
 
     /// What is known of a collection's active schema.
@@ -100,6 +113,14 @@ struct CheckRun {
         options.isStopped = { [stop, failures] in stop.isRaised || failures?.file.hasFailed == true }
         options.progress = { progress.add($0) }
         return options
+    }
+
+    /// What tells the schemas, and how documents are judged by them, apart: reports of parts are joined by it.
+    var digest: String {
+        let sources = [schema, active].map { ($0?.sources ?? []).flatMap { [$0.path, $0.text] } }
+        let flags =
+            "\(limit) \(includesInfo) \(followsLinks) \(assumptions) \(apps) \(scan.map) \(exceptions?.holding ?? [])"
+        return SHA256.text(of: Array((sources.flatMap { $0 + [""] } + [flags]).joined(separator: "\u{0}").utf8))
     }
 
     /// What the reader of the report should know of the schema.

@@ -6,10 +6,10 @@ struct ExceptionList {
     /// The file that states them.
     let file: String
     /// Those that hold.
-    let holding: [FindingException]
+    private(set) var holding: [FindingException]
     /// What the reader of the report should know of the others.
     let notes: [String]
-    private let concerned: [FindingException]
+    private var concerned: [FindingException]
     private let today: String
 
     /// - Parameters:
@@ -27,6 +27,17 @@ struct ExceptionList {
             let hint = Spelling.hint(for: "\(exception.namespace)", among: names).map { " (\($0))" } ?? ""
             return "\(exception.location): the schema does not cover \(exception.namespace)\(hint)"
         }
+    }
+
+    /// The same exceptions for the collections of another database.
+    func moved(from own: String, to database: String) -> ExceptionList {
+        var list = self
+        func move(_ exception: inout FindingException) {
+            exception.namespace = exception.namespace.moved(from: own, to: database)
+        }
+        for index in list.holding.indices { move(&list.holding[index]) }
+        for index in list.concerned.indices { move(&list.concerned[index]) }
+        return list
     }
 
     /// What became of them.

@@ -23,6 +23,11 @@ struct NamespaceMapping: ExpressibleByArgument, Hashable {
         }
     }
 
+    /// Where the documents of a database are.
+    init(database: String, in other: String) {
+        (text, from, to) = ("\(database)=\(other)", .database(database), .database(other))
+    }
+
     init?(argument: String) {
         let sides = argument.split(separator: "=", maxSplits: 1, omittingEmptySubsequences: false)
         guard sides.count == 2, let from = Name(sides[0]), let to = Name(sides[1]) else { return nil }

@@ -1,5 +1,6 @@
 internal import ArgumentParser
 internal import BSON
+internal import Checking
 internal import Scanning
 
 /// How documents are read: which of them, from where, and how fast.
@@ -27,6 +28,14 @@ struct ScanFlags: ParsableArguments {
             valueName: "count"))
     var sample: Int?
 
+    @Option(
+        help: ArgumentHelp(
+            "Read only one of several parts of each collection, such as 3/8; merge joins the reports of all.",
+            discussion: "A document's part follows from its _id alone, by a hash that the server computes.",
+            valueName: "number/parts"),
+        transform: Self.part(parsing:))
+    var part: CheckPart?
+
     @Flag(help: "Also count the documents one by one, beside the count that the server's metadata holds.")
     var count = false
 
@@ -46,20 +55,35 @@ struct ScanFlags: ParsableArguments {
         guard threads >= 1, threads <= 64 else { throw ValidationError("--threads must be from 1 to 64") }
         if let rate, rate < 1 { throw ValidationError("--rate must be at least 1") }
         if let sample, sample < 1 { throw ValidationError("--sample must be at least 1") }
+        if part != nil, filter != nil || sample != nil {
+            throw ValidationError("--part does not go with --where or --sample: merge joins what is whole together")
+        }
         if sample != nil, prefilter {
             throw ValidationError("--prefilter does not go with --sample: what is held back would not be in the sample")
         }
     }
 
+    /// What the server is told of the documents to send, beside a prefilter.
+    var selection: BSONDocument { part?.filter ?? filter ?? [:] }
+
     /// Refuses what only a server can do.
     func requireNothingLive() throws {
         let asked = [
-            ("--where", filter != nil), ("--sample", sample != nil), ("--count", count), ("--prefilter", prefilter),
+            ("--where", filter != nil), ("--sample", sample != nil), ("--part", part != nil), ("--count", count),
+            ("--prefilter", prefilter),
             ("--rate", rate != nil),
         ]
         if let (flag, _) = asked.first(where: \.1) {
             throw UsageError("\(flag) needs a live deployment: of --source every document is read")
         }
+    }
+
+    /// Reads a part, as --part has it.
+    private static func part(parsing text: String) throws -> CheckPart {
+        guard let part = CheckPart(text) else {
+            throw ValidationError("it is not NUMBER/PARTS, such as 3/8, of at most \(CheckPart.maximumCount) parts")
+        }
+        return part
     }
 
     /// Reads a filter, as --where has it.

@@ -51,7 +51,7 @@ enum ExitStatus: Int32, Error {
         case is UsageError, is PlanError: self = .usage
         case let error as LocatedError where error.isConfiguration: self = .badConfiguration
         case let error as RenameError: self = error.location == nil ? .usage : .badConfiguration
-        case is SchemaError, is LocatedError, is DumpError, is SourceError, is BSONError, is InputError:
+        case is SchemaError, is MergeError, is LocatedError, is DumpError, is SourceError, is BSONError, is InputError:
             self = .badInput
         case let error as MongoError: self = Self(for: error)
         case let error as BackfillError: self = Self(for: error)

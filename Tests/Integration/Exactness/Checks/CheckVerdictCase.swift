@@ -59,6 +59,11 @@ struct CheckVerdictCase {
 
     /// Checks v2 beside v1.
     func check(_ more: String..., active: Bool = true) async throws -> ProgramRun {
+        try await check(more, active: active)
+    }
+
+    /// Checks v2 beside v1.
+    func check(_ more: [String], active: Bool = true) async throws -> ProgramRun {
         try await Program.run(
             ["check", "v2"] + (active ? ["--active", "v1"] : [])
                 + ["--uri", mongod.uri, "--state-database", state.name, "--threads", "1"]

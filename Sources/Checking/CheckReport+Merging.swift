@@ -1,0 +1,177 @@
+import BSON
+import ServerSchema
+
+/// Why reports cannot be joined.
+public struct MergeError: Error, Hashable, CustomStringConvertible, Sendable {
+    /// What is wrong, and what to do.
+    public let description: String
+}
+
+extension CheckReport {
+    /// Joins the reports of all parts of a check.
+    ///
+    /// What is said of the change is the first part's: only that one looks at what concerns no single document.
+    /// - Parameter reports: each with the name that errors have for it.
+    /// - Throws: ``MergeError`` where they are not all parts of one check, each once.
+    public init(merging reports: [(name: String, report: CheckReport)]) throws(MergeError) {
+        try Self.checkWhole(reports)
+        let parts = reports.map(\.report).sorted { ($0.part?.part.number ?? 0) < ($1.part?.part.number ?? 0) }
+        var merged = parts[0]
+        for index in merged.collections.indices {
+            merged.collections[index] = Collection(merging: parts.map { $0.collections[index] })
+        }
+        for index in merged.removed.indices {
+            merged.removed[index].documentCount = parts.compactMap { $0.removed[index].documentCount }.max()
+        }
+        merged.absent = merged.absent.filter { absent in parts.allSatisfy { $0.absent.contains(absent) } }
+        merged.jobs = parts.dropFirst().reduce(into: merged.jobs) { jobs, part in
+            for trace in part.jobs { jobs.add(trace) }
+        }
+        merged.exceptions = merged.exceptions.map { use in
+            var use = use
+            let matched = Set(parts.flatMap { $0.exceptions?.matched ?? [] })
+            let all = (use.matched + use.unmatched).sorted { $0.location.line < $1.location.line }
+            use.matched = all.filter(matched.contains)
+            use.unmatched = all.filter { !matched.contains($0) }
+            return use
+        }
+        var seen: Set<String> = []
+        merged.notes = parts.flatMap(\.notes).filter { seen.insert($0).inserted }
+        self.init(
+            source: merged.source, active: merged.active, collections: merged.collections, removed: merged.removed,
+            absent: merged.absent, sync: merged.sync,
+            ledger: parts.compactMap(\.verdict.ledger).max { $0.entries < $1.entries }, limit: merged.verdict.limit,
+            exceptions: merged.exceptions, notes: merged.notes, duration: parts.map(\.duration).max() ?? .zero)
+        (dialect, statedChange, jobs) = (merged.dialect, merged.statedChange, merged.jobs)
+        if merged.part?.policy.includesPossible ?? false { countPossible() }
+    }
+
+    private static func checkWhole(_ reports: [(name: String, report: CheckReport)]) throws(MergeError) {
+        var names: [Int: String] = [:]
+        guard let (firstName, first) = reports.first else { throw MergeError(description: "there is no report") }
+        for (name, report) in reports {
+            guard let part = report.part, let whole = first.part else {
+                let odd = report.part == nil ? name : firstName
+                throw MergeError(description: "\(odd) is the report of a whole check: nothing is missing from it")
+            }
+            guard part.part.count == whole.part.count else {
+                throw MergeError(
+                    description:
+                        "\(name) is part \(part.part), and \(firstName) part \(whole.part): give the parts of one check"
+                )
+            }
+            guard part.digest == whole.digest, part.policy == whole.policy, report.dialect == first.dialect,
+                report.collections.map(\.namespace) == first.collections.map(\.namespace),
+                report.removed.map(\.namespace) == first.removed.map(\.namespace)
+            else {
+                throw MergeError(
+                    description: "\(name) and \(firstName) were made with different schemas or flags: run the parts "
+                        + "again with the same")
+            }
+            guard report.source == first.source else {
+                throw MergeError(description: "\(name) is of \(report.source), and \(firstName) of \(first.source)")
+            }
+            if let other = names.updateValue(name, forKey: part.part.number) {
+                throw MergeError(description: "\(other) and \(name) are both part \(part.part): give each part once")
+            }
+        }
+        let count = first.part?.part.count ?? 0
+        let missing = (1...max(1, count)).filter { names[$0] == nil }
+        guard missing.isEmpty else {
+            throw MergeError(
+                description: "of \(count) parts \(missing.map(String.init).joined(separator: ", ")) "
+                    + "\(missing.count == 1 ? "is" : "are") missing: run check --part \(missing[0])/\(count)")
+        }
+    }
+}
+
+extension CheckReport.Collection {
+    /// Joins what was found in the parts of one collection.
+    fileprivate init(merging parts: [Self]) {
+        self = parts[0]
+        counts = parts.dropFirst().reduce(into: counts) { $0 += $1.counts }
+        estimatedCount = parts.compactMap(\.estimatedCount).max()
+        overflowCount = parts.reduce(0) { $0 + $1.overflowCount }
+        reading = Reading(merging: parts.map(\.reading))
+        var keys: [ViolationGroup.Key: Int] = [:]
+        groups = []
+        for part in parts {
+            for group in part.groups {
+                if let known = keys[group.key] {
+                    groups[known].merge(group)
+                } else {
+                    keys[group.key] = groups.count
+                    groups.append(group)
+                }
+            }
+        }
+        // What a part did not find it did not count on the server either.
+        for index in groups.indices where !parts.allSatisfy({ $0.groups.contains { $0.key == groups[index].key } }) {
+            groups[index].provenCount = nil
+        }
+        groups.sort(by: ViolationGroup.isWorse)
+    }
+}
+
+extension CheckReport.Collection.Reading {
+    fileprivate init(merging parts: [Self]) {
+        self = parts[0]
+        selection = .everything
+        changedCount = parts.reduce(0) { $0 + $1.changedCount }
+        passedOverCount = parts.sum(\.passedOverCount)
+        exactCount = parts.sum(\.exactCount)
+        missing = []
+        for guarantee in parts.flatMap(\.missing) where !missing.contains(guarantee) { missing.append(guarantee) }
+        if !parts.allSatisfy({ $0.clusterTime == clusterTime }) {
+            clusterTime = nil
+            if !missing.contains(where: { $0.guarantee == .oneMoment }) {
+                missing.append(
+                    MissingGuarantee(
+                        .oneMoment, "each of its \(parts.count) parts is consistent as of a time of its own"))
+            }
+        }
+    }
+}
+
+extension [CheckReport.Collection.Reading] {
+    /// The sum; `nil` when one of them does not know.
+    fileprivate func sum(_ count: (Element) -> Int?) -> Int? {
+        let counts = compactMap(count)
+        return counts.count == self.count ? counts.reduce(0, +) : nil
+    }
+}
+
+extension ViolationGroup {
+    /// What makes two parts' groups one.
+    fileprivate struct Key: Hashable {
+        let violation: Violation
+        let filter: BSONDocument
+    }
+
+    fileprivate var key: Key { Key(violation: violation, filter: filter) }
+
+    fileprivate mutating func merge(_ other: ViolationGroup) {
+        count += other.count
+        if let theirs = other.newCount { newCount = (newCount ?? 0) + theirs }
+        provenCount = provenCount.flatMap { mine in other.provenCount.map { mine + $0 } }
+        let samples = (sampleIDs + other.sampleIDs).sorted(by: BSONOrder.precedes)
+        sampleIDs = Array(samples.prefix(Tally.Options().sampleCount))
+    }
+
+    /// Whether it stands before another: the worse, then the larger.
+    static func isWorse(_ left: ViolationGroup, _ right: ViolationGroup) -> Bool {
+        if left.violation.level != right.violation.level { return left.violation.level > right.violation.level }
+        if left.count != right.count { return left.count > right.count }
+        if left.violation.path != right.violation.path { return left.violation.path < right.violation.path }
+        return left.violation.description < right.violation.description
+    }
+}
+
+extension [JobTrace] {
+    fileprivate mutating func add(_ trace: JobTrace) {
+        guard let known = firstIndex(where: { $0.namespace == trace.namespace }) else { return append(trace) }
+        self[known].convertedCount += trace.convertedCount
+        for job in trace.unfinished where !self[known].unfinished.contains(job) { self[known].unfinished.append(job) }
+        for gap in trace.gaps where !self[known].gaps.contains(gap) { self[known].gaps.append(gap) }
+    }
+}

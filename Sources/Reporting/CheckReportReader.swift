@@ -1,0 +1,243 @@
+import BSON
+package import Checking
+package import ServerSchema
+
+/// Reads a check's report for machines, so that it can be joined to others.
+package struct CheckReportReader {
+    private let root: LocatedBSON
+
+    /// Reports name at most 10,000 groups of each collection, with a few `_id`s each.
+    private static let largestSize = 1 << 30
+
+    /// Reads the report in a file.
+    /// - Throws: ``SchemaError`` with the place of what is not as `check -o json` writes it.
+    package static func read(_ path: String) throws(SchemaError) -> CheckReport {
+        let text = try SourceFile.text(of: path, limit: largestSize)
+        let json = try JSONParser.parse(Array(text.utf8), file: path)
+        let reader = CheckReportReader(root: try LocatedBSON(json))
+        guard reader.root["command"]?.text == "check" else {
+            throw SchemaError(
+                .wrongValue, at: SourceLocation(whole: path), "this is no report of check",
+                remedy: "write one with check --part 1/2 --report FILE.json")
+        }
+        let version = try reader.root.integer("schema_version")
+        guard version == CheckReportJSON.schemaVersion else {
+            throw SchemaError(
+                .unsupported, at: SourceLocation(whole: path),
+                "the report has schema_version \(version), and this program reads \(CheckReportJSON.schemaVersion)",
+                remedy: "write all reports with the version of shipshape that joins them")
+        }
+        return try reader.report()
+    }
+
+    private func report() throws(SchemaError) -> CheckReport {
+        let verdict = try root.member("verdict")
+        let parts = try verdict.member("parts")
+        let documents = try parts.member("documents")
+        var sync = SyncCircumstances(active: nil, new: nil)
+        sync.state = verdict["sync_state"]?.text.flatMap { SyncConfiguration.State(rawValue: $0) }
+        let entries = verdict["ledger_entries"]?.integer
+        var report = CheckReport(
+            source: try root.string("source"), active: root["active"]?.text,
+            collections: try root.list("collections", Self.collection),
+            removed: try root.list("removed_collections", Self.removed),
+            absent: try documents.list("absent_collections", Self.namespace),
+            sync: sync, ledger: entries.map { LedgerCount(entries: $0, documents: verdict["ledger"]?.integer) },
+            limit: verdict["limit"]?.integer ?? .max, exceptions: try exceptions(),
+            notes: try root.list("notes", Self.text),
+            duration: .milliseconds(try root.integer("duration_ms")))
+        report.dialect = Dialect(rawValue: try root.string("dialect")) ?? .appServices
+        report.statedChange = try parts.member("change").bson.document
+        report.jobs = try documents.list("jobs", Self.job)
+        if let part = root["part"], part.members != nil { report.part = try Self.part(part) }
+        return report
+    }
+
+    private static func part(_ json: LocatedBSON) throws(SchemaError) -> PartOfCheck {
+        let policy = try json.member("fails_by")
+        guard let part = CheckPart(try json.integer("number"), of: try json.integer("of")),
+            let documents = FailurePolicy.Documents(rawValue: try policy.string("documents"))
+        else { throw json.failure("there is no such part") }
+        return PartOfCheck(
+            part, digest: try json.string("digest"),
+            policy: FailurePolicy(
+                documents: documents, includesPossible: try policy.flag("possible"),
+                includesChange: try policy.flag("change")))
+    }
+
+    private static func collection(_ json: LocatedBSON) throws(SchemaError) -> CheckReport.Collection {
+        let failing = try json.member("failing")
+        let unexcepted = try failing.member("unexcepted")
+        var counts = DocumentCounts()
+        counts.read = try json.integer("documents_read")
+        counts.certain = try failing.integer("certain")
+        counts.possible = try failing.integer("possible")
+        counts.certainInLedger = try failing.integer("certain_in_ledger")
+        counts.possibleInLedger = try failing.integer("possible_in_ledger")
+        counts.unexcepted.certain = try unexcepted.integer("certain")
+        counts.unexcepted.possible = try unexcepted.integer("possible")
+        counts.unexcepted.newlyFailing = try unexcepted.integer("newly_failing")
+        counts.unexcepted.newlyPossible = try unexcepted.integer("newly_possible")
+        if let changes = json["changes"], changes.members != nil { counts.changes = try Self.changes(changes) }
+        var collection = CheckReport.Collection(
+            namespace: try named(json), counts: counts, estimatedCount: json["documents_estimated"]?.integer,
+            groups: try json.list("groups", group), overflowCount: try json.integer("findings_not_grouped"),
+            unevaluatedKeywords: try json.list("keywords_not_judged", keyword),
+            isInActive: json["in_active"]?.bson.isTrue)
+        collection.scope = SyncScope(rawValue: try json.string("sync")) ?? .synced
+        collection.isCounted = try json.flag("in_verdict")
+        collection.partner = json["partner"]?.text.flatMap { Namespace($0) }
+        collection.reading = try reading(try json.member("reading"), of: collection.namespace)
+        return collection
+    }
+
+    private static func changes(_ json: LocatedBSON) throws(SchemaError) -> VerdictChanges {
+        var changes = VerdictChanges()
+        changes.newlyFailing = try json.integer("newly_failing")
+        changes.alreadyFailing = try json.integer("already_failing")
+        changes.healed = try json.integer("healed")
+        changes.newlyPossible = try json.integer("newly_possible")
+        changes.alreadyPossible = try json.integer("already_possible")
+        changes.possiblyHealed = try json.integer("possibly_healed")
+        return changes
+    }
+
+    private static func reading(
+        _ json: LocatedBSON, of own: Namespace
+    ) throws(SchemaError) -> CheckReport.Collection.Reading {
+        var reading = CheckReport.Collection.Reading()
+        let source = try named(json)
+        reading.namespace = source == own ? nil : source
+        if let time = json["cluster_time"], time.members != nil {
+            reading.clusterTime = ClusterTime(
+                rawValue: UInt64(max(0, try time.integer("t"))) << 32 | UInt64(max(0, try time.integer("i"))))
+        }
+        reading.changedCount = try json.integer("documents_changed")
+        reading.passedOverCount = json["documents_passed_over"]?.integer
+        reading.exactCount = json["documents_counted"]?.integer
+        reading.missing = try json.list("missing_guarantees") { json throws(SchemaError) in
+            let name = try json.string("guarantee")
+            guard let guarantee = MissingGuarantee.Guarantee(rawValue: name) else {
+                throw json.failure("there is no guarantee \(name.quotedAsJSON)")
+            }
+            return MissingGuarantee(guarantee, try json.string("reason"))
+        }
+        return reading
+    }
+
+    private static func group(_ json: LocatedBSON) throws(SchemaError) -> ViolationGroup {
+        let name = try json.string("level")
+        guard let level = Checking.Level.allCases.first(where: { "\($0)" == name }) else {
+            throw json.failure("there is no level \(name.quotedAsJSON)")
+        }
+        let violation = Violation(
+            path: SchemaPath(shown: try json.string("path")), rule: RuleCode(rawValue: try json.string("rule")),
+            level: level, expected: try json.string("expected"), found: try json.string("found"))
+        var exception: FindingException?
+        if let stated = json["exception"], stated.members != nil { exception = try Self.exception(stated) }
+        return ViolationGroup(
+            violation: violation, count: try json.integer("documents"), newCount: json["documents_new"]?.integer,
+            sampleIDs: try json.list("sample_ids") { json in json.bson }, exception: exception,
+            filter: try json.member("filter").bson.document ?? [:], filterIsExact: try json.flag("filter_is_exact"),
+            provenCount: json["filter_documents"]?.integer)
+    }
+
+    private static func keyword(_ json: LocatedBSON) throws(SchemaError) -> CompiledSchema.UnevaluatedKeyword {
+        CompiledSchema.UnevaluatedKeyword(
+            path: SchemaPath(shown: try json.string("path")), keyword: try json.string("keyword"),
+            location: SourceLocation(file: try json.string("file"), line: try json.integer("line"), column: 1))
+    }
+
+    private static func removed(_ json: LocatedBSON) throws(SchemaError) -> RemovedCollection {
+        RemovedCollection(namespace: try named(json), documentCount: json["documents_estimated"]?.integer)
+    }
+
+    private func exceptions() throws(SchemaError) -> ExceptionUse? {
+        guard let json = root["exceptions"], json.members != nil else { return nil }
+        return ExceptionUse(
+            file: try json.string("file"), matched: try json.list("matched", Self.exception),
+            unmatched: try json.list("unmatched", Self.exception), expired: try json.list("expired", Self.exception))
+    }
+
+    private static func exception(_ json: LocatedBSON) throws(SchemaError) -> FindingException {
+        FindingException(
+            namespace: try namespace(try json.member("collection")), path: try json.string("path"),
+            rule: RuleCode(rawValue: try json.string("rule")), reason: try json.string("reason"),
+            owner: try json.string("owner"), expires: json["expires"]?.text,
+            location: SourceLocation(file: try json.string("file"), line: try json.integer("line"), column: 1))
+    }
+
+    private static func job(_ json: LocatedBSON) throws(SchemaError) -> JobTrace {
+        var trace = JobTrace(namespace: try namespace(try json.member("collection")))
+        trace.convertedCount = try json.integer("converted")
+        trace.unfinished = try json.list("unfinished") { json throws(SchemaError) in
+            JobTrace.Unfinished(job: try json.string("job"), state: try json.string("state"))
+        }
+        trace.gaps = try json.list("gaps", text)
+        return trace
+    }
+
+    private static func named(_ json: LocatedBSON) throws(SchemaError) -> Namespace {
+        Namespace(database: try json.string("database"), collection: try json.string("collection"))
+    }
+
+    private static func namespace(_ json: LocatedBSON) throws(SchemaError) -> Namespace {
+        guard let namespace = Namespace(try text(json)) else { throw json.failure("this is not DATABASE.COLLECTION") }
+        return namespace
+    }
+
+    private static func text(_ json: LocatedBSON) throws(SchemaError) -> String {
+        guard let text = json.text else { throw json.failure("this is \(json.kind), and not a string") }
+        return text
+    }
+}
+
+/// What a report has to hold.
+extension LocatedBSON {
+    fileprivate func failure(_ message: String) -> SchemaError { SchemaError(.wrongValue, at: location, message) }
+
+    fileprivate var integer: Int? { if case .scalar(let value) = value { value.integer } else { nil } }
+
+    fileprivate func member(_ name: String) throws(SchemaError) -> LocatedBSON {
+        guard let member = self[name] else {
+            throw SchemaError(
+                .wrongValue, at: location, "the report has no \(name) here",
+                remedy: "write it with this version of shipshape")
+        }
+        return member
+    }
+
+    fileprivate func string(_ name: String) throws(SchemaError) -> String {
+        let member = try member(name)
+        guard let text = member.text else { throw member.failure("\(name) is \(member.kind), and not a string") }
+        return text
+    }
+
+    fileprivate func integer(_ name: String) throws(SchemaError) -> Int {
+        let member = try member(name)
+        guard let number = member.integer else {
+            throw member.failure("\(name) is \(member.kind), and not a whole number")
+        }
+        return number
+    }
+
+    fileprivate func flag(_ name: String) throws(SchemaError) -> Bool {
+        let member = try member(name)
+        guard let flag = member.bson.isTrue else {
+            throw member.failure("\(name) is \(member.kind), and not a boolean")
+        }
+        return flag
+    }
+
+    fileprivate func list<T>(
+        _ name: String, _ read: (LocatedBSON) throws(SchemaError) -> T
+    ) throws(SchemaError) -> [T] {
+        let member = try member(name)
+        guard let elements = member.elements else {
+            throw member.failure("\(name) is \(member.kind), and not an array")
+        }
+        var result: [T] = []
+        for element in elements { result.append(try read(element)) }
+        return result
+    }
+}

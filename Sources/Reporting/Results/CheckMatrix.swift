@@ -1,0 +1,170 @@
+import BSON
+package import Checking
+import Concurrency
+import TextTable
+
+/// A check of many databases of one shape: a row for each.
+package struct CheckMatrix: Reportable {
+    /// A database and what was found there.
+    package struct Entry: Sendable {
+        let database: String
+        /// `nil` where none of the schema's collections is.
+        let report: CheckReport?
+
+        /// Joins the two.
+        package init(database: String, report: CheckReport?) { (self.database, self.report) = (database, report) }
+    }
+
+    private let pattern: String
+    private let source: String
+    private let entries: [Entry]
+    private let added: [String]
+    private let policy: FailurePolicy
+    private let ids: IDDisplay
+    private let showsFilters: Bool
+    private let duration: Duration
+
+    /// - Parameters:
+    ///   - pattern: what the databases' names match.
+    ///   - added: databases that match it and were made meanwhile.
+    ///   - duration: how long all checks took.
+    package init(
+        _ pattern: String, of source: String, _ entries: [Entry], added: [String], policy: FailurePolicy,
+        ids: IDDisplay, showsFilters: Bool, duration: Duration
+    ) {
+        (self.pattern, self.source, self.entries, self.added) = (pattern, source, entries, added)
+        (self.policy, self.ids, self.showsFilters, self.duration) = (policy, ids, showsFilters, duration)
+    }
+
+    /// Whether one of the databases fails.
+    package var hasFailed: Bool { entries.contains(where: fails) }
+
+    private func fails(_ entry: Entry) -> Bool { entry.report.map(policy.fails) ?? false }
+
+    private func isSafe(_ entry: Entry) -> Bool { entry.report?.isSafe ?? true }
+
+    private var headline: (text: String, level: Report.Level) {
+        let all = entries.count.counted("database")
+        let failing = entries.count(where: fails)
+        if failing > 0 {
+            return ("\(failing.grouped) of \(all) \(failing == 1 ? "fails" : "fail") the check.", .error)
+        }
+        let open = entries.count { !isSafe($0) }
+        if open > 0 || !added.isEmpty {
+            return ("Nothing fails the check in \(all), and \(open.grouped) are not known to be safe.", .warning)
+        }
+        return ("Safe to deploy: all \(all).", .good)
+    }
+
+    private var notes: [String] {
+        added.isEmpty
+            ? [] : ["made meanwhile, and not checked: \(added.joined(separator: ", "))"]
+    }
+
+    /// The columns behind the database's name.
+    private static let columns =
+        [Report.Column(title: "verdict")]
+        + ["documents", "do not sync", "newly failing", "might not sync"].map {
+            Report.Column(title: $0, isNumber: true)
+        }
+
+    private var table: Report.Table {
+        Report.Table(
+            title: "Databases", columns: [Report.Column(title: "database")] + Self.columns,
+            rows: entries.map(cells))
+    }
+
+    private func cells(_ entry: Entry) -> [Report.Cell] {
+        let name = Report.Cell(entry.database, isCode: true)
+        guard let report = entry.report else {
+            return [name, Report.Cell("empty", level: .notice)] + Self.columns.dropFirst().map { _ in "" }
+        }
+        let total = report.total
+        let (_, level) = report.headline(ids: ids)
+        return [
+            name, Report.Cell(report.isSafe ? "safe" : fails(entry) ? "fails" : "unknown", level: level),
+            Report.Cell(report.readCount.grouped), Report.Cell(total.certain.grouped),
+            Report.Cell(total.changes?.newlyFailing.grouped ?? "-"), Report.Cell(total.possible.grouped),
+        ]
+    }
+
+    package func text(_ layout: TextLayout) -> String {
+        let paint = Paint(isOn: layout.isColored)
+        let (text, level) = headline
+        let verdict = text.wrapped(to: layout.width).map { paint(level, $0) }.joined(separator: "\n")
+        var blocks = [verdict + "\n" + TextTable.lines(of: table, width: layout.width).asLines]
+        for entry in entries where fails(entry) {
+            guard let report = entry.report else { continue }
+            let found = CheckReportText(
+                report, isColored: layout.isColored, width: layout.width, ids: ids,
+                showsFilters: showsFilters || layout.isKept
+            ).text
+            let name = "In \(entry.database.printable): "
+            blocks.append(paint.bold(name) + found.drop { $0 == "\n" }.trimmedLines)
+        }
+        blocks += notes.flatMap { "Note: \($0)".printable.wrapped(to: layout.width) }
+        blocks.append(
+            "\(entries.count.counted("database")) of \(source.printable) checked in \(duration.seconds.inTenths) s.")
+        return blocks.asReport(verdict: verdict)
+    }
+
+    package var json: JSONReport {
+        JSONReport(
+            "check databases",
+            [
+                ("source", .string(source)), ("pattern", .string(pattern)),
+                ("duration_ms", .integer(Int(duration.milliseconds))),
+                (
+                    "databases",
+                    .array(
+                        entries.map { entry in
+                            .object([
+                                ("database", .string(entry.database)), ("fails", .bool(fails(entry))),
+                                ("safe", .bool(isSafe(entry))),
+                                ("report", entry.report.map { CheckReportJSON($0, ids: ids).json.value } ?? .null),
+                            ])
+                        })
+                ),
+                ("added", .array(added.map { .string($0) })),
+                (
+                    "verdict",
+                    .object([
+                        ("safe", .bool(added.isEmpty && entries.allSatisfy(isSafe))),
+                        ("failing", .array(entries.filter(fails).map { .string($0.database) })),
+                    ])
+                ),
+            ])
+    }
+
+    package var report: Report {
+        let (text, level) = headline
+        var report = Report(command: "check", title: "\(pattern) on \(source)", headline: text, level: level)
+        report.sections = [
+            Report.Section(
+                name: pattern, columns: table.columns,
+                findings: entries.map { entry in
+                    let found = entry.report?.headline(ids: ids)
+                    return Report.Finding(
+                        level: found?.level ?? .notice, isFailure: fails(entry),
+                        code: entry.report?.bandName ?? "empty", subject: entry.database,
+                        message: "\(entry.database): \(found?.text ?? "none of the schema's collections is there")",
+                        details: found.map { [$0.text] } ?? [], cells: cells(entry))
+                })
+        ]
+        for entry in entries where fails(entry) {
+            guard let found = entry.report else { continue }
+            report.sections += CheckResult(found, policy: policy, ids: ids).report.sections
+        }
+        report.notes = notes
+        return report
+    }
+}
+
+extension Substring {
+    /// The text without the line breaks at its end.
+    fileprivate var trimmedLines: Substring {
+        var text = self
+        while text.last == "\n" { text.removeLast() }
+        return text
+    }
+}

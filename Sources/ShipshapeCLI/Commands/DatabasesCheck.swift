@@ -1,0 +1,58 @@
+internal import BSON
+internal import Checking
+internal import Concurrency
+internal import Glibc
+internal import Mongo
+internal import Privileges
+internal import Scanning
+internal import ServerSchema
+
+/// A check of many databases of one shape, one after the other: the load is never more than that of one.
+struct DatabasesCheck {
+    let schema: ServerSchema
+    /// What the databases' names match, as a shell matches files.
+    let pattern: String
+    private let run: CheckRun
+    /// The database that the schema names.
+    private let own: String
+
+    /// - Parameter run: the check of the schema's own database.
+    /// - Throws: ``UsageError`` for a schema of several databases.
+    init(_ run: CheckRun, matching pattern: String, of schema: ServerSchema) throws {
+        let databases = Set(schema.collections.map(\.namespace.database)).sorted()
+        guard databases.count == 1, let own = databases.first else {
+            throw UsageError(
+                "--databases needs a schema of one database, and this one is of \(databases.joined(separator: ", "))")
+        }
+        (self.run, self.pattern, self.schema, self.own) = (run, pattern, schema, own)
+    }
+
+    /// The databases that match now.
+    /// - Throws: ``InputError`` when there is none.
+    func names(on pool: ClientPool) async throws -> [String] {
+        let all = try await onOwnedThread(name: "databases") { () throws in try pool.client().databaseNames() }
+        let others: Set = ["admin", "config", "local", run.stateDatabase]
+        let names = all.filter { name in
+            let isMatch = unsafe fnmatch(pattern, name, 0) == 0
+            return isMatch && !others.contains(name)
+        }
+        guard !names.isEmpty else {
+            throw InputError("no database that the user may see matches \(pattern): check --databases")
+        }
+        return names.sorted()
+    }
+
+    /// All that is read of them.
+    func places(of names: [String]) throws -> WorkPlaces {
+        let collections = schema.collections.map(\.namespace)
+        let all = names.flatMap { name in collections.map { $0.moved(from: own, to: name) } }
+        return WorkPlaces(reading: all, state: run.stateDatabase, ledger: run.location, apps: run.apps.ids)
+    }
+
+    /// What a database's check finds; `nil` where it has no collection of the schema.
+    func report(of name: String, on pool: ClientPool) async throws -> CheckReport? {
+        let run = try run.moved(from: own, to: name)
+        let targets = try await run.find(run.schema.collections.map(\.namespace), on: pool)
+        return targets.contains(where: \.exists) ? try await run.check(live: pool) : nil
+    }
+}

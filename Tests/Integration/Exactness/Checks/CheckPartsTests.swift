@@ -1,0 +1,128 @@
+import BSON
+import Checking
+import TestSupport
+import Testing
+
+/// `check --part` and `merge`: the parts hold every document once, and joined they say what the whole check says.
+@Suite struct CheckPartsTests {
+    private static let old = CheckVerdictCase.schema("Pet", id: "mixed", ["name!": "string"])
+    private static let new = CheckVerdictCase.schema("Pet", id: "mixed", ["name!": "string", "age!": "int"])
+
+    private func withPets(_ documents: [BSONDocument], _ body: (CheckVerdictCase) async throws -> Void) async throws {
+        try await CheckVerdictCase.with { test in
+            try await test.database.fill("Pet", documents)
+            try test.write("v1", ["Pet": Self.old])
+            try test.write("v2", ["Pet": Self.new])
+            try await body(test)
+        }
+    }
+
+    /// The report without what two runs cannot have in common.
+    private func essence(_ text: String) throws -> JSONValue {
+        func reduced(_ value: JSONValue) -> JSONValue {
+            switch value {
+            case .object(let members):
+                .object(
+                    members.filter { !["duration_ms", "cluster_time", "missing_guarantees"].contains($0.key) }
+                        .mapValues(reduced))
+            case .array(let elements): .array(elements.map(reduced))
+            default: value
+            }
+        }
+        return reduced(try JSONValue(text))
+    }
+
+    @Test func joinedReportsAreThoseOfTheWholeCheck() async throws {
+        let documents: [BSONDocument] = (0..<300).map { number in
+            switch number % 4 {
+            case 0: ["_id": .integer(number), "name": "a", "age": .integer(number)]
+            case 1: ["_id": .integer(number), "name": "a"]
+            case 2: ["_id": .integer(number), "name": .integer(number), "age": "old"]
+            default: ["_id": .integer(number), "name": "a", "age": .long(7)]
+            }
+        }
+        try await withPets(documents) { test in
+            for flags in [[], ["--strict"], ["--fail-on", "breaking"]] {
+                let parts = try await (1...3).asyncMap { number in
+                    let run = try await test.check(["--part", "\(number)/3", "--report", "part\(number).json"] + flags)
+                    #expect(
+                        run.output.contains("Only part \(number)/3 of the documents was read"),
+                        "\(run.output)\(run.errors)")
+                    return try JSONValue(try #require(test.folder.text(of: "part\(number).json")))
+                }
+                let read = parts.map { $0["collections"]?.elements.first?["documents_read"] }
+                #expect(read.allSatisfy { $0 != .number(0) && $0 != .number(300) }, "\(read)")
+                let whole = try await test.check(["-o", "json"] + flags)
+                let merge = ["merge", "part3.json", "part1.json", "part2.json"]
+                let merged = try await Program.run(merge + ["-o", "json"], in: test.folder.path)
+                #expect(try essence(merged.output) == essence(whole.output))
+                #expect(merged.exitCode == whole.exitCode, "\(flags) \(merged.errors)")
+                let (text, wholeText) = (
+                    try await Program.run(merge, in: test.folder.path), try await test.check(flags)
+                )
+                #expect(text.output.split(separator: "\n").first == wholeText.output.split(separator: "\n").first)
+            }
+        }
+    }
+
+    @Test func idsOfEveryTypeAreInOnePart() async throws {
+        let documents: [BSONDocument] = CheckScanTests.mixedIDs.map { ["_id": $0, "name": 5] }
+        try await withPets(documents) { test in
+            var seen: [JSONValue] = []
+            for number in 1...4 {
+                let run = try await test.check(["--part", "\(number)/4", "--failures", "failing.jsonl"], active: false)
+                #expect(run.exitCode == 1, "\(run.errors)")
+                seen += try failing(test)
+            }
+            _ = try await test.check(["--failures", "failing.jsonl"], active: false)
+            let all = try failing(test)
+            #expect(all.count == CheckScanTests.mixedIDs.count)
+            func counts(_ ids: [JSONValue]) -> [JSONValue: Int] { Dictionary(ids.map { ($0, 1) }, uniquingKeysWith: +) }
+            #expect(counts(seen) == counts(all))
+        }
+    }
+
+    /// The `_id`s in the file of failing documents.
+    private func failing(_ test: CheckVerdictCase) throws -> [JSONValue] {
+        let lines = try #require(test.folder.text(of: "failing.jsonl")).split(separator: "\n")
+        return try lines.compactMap { try JSONValue(String($0))["_id"] }
+    }
+
+    @Test func whatCannotBeJoinedIsRefused() async throws {
+        try await withPets([["_id": 1, "name": "a"]]) { test in
+            _ = try await test.check(["--part", "1/2", "--report", "one.json"])
+            _ = try await test.check(["--part", "2/2", "--strict", "--report", "strict.json"])
+            _ = try await test.check(["--report", "whole.json"])
+            try test.folder.write(
+                try #require(test.folder.text(of: "one.json")).replacing(
+                    "\"schema_version\": 1", with: "\"schema_version\": 9"), to: "later.json")
+            try test.folder.write("{}", to: "empty.json")
+            for (reports, message) in [
+                (["one.json"], "of 2 parts 2 is missing: run check --part 2/2"),
+                (["one.json", "one.json"], "one.json and one.json are both part 1/2"),
+                (["one.json", "strict.json"], "were made with different schemas or flags"),
+                (["one.json", "whole.json"], "whole.json is the report of a whole check"),
+                (["later.json"], "the report has schema_version 9, and this program reads 1"),
+                (["empty.json"], "this is no report of check"), (["nowhere.json"], "there is no such file or folder"),
+            ] {
+                let run = try await Program.run(["merge"] + reports, in: test.folder.path)
+                #expect(run.exitCode == 65, "\(reports)")
+                #expect(run.errors.contains(message), "\(run.errors)")
+                #expect(run.output.isEmpty)
+            }
+            for flags in [["--where", "{}"], ["--sample", "5"], ["--show-values"], ["--source", "dump"]] {
+                #expect(try await test.check(["--part", "1/2"] + flags).exitCode == 64, "\(flags)")
+            }
+            #expect(try await test.check(["--part", "3/2"]).exitCode == 64)
+        }
+    }
+}
+
+extension Sequence {
+    /// The results, one after the other.
+    fileprivate func asyncMap<T>(_ body: (Element) async throws -> T) async rethrows -> [T] {
+        var result: [T] = []
+        for element in self { result.append(try await body(element)) }
+        return result
+    }
+}
