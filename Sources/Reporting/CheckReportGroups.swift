@@ -50,18 +50,25 @@ struct CheckReportGroups {
     private func heading(_ row: Row) -> [String] {
         let violation = row.group.violation
         let new = row.group.newCount.map { " (\($0.grouped) new)" } ?? ""
-        return [
-            "  \(padded(row.number))  \(row.group.count.documents)\(new), \(violation.level): \(violation.rule)",
-            "  \(padded())  \("\(violation.path)".printable): expected \(violation.expected), found \(violation.found)",
-        ]
+        let lines: [String] = [
+            "\(row.group.count.documents)\(new), \(violation.level): \(violation.rule)",
+            "\("\(violation.path)".printable): expected \(violation.expected), found \(violation.found)",
+        ].flatMap { wrapped($0) }
+        return lines.enumerated().map { "  \(padded($0 == 0 ? row.number : nil))  \($1)" }
     }
 
     private func details(_ row: Row, isFirst: Bool) -> [String] {
         let words = ViolationGroupWords(row.group, of: collection, ids: ids)
-        let lines = [words.samples, showsFilters ? words.command : nil, words.proof, words.exception].compactMap(\.self)
+        // A command is copied as it stands.
+        let command = showsFilters ? [words.command] : []
+        let lines = wrapped(words.samples) + command + wrapped(words.proof) + wrapped(words.exception)
         return lines.enumerated().map { index, line in
             "  \(isFirst && index == 0 ? padded(row.number) : padded())  \(line)"
         }
+    }
+
+    private func wrapped(_ line: String?) -> [String] {
+        line.map { $0.wrapped(to: width.map { max(20, $0 - padded().count - 4) }) } ?? []
     }
 
     /// A group's number, or the room for one.

@@ -53,6 +53,7 @@ public struct CheckReportText: Sendable {
 
     private var footer: String {
         "\(report.readCount.documents) of \(report.source.printable) read in \(report.duration.seconds.inTenths) s."
+            .wrapped(to: width).joined(separator: "\n")
     }
 
     private func collection(_ collection: CheckReport.Collection) -> String {
@@ -83,7 +84,10 @@ public struct CheckReportText: Sendable {
 
     private func heading(_ collection: CheckReport.Collection) -> String {
         let circumstances = circumstances(collection).map { " (\($0.printable))" }.joined()
-        return "\(paint.bold("\(collection.namespace)".printable))\(circumstances): \(summary(collection))"
+        let name = "\(collection.namespace)".printable
+        let line = "\(name)\(circumstances): \(summary(collection))".wrapped(to: width.map { max(20, $0 - 2) }).joined(
+            separator: "\n  ")
+        return line.hasPrefix(name) ? paint.bold(name) + line.dropFirst(name.count) : line
     }
 
     /// What sets a collection apart, a clause each.

@@ -28,19 +28,17 @@ package struct ConfigReport: Sendable {
     }
 
     /// For a person.
-    package var text: String {
-        let table = TextTable<Row> { row in
-            [
-                Column(title: "setting", value: row.name), Column(title: "value", value: row.value?.printable ?? "-"),
-                Column(title: "from", value: row.source?.printable ?? "-"),
-            ]
-        }
+    /// - Parameter width: the columns of a terminal; `nil` for as many as it takes.
+    package func text(width: Int?) -> String {
+        let table = Report.Table(
+            title: "Settings", columns: ["setting", "value", "from"].map { Report.Column(title: $0) },
+            rows: rows.map { row in [row.name, row.value ?? "-", row.source ?? "-"].map { Report.Cell($0) } })
         let names = environments.map { $0.name.printable + ($0.isProtected ? " (protected)" : "") }
         let head =
             ["configuration: \(file?.printable ?? "none: there is no shipshape.yml in the working folder")"]
             + (names.isEmpty
                 ? [] : ["environment: \(environment?.printable ?? "none") of \(names.joined(separator: ", "))"])
-        return (head + [""] + table.lines(for: rows)).joined(separator: "\n")
+        return (head + [""] + TextTable.lines(of: table, width: width, indent: 0)).joined(separator: "\n")
     }
 
     /// For machines.

@@ -7,14 +7,17 @@ import TextTable
 package struct JobStatusText {
     private let jobs: [JobStatus]
     private let isDetailed: Bool
+    private let width: Int?
     private let paint: Paint
 
     /// - Parameters:
     ///   - isDetailed: Whether everything is told of each job; else a line.
+    ///   - width: The columns of a terminal; `nil` for as many as it takes.
     ///   - isColored: Whether to use a terminal's colours.
-    package init(_ jobs: [JobStatus], isDetailed: Bool, isColored: Bool = false) {
+    package init(_ jobs: [JobStatus], isDetailed: Bool, width: Int? = nil, isColored: Bool = false) {
         self.jobs = jobs
         self.isDetailed = isDetailed
+        self.width = width
         paint = Paint(isOn: isColored)
     }
 
@@ -26,19 +29,20 @@ package struct JobStatusText {
     }
 
     private var table: [String] {
-        let table = TextTable<JobStatus> { job in
-            [
-                Column(title: "job", value: job.job),
-                Column(title: "state", value: job.state.rawValue),
-                Column(title: "done", value: job.share.map(Self.percent) ?? "-", align: .right),
-                Column(title: "changed", value: job.modified.grouped, align: .right),
-                Column(title: "per second", value: job.rateShown.map { Int($0).grouped } ?? "-", align: .right),
-                Column(title: "left", value: job.secondsLeft.map(Self.duration) ?? "-", align: .right),
-                Column(title: "held by", value: job.holder.map(Self.name) ?? "-"),
-                Column(title: "because", value: Self.reason(job).printable),
-            ]
-        }
-        return table.lines(for: jobs)
+        let numbers: Set = ["done", "changed", "per second", "left"]
+        let table = Report.Table(
+            title: "Jobs",
+            columns: ["job", "state", "done", "changed", "per second", "left", "held by", "because"].map {
+                Report.Column(title: $0, isNumber: numbers.contains($0))
+            },
+            rows: jobs.map { job in
+                [
+                    job.job, job.state.rawValue, job.share.map(Self.percent) ?? "-", job.modified.grouped,
+                    job.rateShown.map { Int($0).grouped } ?? "-", job.secondsLeft.map(Self.duration) ?? "-",
+                    job.holder.map(Self.name) ?? "-", Self.reason(job),
+                ].map { Report.Cell($0) }
+            })
+        return TextTable.lines(of: table, width: width, indent: 0)
     }
 
     private func details(_ job: JobStatus) -> [String] {

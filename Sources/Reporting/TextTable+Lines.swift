@@ -29,17 +29,18 @@ extension TextTable<[Report.Cell]> {
     /// A report's table for a terminal, indented, a line each.
     ///
     /// Where it is too wide for a terminal, each row is told in lines of its own.
-    static func lines(of table: Report.Table, width: Int?) -> [String] {
+    static func lines(of table: Report.Table, width: Int?, indent: Int = 2) -> [String] {
+        let margin = String(repeating: " ", count: indent)
         let lines = TextTable { row in
             zip(table.columns, row).map { column, cell in
                 Column(title: column.title, value: cell.text.printable, align: column.isNumber ? .right : .left)
             }
-        }.lines(for: table.rows).map { "  \($0)" }
+        }.lines(for: table.rows).map { margin + $0 }
         guard let width, lines.contains(where: { $0.count > width }) else { return lines }
         return table.rows.flatMap { row -> [String] in
             let cells = zip(table.columns, row).dropFirst().filter { !$0.1.text.isEmpty }
             let words = cells.map { "\($0.title) \($1.text.printable)" }.joined(separator: ", ")
-            return ["  \(row.first?.text.printable ?? "")"] + words.wrapped(to: width, indent: 4)
+            return [margin + (row.first?.text.printable ?? "")] + words.wrapped(to: width, indent: indent + 2)
         }
     }
 }

@@ -45,7 +45,8 @@ import Testing
                      such as _id ObjectId("507f1f77bcf86cd799439011"), 7, "a\\"b"
                      db.getCollection("Person").find({ "$expr": { "$eq": [{ "$type": "$email" }, "missing"] } })
                   2  5 documents, possible: binary-subtype
-                     blobs[]: expected binData of subtype 0, found binData of subtype 5, not 16 bytes
+                     blobs[]: expected binData of subtype 0, found binData of subtype 5, not 16
+                     bytes
                 """))
         #expect(!text.contains("---"))
         #expect(try CheckReportText(.fixture(), width: 160).text == CheckReportText(.fixture()).text)

@@ -40,7 +40,7 @@ struct ConfigCommand: AsyncParsableCommand {
             rows: rows)
         try output.show { form, _ in
             switch form {
-            case .text: report.text
+            case .text(let width): report.text(width: width)
             case .json: report.json
             }
         }

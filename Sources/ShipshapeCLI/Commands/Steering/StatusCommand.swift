@@ -69,7 +69,9 @@ struct StatusCommand: AsyncParsableCommand {
             switch output.output {
             case .text:
                 let isColored = Console.wantsColor(onTerminal: Console.isOutputTerminal)
-                let text = JobStatusText(jobs, isDetailed: job != nil, isColored: isColored).text
+                let text = JobStatusText(
+                    jobs, isDetailed: job != nil, width: Console.outputWidth, isColored: isColored
+                ).text
                 try screen.draw(TerminalText.safe(text, isColored: isColored))
             case .json: try screen.draw(JobStatusJSON(jobs).line + "\n")
             }
@@ -86,7 +88,8 @@ extension StatusCommand {
     private func show(_ jobs: [JobStatus]) throws {
         try output.show { form, color in
             switch form {
-            case .text: JobStatusText(jobs, isDetailed: job != nil, isColored: color).text
+            case .text(let width):
+                JobStatusText(jobs, isDetailed: job != nil, width: width, isColored: color).text
             case .json: JobStatusJSON(jobs).text
             }
         }
