@@ -117,8 +117,8 @@ extension PartnerStatus {
             let ago = Duration.milliseconds((now - last) / 1_000 * 1_000)
             obstacles.append(
                 lastWrites[.source] == nil
-                    ? "the original is watched for \(ago.text) only, and was to be left alone for \(quiet.text)"
-                    : "clients wrote the original \(ago.text) ago, and were to leave it alone for \(quiet.text)")
+                    ? "the original is watched for \(ago.text) only, and nobody was to write to it for \(quiet.text)"
+                    : "clients wrote the original \(ago.text) ago, and were to write nothing for \(quiet.text)")
         }
         return obstacles
     }

@@ -138,7 +138,7 @@ package struct PartnerTriggers: Sendable {
               delete made.__shipshape;
               delete returned.__shipshape;
               if (isTroubled || text(returned, ownHere) !== text(now, ownHere)) {
-                console.error("\(from): a document that would not come back as it is, and is left alone");
+                console.error("\(from): a document that would not come back as it is, and is skipped");
                 return;
               }
               made._id = twin;

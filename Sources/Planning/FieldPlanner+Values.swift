@@ -124,7 +124,7 @@ extension FieldPlanner {
         if !field.contains(FieldPath.each) {
             group.add(empty, Self.emptyList)
         }
-        group.add(.plain("unwrap", field), "a list of one becomes its value; longer lists are reported and left alone")
+        group.add(.plain("unwrap", field), "a list of one becomes its value; longer lists are reported and skipped")
         if let inner = old.inner, Self.isSame(inner, new) { return }
         fit(field, at: path, old.inner, new, link, in: &group, isStray: false)
     }

@@ -55,7 +55,8 @@ extension ChangeKind {
     static let constraintTightened = Self(
         .constraintTightened, server: .nonBreaking, client: .nonBreaking, then: [.unsyncedDocuments, .dataAccess],
         .inferred("clients do not know constraints"),
-        do: "Check the documents before the deploy: those outside of the constraint may stop syncing, and clients can "
+        do:
+            "Check the documents before the deploy: those outside of the constraint might stop syncing, and clients can "
             + "still write such.")
     static let constraintLoosened = Self(
         .constraintLoosened, server: .nonBreaking, client: .nonBreaking, then: [.dataAccess],

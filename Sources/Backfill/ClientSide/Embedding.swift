@@ -9,7 +9,7 @@ import ServerSchema
 /// What ``EmbedStep`` makes of links.
 struct Embedding: ClientTransform {
     let step: EmbedStep
-    /// Linked documents that several link to, where those are left alone.
+    /// Linked documents that several link to, where those are skipped.
     private var shared: Set<IDKey> = []
     private(set) var obstacles: [ClientObstacle] = []
 
@@ -37,7 +37,7 @@ struct Embedding: ClientTransform {
                     text: Backlinks.severalText, count: links.several.count, namespace: step.from,
                     samples: links.several.samples,
                     remedy: "give each parent a document of its own, or accept with \"shared: copy\" that each gets a "
-                        + "copy, or with \"shared: leave\" that their parents are left alone"))
+                        + "copy, or with \"shared: leave\" that their parents are skipped"))
         }
         if step.shared == .leave, links.several.count > 0 {
             let shared = try census.several(in: linked, most: Self.mostRemembered)

@@ -42,7 +42,7 @@ struct StaleCopies {
 
     private func isRefreshed(_ index: Int) -> Bool { job.steps[index].step.kind.refresh != nil }
 
-    /// What a refresh left alone: with the types of both fields in a few documents.
+    /// What a refresh skipped: with the types of both fields in a few documents.
     private func conflict(
         _ step: BackfillReport.StepCount, at index: Int, _ ids: [BSONValue], _ keepsJournal: Bool
     ) throws(MongoError) -> String {
@@ -65,7 +65,7 @@ struct StaleCopies {
             + (keepsJournal
                 ? "not what the job wrote there, so somebody else changed \(ids.count == 1 ? "it" : "them")"
                 : "without a journal it cannot be known who wrote it, the job or somebody else")
-            + "; left alone: " + samples.joined(separator: ", ") + (ids.count > samples.count ? ", …" : "")
+            + "; skipped: " + samples.joined(separator: ", ") + (ids.count > samples.count ? ", …" : "")
     }
 
     private func isSuspect(_ after: [BackfillReport.StepCount], _ index: Int) -> Bool {
@@ -93,8 +93,10 @@ struct StaleCopies {
 
     private static func note(_ step: BackfillReport.StepCount, _ ids: [BSONValue]) -> String {
         let samples = ids.prefix(Survey.samples).map { (try? $0.extendedJSON(.relaxed)) ?? "?" }
-        let copies = ids.count == 1 ? "1 copy" : "\(ids.count) copies"
-        return "\(step.step): \(copies) went stale, since the source changed after it was copied: _id "
+        let copies =
+            ids.count == 1
+            ? "1 copied value differs from its source" : "\(ids.count) copied values differ from their sources"
+        return "\(step.step): \(copies), changed since: _id "
             + samples.joined(separator: ", ") + (ids.count > samples.count ? ", …" : "")
     }
 }

@@ -49,7 +49,7 @@ package enum MirrorReport {
 
     /// A document that cannot be on the other side, in a line.
     package static func refusal(_ refusal: Refusal, _ side: PartnerSide, _ ids: IDDisplay) -> String {
-        "_id \(ids.text(refusal.id) ?? "(hidden)") of the \(side == .source ? "original" : "partner") is left alone: "
+        "_id \(ids.text(refusal.id) ?? "(hidden)") of the \(side == .source ? "original" : "partner") is skipped: "
             + "\(refusal.reason)"
     }
 

@@ -13,7 +13,7 @@ struct UndoCommand: AsyncParsableCommand {
         abstract: "Takes back what a job changed, where nobody else changed it since.",
         discussion: """
             Works from the job's journal in the state database, newest first; the job's file may be gone. A field that \
-            was changed since is left alone, and its document is listed (exit code 1); so is one of which nobody knows \
+            was changed since is skipped, and its document is listed (exit code 1); so is one of which nobody knows \
             that it was the job, unless --include-uncertain says otherwise. Shows the plan and asks; off a \
             terminal it needs --yes. Runs in batches, each checkpointed, so that it can be stopped or killed at any \
             moment and goes on from there. --dry-run compares and writes nothing.
@@ -22,7 +22,7 @@ struct UndoCommand: AsyncParsableCommand {
     @Argument(help: "The job's name, or its file.")
     var job: JobArgument
 
-    @Flag(help: "Show what would be taken back and what would be left alone; write nothing.")
+    @Flag(help: "Show what would be taken back and what would be skipped; write nothing.")
     var dryRun = false
 
     @Flag(name: .shortAndLong, help: "Run without asking.")

@@ -21,7 +21,7 @@ struct ComparisonFlags: ParsableArguments {
     @Option(
         help: ArgumentHelp(
             "What ends the program with 1: new (documents that fit the active schema), any (all that do not sync), "
-                + "possible (those that may not sync, too), breaking (a breaking change, whatever the documents are); "
+                + "possible (those that might not sync, too), breaking (a breaking change, whatever the documents are); "
                 + "default: with --active new and breaking, else any.",
             valueName: "new|any|possible|breaking"))
     var failOn: FailOn?

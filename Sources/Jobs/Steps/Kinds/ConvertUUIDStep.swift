@@ -108,7 +108,7 @@ extension ConvertUUIDStep {
             if let node = members[name] { throw node.error("\"\(name)\" does not go with a uuid") }
         }
         if let node = members["onError"], try node.text(of: "\"onError\"") != "report" {
-            throw node.error("\"onError\" must be report: what cannot be converted is listed and left alone")
+            throw node.error("\"onError\" must be report: what cannot be converted is listed and skipped")
         }
     }
 

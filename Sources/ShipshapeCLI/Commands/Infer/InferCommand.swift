@@ -48,7 +48,8 @@ struct InferCommand: AsyncParsableCommand {
         help: ArgumentHelp("The share of the documents that the schema accepts at least.", valueName: "percent"))
     var cover = CoverArgument()
 
-    @Flag(help: "Let documents that only may stop syncing, such as an int where a long is declared, count as refused.")
+    @Flag(
+        help: "Let documents that only might stop syncing, such as an int where a long is declared, count as refused.")
     var strict = false
 
     @Flag(

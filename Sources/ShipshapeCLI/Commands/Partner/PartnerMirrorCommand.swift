@@ -14,8 +14,8 @@ struct PartnerMirrorCommand: AsyncParsableCommand {
         discussion: """
             Follows the change streams of both sides from before the first document was copied, and carries each change \
             over. Where both documents of a pair changed before one could be carried over, the later change wins, and the \
-            pair is named. A document that cannot be on the other side, or would not come back as it is, is named and left \
-            alone. It goes on where it was stopped or killed.
+            pair is named. A document that cannot be on the other side, or would not come back as it is, is named and \
+            skipped. It goes on where it was stopped or killed.
 
             Runs until SIGINT or SIGTERM, and ends with 0 then; with --once when all that had happened when it began is \
             carried over.

@@ -44,7 +44,7 @@ struct WatchCommand: AsyncParsableCommand {
         name: [.customLong("once"), .customLong("until-caught-up")], help: "End once all that has happened is judged.")
     var once = false
 
-    @Flag(help: "Also record documents that may stop syncing.")
+    @Flag(help: "Also record documents that might stop syncing.")
     var strict = false
 
     @Option(help: ArgumentHelp("The count of unsynced documents at which sync stops.", valueName: "count"))

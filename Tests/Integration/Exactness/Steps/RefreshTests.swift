@@ -113,11 +113,11 @@ import Testing
             try test.job(steps: ["copy: {from: phone, to: phoneNumber}", "convert: {field: phoneNumber, to: string}"])
             let run = try await test.backfill("job", "--output", "json")
             #expect(run.exitCode == 0, "\(run.output)")
-            #expect(notes(try test.report(run)).allSatisfy { !$0.contains("stale") })
+            #expect(notes(try test.report(run)).allSatisfy { !$0.contains("from its source") })
             try await test.database.set("people", 4, ["phone": 5_000])
             let stale = try await test.backfill("job", "--output", "json")
             #expect(stale.exitCode == 1)
-            #expect(notes(try test.report(stale)).contains { $0.contains("1 copy went stale") })
+            #expect(notes(try test.report(stale)).contains { $0.contains("1 copied value differs from its source") })
         }
     }
 

@@ -21,7 +21,9 @@ import Testing
 
     private func notes(_ run: ProgramRun) throws -> [String] {
         let report = try #require(try BSONValue(extendedJSON: run.output).document)
-        return (report["notes"]?.document?.values ?? []).compactMap(\.text).filter { $0.contains("stale") }
+        return (report["notes"]?.document?.values ?? []).compactMap(\.text).filter {
+            $0.contains("from its source") || $0.contains("from their sources")
+        }
     }
 
     @Test func ofTheRunItself() async throws {
@@ -35,7 +37,7 @@ import Testing
             #expect(run.exitCode == 1, "\(run.status): \(run.errors)")
             #expect(
                 try notes(run) == [
-                    "copy n to m: 2 copies went stale, since the source changed after it was copied: _id 4, 17"
+                    "copy n to m: 2 copied values differ from their sources, changed since: _id 4, 17"
                 ])
         }
     }
@@ -48,7 +50,7 @@ import Testing
             let second = try await test.backfill("job", "--output", "json")
             #expect(
                 try notes(second) == [
-                    "copy n to m: 1 copy went stale, since the source changed after it was copied: _id 99"
+                    "copy n to m: 1 copied value differs from its source, changed since: _id 99"
                 ])
         }
     }
