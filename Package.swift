@@ -66,7 +66,7 @@ let package = Package(
             ]),
         .target(
             name: "JobState",
-            dependencies: ["Jobs", "ServerSchema", "Mongo", "Concurrency", "BSON", .system]),
+            dependencies: ["Jobs", "Checking", "ServerSchema", "Mongo", "Concurrency", "BSON", .system]),
         .target(
             name: "Backfill",
             dependencies: [

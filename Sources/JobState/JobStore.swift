@@ -1,4 +1,5 @@
 package import BSON
+import Checking
 import Jobs
 package import Mongo
 
@@ -112,7 +113,7 @@ extension JobStore {
         var cursor = client.all("jobs", ["ns": namespace, "_id": ["$ne": .string(job)]])
         while let other = try cursor.nextDocument() {
             try client.check(other, of: "jobs")
-            guard let name = other["_id"], !JobPart.areParts(job, name.text ?? ""),
+            guard let name = other["_id"], !CheckPart.areOfOneJob(job, name.text ?? ""),
                 other.touched.contains(where: { one in touched.contains { one.overlaps($0) } }),
                 let wroteToo = try lastWrite(of: other), wrote < wroteToo
             else { continue }

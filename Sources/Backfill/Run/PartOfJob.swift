@@ -1,7 +1,8 @@
 import BSON
+package import Checking
 import Concurrency
 import JobState
-package import Jobs
+import Jobs
 package import Mongo
 import Scanning
 
@@ -12,7 +13,7 @@ extension BackfillRunner {
     /// The first runner says where the job is cut, and the state database holds it, so that all runners cut alike. A document
     /// that comes later is in one of the parts, too.
     /// - Throws: ``BackfillError``; ``MongoError``.
-    package func job(_ part: JobPart, on pool: ClientPool) throws -> CompiledJob {
+    package func job(_ part: CheckPart, on pool: ClientPool) throws -> CompiledJob {
         let client = try pool.client()
         let collection = client.collection(job.job.namespace)
         let bounds = try early.run {
@@ -28,7 +29,7 @@ extension CompiledJob {
     /// Whether runners can share it: what `once` steps did is known by fields that the whole job has in common.
     package var canBeShared: Bool { MarkerRemoval.markers(of: job).isEmpty }
 
-    fileprivate func taking(_ part: JobPart, between bounds: [BSONValue]) -> CompiledJob {
+    fileprivate func taking(_ part: CheckPart, between bounds: [BSONValue]) -> CompiledJob {
         let ends = [Optional<BSONValue>.none] + bounds.map(Optional.some) + [Optional<BSONValue>.none]
         // Where there were too few documents for so many parts, the last ones are empty.
         let range =

@@ -1,4 +1,5 @@
 import BSON
+import Checking
 package import LocatedYAML
 import ServerSchema
 import Yams
@@ -35,7 +36,7 @@ package enum JobFile {
             throw nameNode.error(
                 "a job's name cannot end in \(Job.cleanupSuffix): the clean-up of a job is called so")
         }
-        guard !JobPart.isPart(name) else {
+        guard !CheckPart.isName(name) else {
             throw nameNode.error("a job's name cannot end like \"\(name)\": a part of a job is called so")
         }
         let collectionNode = try top.required("collection")

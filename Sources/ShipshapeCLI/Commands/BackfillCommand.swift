@@ -1,6 +1,7 @@
 internal import ArgumentParser
 internal import BSON
 internal import Backfill
+internal import Checking
 internal import Concurrency
 internal import Jobs
 internal import Mongo
@@ -43,8 +44,9 @@ struct BackfillCommand: AsyncParsableCommand {
             "Run one of several parts of the job, beside runners of the other parts: as 2/4.",
             discussion:
                 "Each part is a job of its own, named JOB.part-2-of-4: it is steered, shown and undone by that name.",
-            valueName: "k/n"))
-    var part: PartArgument?
+            valueName: "number/parts"),
+        transform: ScanFlags.part(parsing:))
+    var part: CheckPart?
 
     @Flag(help: "Show the values of a few documents before and after (a dry run).")
     var showValues = false
@@ -82,7 +84,7 @@ struct BackfillCommand: AsyncParsableCommand {
         let file = try JobFile.read(at: job)
         let schemas = [file.activeSchema, file.nextSchema].map { $0.map(file.resolved) }
         try output.prepare(reading: schemas, writing: [failures, monitoring.metrics])
-        let name = part.map { $0.part.name(of: file.name) } ?? file.name
+        let name = part?.name(of: file.name) ?? file.name
         let monitor = RunMonitor(dryRun ? nil : monitoring, of: "backfill", name, throttles: true)
         try await monitor.following { try await run(file, monitor) }
     }
@@ -108,7 +110,7 @@ struct BackfillCommand: AsyncParsableCommand {
 
         if let part {
             let whole = BackfillRunner(compiled, options: options, stop: stop, events: { _ in })
-            compiled = try await onOwnedThread(name: "part") { () throws in try whole.job(part.part, on: pool) }
+            compiled = try await onOwnedThread(name: "part") { () throws in try whole.job(part, on: pool) }
         }
         let planner = BackfillRunner(compiled, options: options, stop: stop, events: { _ in })
         let plan = try await onOwnedThread(name: "plan") { [dryRun, yes, isKept = output.isKept] () throws in

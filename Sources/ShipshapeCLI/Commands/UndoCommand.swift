@@ -100,7 +100,8 @@ struct UndoCommand: AsyncParsableCommand {
         let command = dryRun ? "undo --dry-run" : "undo"
         try await pool.requirePrivileges(for: command, on: WorkPlaces(state: state.stateDatabase))
         let registry = JobRegistry(state.stateDatabase, on: pool)
-        let reach = try await onOwnedThread(name: "state") { () throws in try early.run { try registry.reach(of: name) } }
+        let reach = try await onOwnedThread(name: "state") { () throws in try early.run { try registry.reach(of: name) }
+        }
         guard let reach else { return }
         try await pool.requirePrivileges(
             for: command,

@@ -79,7 +79,7 @@ struct ScanFlags: ParsableArguments {
     }
 
     /// Reads a part, as --part has it.
-    private static func part(parsing text: String) throws -> CheckPart {
+    static func part(parsing text: String) throws -> CheckPart {
         guard let part = CheckPart(text) else {
             throw ValidationError("it is not NUMBER/PARTS, such as 3/8, of at most \(CheckPart.maximumCount) parts")
         }
