@@ -184,6 +184,10 @@ import Testing
             let first = try await test.migrate(held: true) { program in
                 try await test.slowly(program) {
                     try await test.waitForChunks(2, of: "1-email")
+                    // It is in the first job however slowly the second program starts.
+                    program.send(SIGSTOP)
+                    try await waitUntil("it stands still") { try program.isStopped }
+                    defer { program.send(SIGCONT) }
                     let second = try await Program.run([
                         "migrate", test.folder.string, "--yes", "--uri", test.uri(appName: "second"),
                         "--state-database", test.state.name,
