@@ -167,10 +167,7 @@ package struct CompiledJob: Sendable {
     package var steps: [CompiledStep] { phases.flatMap(\.steps) }
 
     /// Holds of the documents that need the job and are locked by the sync translator.
-    var isLocked: BSONDocument {
-        guard case .part(let range) = scope else { return whole.lockedNeeds.filter }
-        return Expression.all([range.membership, whole.lockedNeeds]).filter
-    }
+    var isLocked: BSONDocument { scope.filter(where: whole.lockedNeeds) }
 
     /// The job as if one phase did it.
     var whole: Phase { Phase(joining: phases) }

@@ -18,24 +18,29 @@ enum ReadScope: Sendable {
     static let batch = 2_000
 
     /// The stages that lead to them.
-    /// - Parameters:
-    ///   - quick: what holds of every document that is looked for, in the match language.
-    ///   - condition: what they have to be like.
+    /// - Parameters: as ``filter(where:quick:)`` takes them.
     func stages(where condition: Expression? = nil, quick: BSONDocument? = nil) -> [BSONDocument] {
-        var filter: [(String, BSONValue)] = []
+        let filter = filter(where: condition, quick: quick)
+        let match: [BSONDocument] = filter.isEmpty ? [] : [["$match": .object(filter)]]
+        if case .span = self { return match + [["$sort": ["_id": 1]]] }
+        return match
+    }
+
+    /// What holds of them.
+    /// - Parameters:
+    ///   - condition: what they have to be like.
+    ///   - quick: what holds of every document that is looked for, in the match language.
+    func filter(where condition: Expression? = nil, quick: BSONDocument? = nil) -> BSONDocument {
+        var filter = isWhole ? (try? quick?.elements())?.map { ($0.name, $0.value) } ?? [] : []
         var conditions = condition.map { [$0] } ?? []
         switch self {
-        case .collection: filter = Self.elements(of: quick)
-        case .part(let range):
-            filter = Self.elements(of: quick)
-            conditions.insert(range.membership, at: 0)
+        case .collection: break
+        case .part(let range): conditions.insert(range.membership, at: 0)
         case .span(let span): conditions.insert(span.membership, at: 0)
         case .ids(let ids): filter = [("_id", ["$in": .array(of: ids)])]
         }
         if !conditions.isEmpty { filter.append(("$expr", Expression.all(conditions).bson)) }
-        let match: [BSONDocument] = filter.isEmpty ? [] : [["$match": .object(BSONDocument(filter))]]
-        if case .span = self { return match + [["$sort": ["_id": 1]]] }
-        return match
+        return BSONDocument(filter)
     }
 
     /// Whether it is for whoever works on all documents of a job, and not on some of them.
@@ -48,16 +53,8 @@ enum ReadScope: Sendable {
 
     /// How many documents they are, by what costs least.
     func count(in collection: MongoCollection) throws(MongoError) -> Int {
-        switch self {
-        case .collection: try collection.estimatedCount()
-        case .part(let range): try collection.countDocuments(range.membership.filter)
-        case .span(let span): try collection.countDocuments(span.membership.filter)
-        case .ids(let ids): ids.count
-        }
-    }
-
-    private static func elements(of quick: BSONDocument?) -> [(String, BSONValue)] {
-        (try? quick?.elements())?.map { ($0.name, $0.value) } ?? []
+        if case .collection = self { return try collection.estimatedCount() }
+        return try collection.countDocuments(filter())
     }
 
     /// The options of a read with majority that tells the server's log what it is for.
