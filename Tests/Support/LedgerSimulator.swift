@@ -141,7 +141,6 @@ extension LedgerSimulator {
                 "ns": ["db": .string(namespace.database), "coll": .string(namespace.collection)],
             ]
         }
-        if !entries.isEmpty { _ = try client.collection(ledger).insertMany(entries) }
         if !removed.isEmpty {
             _ = try client.runCommand(
                 [
@@ -149,6 +148,8 @@ extension LedgerSimulator {
                     "deletes": [["q": ["documentId": ["$in": .array(of: removed)]], "limit": 0]],
                 ], on: ledger.database)
         }
+        // Last, as one that was repaired and fails again is in both lists.
+        if !entries.isEmpty { _ = try client.collection(ledger).insertMany(entries) }
         changes.removeFirst(due.count)
         state.withLock { $0.waiting = changes.count }
     }

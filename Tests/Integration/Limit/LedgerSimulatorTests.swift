@@ -11,6 +11,9 @@ import Testing
     private static let documents = TestScale.pick(2_000, full: 10_000, torture: 50_000)
     private static let limit = TestScale.pick(200, full: 500, torture: 1_000)
     private static let lag = Duration.seconds(TestScale.pick(2, full: 3, torture: 5))
+    /// How late the job is told that it is: what a loaded machine adds is not the ledger's lag, and a ledger later than
+    /// it is told breaks the promise.
+    private static let told = lag + .seconds(10)
     private static let ceiling = limit - limit / 10
 
     /// Tasks with a priority as text, a job that retypes it in place, and a ledger that lags.
@@ -25,7 +28,7 @@ import Testing
             try test.job(
                 on: "tasks", steps: ["convert: {field: priority, to: int}"],
                 limits:
-                    "{chunk: {documents: \(chunk)}, unsynced: \(Self.limit), ledgerLag: \(Self.lag.components.seconds + 1)s}",
+                    "{chunk: {documents: \(chunk)}, unsynced: \(Self.limit), ledgerLag: \(Self.told.components.seconds)s}",
                 more: "schema: {active: active.json, next: next.json}")
             try await LedgerSimulator.keeping(
                 "ledger", of: "tasks", in: test.database, active: try schema("active", test),
@@ -100,7 +103,9 @@ import Testing
             // In the end the room of the repaired is free again, and not before the ledger has noticed.
             try await waitUntil("the room is spent again") {
                 #expect(try await test.backfill(flags: flags).exitCode == 75)
-                return try await BudgetCase.harmed(test).count == Self.ceiling - 1
+                let harmed = try await BudgetCase.harmed(test).count
+                try #require(harmed < Self.ceiling)
+                return harmed == Self.ceiling - 1
             }
             try await ledger.catchUp()
             #expect(ledger.highest < Self.ceiling)
