@@ -49,7 +49,7 @@ package struct JobStatusText {
         let place = job.namespace.map { " on \($0)" } ?? ""
         var lines = ["\(paint.bold("job \(job.job)\(place)")): \(state(job))"]
         lines += progress(job)
-        lines += job.waiting.map { "  waits for \($0.name): \($0.metric) \($0.value), limit \($0.limit)" }
+        lines += job.waiting.map { "  waiting: \($0)" }
         if let stopped = job.stopped, job.state == .stopped { lines.append("  stopped by \(stopped.printable)") }
         if let paused = job.control.paused { lines.append("  paused \(Self.mark(paused))") }
         if let deployed = job.control.deployed {
@@ -115,9 +115,7 @@ package struct JobStatusText {
 
     private static func reason(_ job: JobStatus) -> String {
         if let paused = job.control.paused, job.state == .paused { return "paused \(mark(paused))" }
-        if let brake = job.waiting.first, job.state == .waiting {
-            return "\(brake.name): \(brake.metric) \(brake.value), limit \(brake.limit)"
-        }
+        if let reason = job.waiting.first, job.state == .waiting { return "\(reason)" }
         if let stopped = job.stopped, job.state == .stopped { return "stopped by \(stopped)" }
         let skipped = job.skipped.reduce(0) { $0 + $1.count }
         return skipped > 0 ? "\(skipped.documents) skipped" : ""

@@ -11,7 +11,8 @@ package enum MigrationText {
         return (reports + [summary(report)]).joined(separator: "\n\n")
     }
 
-    private static func summary(_ report: MigrationReport) -> String {
+    /// What was done and what is left, in a line.
+    package static func summary(_ report: MigrationReport) -> String {
         if report.jobs.isEmpty, report.remaining.isEmpty { return "Nothing to do: every job was applied." }
         if report.isDryRun { return "Dry run: nothing was written, and each job was shown with the data as it is now." }
         let applied = report.jobs.count - (report.jobs.last.map { $0.report.outcome.isStopped } == true ? 1 : 0)
@@ -28,16 +29,19 @@ extension BackfillReport.Outcome {
 
 /// Which jobs of a folder were applied, for a person.
 package enum MigrationStatusText {
-    /// Renders the table; `begun` is how pending jobs are that a run has begun.
-    package static func render(_ plan: MigrationPlan, begun: [JobStatus]) -> String {
-        let rows = MigrationRow.all(plan, begun: begun)
-        let table = TextTable<MigrationRow> { row in
-            [
-                Column(title: "file", value: row.file.printable), Column(title: "job", value: row.job),
-                Column(title: "state", value: row.state), Column(title: "when", value: row.at.map { "\($0)" } ?? "-"),
-                Column(title: "by", value: row.by?.printable ?? "-"), Column(title: "digest", value: row.digest),
-            ]
-        }
-        return table.lines(for: rows).asLines
+    /// Renders the table.
+    /// - Parameters:
+    ///   - begun: how pending jobs are that a run has begun.
+    ///   - width: the columns of a terminal; `nil` for as many as it takes.
+    package static func render(_ plan: MigrationPlan, begun: [JobStatus], width: Int?) -> String {
+        let table = Report.Table(
+            title: "Jobs",
+            columns: ["file", "job", "state", "when", "by", "digest"].map { Report.Column(title: $0) },
+            rows: MigrationRow.all(plan, begun: begun).map { row in
+                [row.file, row.job, row.state, row.at.map { "\($0)" } ?? "-", row.by ?? "-", row.digest].map {
+                    Report.Cell($0)
+                }
+            })
+        return TextTable.lines(of: table, width: width, indent: 0).asLines
     }
 }

@@ -24,6 +24,12 @@ struct Paint: Sendable {
     /// All that it ever puts beside a text.
     static let codes = [bold, green, yellow, red, end]
 
+    /// How many columns a text takes, without what only colours it.
+    static func visibleCount(of text: Substring) -> Int {
+        guard text.unicodeScalars.contains("\u{1B}") else { return text.count }
+        return codes.reduce(text.count) { $0 - text.ranges(of: $1).count * $1.count }
+    }
+
     private static let bold = code(Style.bold.value)
     private static let green = code(NamedColor.green.value + Style.bold.value)
     private static let yellow = code(NamedColor.yellow.value + Style.bold.value)

@@ -7,6 +7,37 @@ extension [String] {
 }
 
 extension String {
+    /// The text on a terminal: each line that is wider is broken between words, and goes on below, indented.
+    ///
+    /// A command for the database's shell stays whole, to be copied.
+    /// - Parameter width: the columns of a terminal; `nil` for lines as long as they are.
+    package func fitted(to width: Int?) -> String {
+        guard let width else { return self }
+        return split(separator: "\n", omittingEmptySubsequences: false).map { line in
+            Paint.visibleCount(of: line) <= width || line.contains("db.getCollection(")
+                ? String(line) : Self.broken(line, width)
+        }.joined(separator: "\n")
+    }
+
+    private static func broken(_ line: Substring, _ width: Int) -> String {
+        let indent = line.prefix { $0 == " " }
+        var (text, column) = (String(indent), indent.count)
+        for word in line.split(separator: " ") {
+            let count = Paint.visibleCount(of: word)
+            if column == indent.count {
+                column += count
+            } else if column + 1 + count <= width {
+                text += " "
+                column += 1 + count
+            } else {
+                text += "\n\(indent)  "
+                column = indent.count + 2 + count
+            }
+            text += word
+        }
+        return text
+    }
+
     /// The text with blanks up to a width.
     func padded(to width: Int) -> String { self + String(repeating: " ", count: max(0, width - count)) }
 

@@ -53,7 +53,10 @@ import Testing
         waiting.state = .waiting
         waiting.waiting = [JobStatus.ThrottleReason(name: "lag", metric: "majority lag", value: "14 s", limit: "10 s")]
         #expect(text(waiting).contains("person-v2 on app.Person: waiting\n"))
-        #expect(text(waiting).contains("\n  waits for lag: majority lag 14 s, limit 10 s\n"))
+        #expect(text(waiting).contains("\n  waiting: majority lag: 14 s, limit 10 s\n"))
+        waiting.waiting[0] = JobStatus.ThrottleReason(
+            name: "operatorPause", metric: "pause", value: "paused by root", limit: "shipshape resume person-v2")
+        #expect(text(waiting).contains("\n  waiting: paused by root; continue with: shipshape resume person-v2\n"))
     }
 
     @Test func whatWasSetAsideIsToldByItsCode() {

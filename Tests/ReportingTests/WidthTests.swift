@@ -15,6 +15,27 @@ import TextTable
         #expect(long(try CheckReportText(.fixture(), width: width).text, width) == [])
     }
 
+    /// Also where a verdict is coloured, and where a word is longer than the terminal is wide.
+    @Test(arguments: [20, 50, 80, 120]) func aLongLineGoesOnBelowWithAllItsWords(_ width: Int) {
+        let sentence = String(repeating: "one two-three four ", count: 9)
+        let name = String(repeating: "x", count: 130)
+        let text = "\(Paint(isOn: true).red(sentence))\n\n    \(sentence)\n  \(name) end\nshort"
+        let fitted = text.fitted(to: width)
+        func words(_ text: String) -> [Substring] { text.split { $0 == " " || $0 == "\n" } }
+        #expect(words(fitted) == words(text))
+        let lines = fitted.split(separator: "\n")
+        let tooLong = lines.filter { Paint.visibleCount(of: $0) > width && $0.drop { $0 == " " }.contains(" ") }
+        #expect(tooLong == [])
+        let below = lines.drop { !$0.hasPrefix("    one") }.dropFirst().prefix { !$0.hasPrefix("  x") }
+        #expect(below.allSatisfy { $0.hasPrefix("      ") && !$0.hasPrefix("       ") }, "\(fitted)")
+        #expect(text.fitted(to: nil) == text)
+    }
+
+    @Test func aCommandStaysWhole() {
+        let command = "  db.getCollection(\"a\").find(\(String(repeating: "{a: 1}, ", count: 20)))"
+        #expect(command.fitted(to: 50) == command)
+    }
+
     @Test(arguments: [50, 80, 120]) func aTableIsWholeOrToldInLines(_ width: Int) {
         let columns =
             [Report.Column(title: "name")] + (1...6).map { Report.Column(title: "figure \($0)", isNumber: true) }

@@ -1,3 +1,5 @@
+import JobState
+
 /// What can make a run wait before a chunk.
 package enum ThrottleReason: String, Hashable, Sendable, CaseIterable {
     /// The deployment's state could not be read, or what was read is old.
@@ -45,12 +47,8 @@ package struct Hold: Hashable, Sendable {
 }
 
 extension Hold: CustomStringConvertible {
-    /// Such as `majority lag: 12 s, limit 10 s`, or `paused by root@host; continue with: shipshape resume JOB`.
+    /// As the job's status tells it.
     package var description: String {
-        switch reason {
-        case .operatorPause: "\(value); continue with: \(limit)"
-        case .veto: "\(metric): \(value), goes on at \(limit)"
-        default: "\(metric): \(value), limit \(limit)"
-        }
+        JobStatus.ThrottleReason(name: reason.rawValue, metric: metric, value: value, limit: limit).description
     }
 }

@@ -58,9 +58,15 @@ struct ReportFlags<Form: ReportForm>: ParsableArguments {
     ///   where it is wanted.
     func show(_ render: (Form, _ width: Int?, _ color: Bool) throws -> String) throws {
         let hasColor = output == .text && Console.wantsColor(onTerminal: Console.isOutputTerminal)
-        try show(Self.safe(try render(output, Console.outputWidth, hasColor), as: output, isColored: hasColor)) {
+        try show(onTerminal(try render(output, Console.outputWidth, hasColor), isColored: hasColor)) {
             try render($0, nil, false)
         }
+    }
+
+    /// A result in the form for standard output, which may be a terminal.
+    func onTerminal(_ text: String, isColored: Bool) -> String {
+        let text = Self.safe(text, as: output, isColored: isColored)
+        return output == .text ? text.fitted(to: Console.outputWidth) : text
     }
 
     /// What is for a person escapes nothing by rules of its own.

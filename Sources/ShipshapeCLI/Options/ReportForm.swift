@@ -57,7 +57,7 @@ extension ReportFlags<RichForm> {
         var layout = TextLayout(width: Console.outputWidth, isColored: isColored)
         layout.isPlain = !Console.speaksUnicode
         let text = Self.text(of: result, as: output, layout)
-        try show(Self.safe(text, as: output, isColored: isColored)) { Self.text(of: result, as: $0, .file) }
+        try show(onTerminal(text, isColored: isColored)) { Self.text(of: result, as: $0, .file) }
     }
 
     /// A result in a form.

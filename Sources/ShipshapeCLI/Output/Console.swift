@@ -63,7 +63,7 @@ enum Console {
     /// Writes lines for the operator.
     static func error(_ lines: String, isColored: Bool = false) {
         guard Log.format == .text else { return write(Log.record(Log.level(of: lines), job: nil, lines) + "\n") }
-        write(lines + "\n", isColored: isColored)
+        write(lines.fitted(to: isInteractive ? width : nil) + "\n", isColored: isColored)
     }
 
     /// Says why the command ends: a line for the operator, or one of JSON where the result is JSON, too.

@@ -40,6 +40,7 @@ struct MigrateCommand: AsyncParsableCommand {
     var yes = false
 
     @OptionGroup(title: "The Run") var runFlags: RunFlags
+    @OptionGroup(title: "Monitoring") var monitoring: MonitoringFlags
     @OptionGroup(title: "The App") var app: AppFlags
     @OptionGroup(title: "Ledger") var ledger: LedgerFlags
     @OptionGroup(title: "State") var state: StateFlags
@@ -55,7 +56,12 @@ struct MigrateCommand: AsyncParsableCommand {
     }
 
     func run() async throws {
-        try output.prepare(reading: [folder] + connection.files)
+        try output.prepare(reading: [folder] + connection.files, writing: [monitoring.metrics])
+        let monitor = RunMonitor(status || dryRun ? nil : monitoring, of: "migrate", folder, throttles: true)
+        try await monitor.following { try await run(monitor) }
+    }
+
+    private func run(_ monitor: RunMonitor) async throws {
         let jobs = try JobFolder.read(at: folder, assuming: app.assumptions)
         let pool = try connection.pool(readsFromPrimary: !dryRun)
         try await pool.requirePrivileges(for: command, on: places(of: jobs))
@@ -74,11 +80,13 @@ struct MigrateCommand: AsyncParsableCommand {
         var run = MigrateRun(
             pending: pending, of: plan, pool: pool, registry: registry,
             options: runFlags.options(state: state, ledger: ledger),
-            output: output, isDryRun: dryRun)
+            output: output, isDryRun: dryRun, monitor: monitor)
         if !output.quiet { notes(plan, pending) }
         let again = Set(plan.items.filter(\.isDueAgain).map(\.entry.name))
         if !dryRun, !pending.isEmpty { try confirm(pending, again) }
+        monitor.begin()
         let failure = await run.run()
+        monitor.take(MigrationText.summary(run.report)) { $0.take(run.report) }
         try show(run.report)
         if let failure { throw failure }
         if run.report.hasFindings { throw ExitStatus.findings }
@@ -139,7 +147,7 @@ struct MigrateCommand: AsyncParsableCommand {
         }
         try output.show { form, _ in
             switch form {
-            case .text: MigrationStatusText.render(plan, begun: begun)
+            case .text(let width): MigrationStatusText.render(plan, begun: begun, width: width)
             case .json: MigrationStatusJSON(plan, begun: begun).text
             }
         }
