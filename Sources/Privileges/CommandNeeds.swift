@@ -8,10 +8,10 @@ package struct CommandNeeds: Sendable {
     /// Those without which it cannot run.
     package var required: [Need] { needs.filter { $0.loss == nil } }
 
-    /// Whether it writes to the deployment.
+    /// Whether it writes to the deployment more than the history of checks.
     package var isWriting: Bool {
         let writing: Set = ["insert", "update", "remove", "dropCollection"]
-        return required.contains { !writing.isDisjoint(with: $0.actions) }
+        return required.contains { $0.place != .history && !writing.isDisjoint(with: $0.actions) }
     }
 
     /// The needs of a command.
@@ -36,6 +36,7 @@ package struct CommandNeeds: Sendable {
         CommandNeeds(
             "check",
             readsDocuments, readsLedger,
+            .needs(.history, "find", "insert", "update", for: "keeps the counts of each check"),
             .may(
                 .data, "changeStream", for: "judges again what changes meanwhile",
                 without: "the result is not of one moment"),
@@ -45,6 +46,9 @@ package struct CommandNeeds: Sendable {
             .may(
                 .state, "find", for: "knows what jobs converted (--active)",
                 without: "what jobs converted ahead of the deploy counts as failing already")),
+        CommandNeeds(
+            "history", .needs(.history, "find", for: "reads the checks that are kept"),
+            .may(.history, "remove", for: "removes old ones", without: "--keep is refused")),
         CommandNeeds("diff", readsDocuments),
         CommandNeeds(
             "lint",

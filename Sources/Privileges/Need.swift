@@ -23,6 +23,8 @@ package enum Place: String, Sendable, CaseIterable {
     case ledger
     /// The ledger that a watch keeps.
     case watchLedger
+    /// The database that keeps the history of checks.
+    case history
     /// The oplog.
     case oplog
     /// The deployment itself.
@@ -68,6 +70,11 @@ package struct WorkPlaces: Sendable, Equatable {
     /// Adds the databases of collections to a place.
     package mutating func addDatabases(of namespaces: [Namespace], to place: Place) {
         add(namespaces.map { .database($0.database) }, to: place)
+    }
+
+    /// Adds all places of another command.
+    package mutating func add(_ other: WorkPlaces) {
+        for (place, more) in other.resources { add(more, to: place) }
     }
 
     /// Adds resources to a place, each once.

@@ -99,7 +99,7 @@ import Testing
 
     @Test func theTrendShowsTheLastChecks() {
         let history = CheckHistory((1...40).map { summary($0, [("a", $0)]) }, notes: ["passed over"])
-        let result = HistoryResult(history, folder: "history", last: 3)
+        let result = HistoryResult(history, place: "history", last: 3)
         let lines = result.text(TextLayout(width: 200)).split(separator: "\n")
         #expect(
             lines[0] == "40 documents would stop syncing, 38 were 2 checks ago, at 1970-01-01 00:00:38 UTC.")
@@ -110,7 +110,7 @@ import Testing
         #expect(result.json.text.contains("\"grown\": 1"))
         #expect(!result.json.text.contains("\"difference\": null"))
         #expect(HTMLReport(result.report).text.contains("would stop syncing: from 38 to 40"))
-        let none = HistoryResult(CheckHistory([]), folder: "history", last: 3)
+        let none = HistoryResult(CheckHistory([]), place: "history", last: 3)
         #expect(none.text(.file) == "No check has been kept in history yet.\n")
     }
 }

@@ -13,7 +13,7 @@ import Testing
 
     @Test func aCheckTellsWhatItFound() throws {
         var metrics = RunMetrics(command: "check", name: "v2", throttles: false, earlier: nil)
-        metrics.take(try CheckReport.fixture())
+        metrics.take([try CheckReport.fixture()])
         let text = metrics.text(.ended(1), at: time(100), after: 12.5)
         for line in [
             "shipshape_last_success_timestamp_seconds\(labels) 100", "shipshape_exit_code\(labels) 1",
@@ -52,7 +52,7 @@ import Testing
 
     @Test func aRunThatFailsLeavesTheLastSuccessAsItWas() throws {
         var good = RunMetrics(command: "check", name: "v2", throttles: false, earlier: nil)
-        good.take(try CheckReport.fixture())
+        good.take([try CheckReport.fixture()])
         let before = good.text(.ended(0), at: time(100), after: 1)
         let failing = RunMetrics(command: "check", name: "v2", throttles: false, earlier: before)
         let after = failing.text(.ended(69), at: time(200), after: 2)

@@ -11,6 +11,20 @@ package struct CheckHistory: Sendable {
         self.notes = notes
     }
 
+    /// The most that is named of what was passed over.
+    private static let mostNamed = 3
+
+    /// - Parameters:
+    ///   - foreign: what is no summary of a check, each with where it is and why.
+    ///   - place: where the history is kept.
+    package init(_ summaries: [CheckSummary], passedOver foreign: [String], in place: String) {
+        var notes = foreign.prefix(Self.mostNamed).map { "passed over in the history: \($0)" }
+        if foreign.count > Self.mostNamed {
+            notes.append("\((foreign.count - Self.mostNamed).grouped) more passed over in the history \(place)")
+        }
+        self.init(summaries, notes: notes)
+    }
+
     /// Adds the newest.
     package mutating func add(_ summary: CheckSummary) { summaries.append(summary) }
 

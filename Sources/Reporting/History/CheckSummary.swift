@@ -111,6 +111,11 @@ extension CheckSummary {
         do throws(BSONError) { document = try BSONDocument(extendedJSON: text) } catch {
             throw CheckSummaryError("it is no JSON object, or not whole")
         }
+        try self.init(document)
+    }
+
+    /// Reads what was kept, also with fields beside it.
+    package init(_ document: BSONDocument) throws(CheckSummaryError) {
         guard document["record"]?.text == Self.record else {
             throw CheckSummaryError("it is not the summary of a check")
         }

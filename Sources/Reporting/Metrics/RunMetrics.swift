@@ -83,10 +83,12 @@ package struct RunMetrics: Sendable {
 }
 
 extension RunMetrics {
-    /// Takes in what a check found.
-    package mutating func take(_ report: CheckReport) {
-        let (verdict, seconds) = (report.verdict, report.duration.seconds)
-        let groups = report.collections.flatMap { collection in
+    /// Takes in what checks of one deployment found, one after the other.
+    package mutating func take(_ reports: [CheckReport]) {
+        guard let last = reports.last else { return }
+        func sum(_ count: (CheckReport) -> Int) -> Int { reports.reduce(0) { $0 + count($1) } }
+        let (verdict, seconds) = (last.verdict, reports.reduce(0) { $0 + $1.duration.seconds })
+        let groups = reports.flatMap(\.collections).flatMap { collection in
             collection.groups.map { group in
                 (
                     labels: labels + [
@@ -100,22 +102,25 @@ extension RunMetrics {
             .map { same in (labels: same[0].labels, value: same.reduce(0) { $0 + $1.count }) }
             .sorted { $0.labels.map(\.value).lexicographicallyPrecedes($1.labels.map(\.value)) }
         found = [
-            Metric("documents", "Documents that the run went over.", labels, report.readCount),
+            Metric("documents", "Documents that the run went over.", labels, sum(\.readCount)),
             Metric(
                 "documents_per_second", "How fast the run went.", labels,
-                seconds > 0 ? Double(report.readCount) / seconds : 0),
+                seconds > 0 ? Double(sum(\.readCount)) / seconds : 0),
             Metric("findings", "Documents with a finding, by collection, rule and level.", counts: findings),
             Metric(
                 "failing_documents", "Documents that would stop syncing (certain), or might (possible).",
                 counts: [
-                    (labels + [("level", "certain")], verdict.stopping),
-                    (labels + [("level", "possible")], report.total.changes?.newlyPossible ?? report.total.newPossible),
+                    (labels + [("level", "certain")], sum(\.verdict.stopping)),
+                    (
+                        labels + [("level", "possible")],
+                        sum { $0.total.changes?.newlyPossible ?? $0.total.newPossible }
+                    ),
                 ]),
         ]
         if let ledger = verdict.ledger {
             found.append(Metric("ledger_entries", "Entries of the ledger.", labels, ledger.entries))
         }
-        guard report.dialect == .appServices else { return }
+        guard last.dialect == .appServices else { return }
         found += [
             headroom(verdict.headroom),
             Metric("unsynced_limit", "The count at which sync stops.", labels, verdict.limit),
@@ -123,23 +128,34 @@ extension RunMetrics {
     }
 
     /// Takes in what a backfill did.
-    package mutating func take(_ report: BackfillReport) {
+    package mutating func take(_ report: BackfillReport) { take([report]) }
+
+    /// Takes in what the jobs of a folder did, as far as they were run.
+    package mutating func take(_ report: MigrationReport) {
+        take(report.jobs.map(\.report))
+        found.append(Metric("pending_jobs", "Jobs that are still to be run.", labels, report.remaining.count))
+    }
+
+    /// Takes in what jobs did one after the other.
+    private mutating func take(_ reports: [BackfillReport]) {
         holds = []
         // A run that was stopped by a signal has not looked.
-        let remaining = report.after.map(\.needing).max()
+        let remaining = reports.compactMap { $0.after.map(\.needing).max() }
+        let waits = Dictionary(grouping: reports.flatMap(\.waits), by: \.hold.reason)
+            .map { (reason: $0.rawValue, seconds: $1.reduce(0) { $0 + $1.seconds }) }.sorted { $0.reason < $1.reason }
         found =
-            progress(documents, report.modified, report.seconds) + [
+            progress(documents, reports.reduce(0) { $0 + $1.modified }, reports.reduce(0) { $0 + $1.seconds }) + [
                 Metric(
                     "remaining_documents", "Documents that still need the step that most documents need.",
-                    counts: remaining.map { [(labels, $0)] } ?? []),
+                    counts: remaining.isEmpty ? [] : [(labels, remaining.reduce(0, +))]),
                 Metric(
                     "skipped_documents", "Documents that cannot be written.", labels,
-                    report.failures.reduce(0) { $0 + $1.count }),
+                    reports.flatMap(\.failures).reduce(0) { $0 + $1.count }),
                 Metric(
                     "throttled_seconds", "How long the run waited, by the reason.",
-                    report.waits.map { (labels + [("reason", $0.hold.reason.rawValue)], $0.seconds) }),
+                    waits.map { (labels + [("reason", $0.reason)], $0.seconds) }),
             ]
-        guard let headroom = report.headroom else { return }
+        guard let headroom = reports.last?.headroom else { return }
         if let ledger = headroom.ledger {
             found.append(Metric("ledger_entries", "Entries of the ledger.", labels, ledger.entries))
         }

@@ -9,7 +9,7 @@ package struct CheckMatrix: Reportable {
     package struct Entry: Sendable {
         let database: String
         /// `nil` where none of the schema's collections is.
-        let report: CheckReport?
+        package let report: CheckReport?
 
         /// Joins the two.
         package init(database: String, report: CheckReport?) { (self.database, self.report) = (database, report) }

@@ -4,14 +4,14 @@ import TextTable
 /// The trend over the checks of a history, in all its forms.
 package struct HistoryResult: Reportable {
     private let history: CheckHistory
-    private let folder: String
+    private let place: String
     private let shown: Range<Int>
 
     /// - Parameters:
-    ///   - folder: where the history is kept.
+    ///   - place: where the history is kept.
     ///   - last: how many checks are shown, the newest.
-    package init(_ history: CheckHistory, folder: String, last: Int) {
-        (self.history, self.folder) = (history, folder)
+    package init(_ history: CheckHistory, place: String, last: Int) {
+        (self.history, self.place) = (history, place)
         shown = max(0, history.summaries.count - last)..<history.summaries.count
     }
 
@@ -39,7 +39,7 @@ package struct HistoryResult: Reportable {
 
     private var headline: String {
         guard let first = runs.summaries.first, let last = runs.summaries.last else {
-            return "No check has been kept in \(folder) yet."
+            return "No check has been kept in \(place) yet."
         }
         let count = last.failing.documents + " would stop syncing"
         guard shown.count > 1 else { return "\(count), by the one check of \(last.at)." }
@@ -79,7 +79,7 @@ package struct HistoryResult: Reportable {
         JSONReport(
             "history",
             [
-                ("folder", .string(folder)), ("notes", .array(notes.map { .string($0) })),
+                ("folder", .string(place)), ("notes", .array(notes.map { .string($0) })),
                 (
                     "runs",
                     .array(
@@ -94,7 +94,7 @@ package struct HistoryResult: Reportable {
     }
 
     package var report: Report {
-        var report = Report(command: "history", title: "The checks in \(folder)", headline: headline, level: level)
+        var report = Report(command: "history", title: "The checks in \(place)", headline: headline, level: level)
         report.series = [Report.Series(runs)].compactMap(\.self)
         report.tables = [table] + [history.difference?.table].compactMap(\.self)
         report.notes = notes

@@ -149,7 +149,7 @@ struct BackfillCommand: AsyncParsableCommand {
             return timeline
         }
         let result = BackfillResult(report, showsValues: showValues, timeline: finished)
-        monitor.take(report, result.report.headline)
+        monitor.take(result.report.headline) { $0.take(report) }
         try output.show(result)
         if case .stopped = report.outcome { throw ExitStatus.stopped }
         if report.hasFindings { throw ExitStatus.findings }

@@ -60,9 +60,11 @@ struct CheckCommand: AsyncParsableCommand {
 
     @Option(
         help: ArgumentHelp(
-            "Keep the counts of this run in a folder, and say what changed since the run before it.",
-            discussion: "shipshape history shows the trend.", valueName: "folder"))
-    var history: String?
+            "Keep the counts of this run, and say what changed since the run before it.",
+            discussion:
+                "In a folder, or by db:NAME in a database of the deployment. shipshape history shows the trend.",
+            valueName: "place"), transform: HistoryPlace.init(parsing:))
+    var history: HistoryPlace?
 
     @OptionGroup(title: "Monitoring") var monitoring: MonitoringFlags
     @OptionGroup(title: "Comparison") var comparison: ComparisonFlags
@@ -101,7 +103,7 @@ struct CheckCommand: AsyncParsableCommand {
         }
         let apart = [
             ("--source", source != nil), ("--part", scan.part != nil), ("--map", !scan.map.isEmpty),
-            ("--failures", evidence.failures != nil),
+            ("--failures", evidence.failures != nil), ("--history", history != nil),
         ]
         if databases != nil, let (flag, _) = apart.first(where: \.1) {
             throw ValidationError("\(flag) does not go with --databases: it is for one database")
@@ -121,9 +123,7 @@ struct CheckCommand: AsyncParsableCommand {
     }
 
     private func run(_ monitor: RunMonitor) async throws {
-        let history = try history.map {
-            try HistoryFolder.forWriting($0, reading: [schema.name, comparison.active?.name, source])
-        }
+        let folder = try historyFolder()
         let serverSchema = try await schema.read(
             namespace: collection.flatMap { Namespace($0) }, connection: connection)
         let activeSchema = try await comparison.read(
@@ -151,9 +151,10 @@ struct CheckCommand: AsyncParsableCommand {
         run.exceptions = try exceptions.read(
             for: serverSchema.collections.map(run.compile), of: serverSchema, isPart: collection != nil)
         if let databases {
-            return try await check(DatabasesCheck(run, matching: databases, of: serverSchema), interruption)
+            return try await check(DatabasesCheck(run, matching: databases, of: serverSchema), interruption, monitor)
         }
         let pool = source == nil ? try await connected(for: run) : nil
+        let kept: (any HistoryStore)? = if let folder { folder } else { try await historyDatabase(pool) }
         interruption.beginWork()
         monitor.begin()
         let ids = privacy.display
@@ -170,7 +171,21 @@ struct CheckCommand: AsyncParsableCommand {
             run.failures?.file.discard()
             throw error
         }
-        try show(report, ids, history, monitor)
+        try await show(report, ids, kept, monitor)
+    }
+
+    /// The folder that keeps the run; one that cannot be written is told before the work.
+    private func historyFolder() throws -> HistoryFolder? {
+        guard case .folder(let name)? = history else { return nil }
+        return try HistoryFolder.forWriting(name, reading: [schema.name, comparison.active?.name, source])
+    }
+
+    /// The database that keeps the run, on the deployment that is checked; for a dump, on the one that is named.
+    private func historyDatabase(_ pool: ClientPool?) async throws -> HistoryDatabase? {
+        guard let history, case .database(let name) = history else { return nil }
+        let pool = try pool ?? connection.pool()
+        try await pool.requirePrivileges(for: "check", on: history.resources)
+        return HistoryDatabase(name, on: pool)
     }
 
     /// Adds to a report what the flags make of it.
@@ -179,12 +194,15 @@ struct CheckCommand: AsyncParsableCommand {
         if comparison.policy(isStrict: strict).includesPossible { report.countPossible() }
     }
 
-    private func check(_ check: DatabasesCheck, _ interruption: Interruption) async throws {
+    private func check(
+        _ check: DatabasesCheck, _ interruption: Interruption, _ monitor: RunMonitor
+    ) async throws {
         let pool = try connection.pool()
         let started = ContinuousClock.now
         let names = try await check.names(on: pool)
         try await pool.requirePrivileges(for: "check", on: try check.places(of: names))
         interruption.beginWork()
+        monitor.begin()
         var entries: [CheckMatrix.Entry] = []
         for name in names {
             guard var report = try await check.report(of: name, on: pool) else {
@@ -199,6 +217,7 @@ struct CheckCommand: AsyncParsableCommand {
             added: try await check.names(on: pool).filter { !names.contains($0) },
             policy: comparison.policy(isStrict: strict), ids: privacy.display,
             showsFilters: evidence.filters || evidence.prove, duration: started.duration(to: .now))
+        monitor.take(matrix.report.headline) { $0.take(entries.compactMap(\.report)) }
         try output.show(matrix)
         if matrix.hasFailed { throw ExitStatus.findings }
     }
@@ -222,26 +241,29 @@ struct CheckCommand: AsyncParsableCommand {
         return isUnasked || ledger.ledger == LedgerLocation.none ? nil : try connection.pool()
     }
 
-    private func show(_ found: CheckReport, _ ids: IDDisplay, _ folder: HistoryFolder?, _ monitor: RunMonitor) throws {
+    private func show(
+        _ found: CheckReport, _ ids: IDDisplay, _ store: (any HistoryStore)?, _ monitor: RunMonitor
+    ) async throws {
         let policy = comparison.policy(isStrict: strict)
         var (report, history) = (found, CheckHistory([]))
-        let kept = Result { () throws in
-            guard let folder else { return }
-            guard !report.isPartial else {
-                return report.notes.append("the history leaves this run out: not every document was read")
-            }
-            history = try folder.read()
-            report.notes += history.notes
+        var failure: (any Error)?
+        if store != nil, report.isPartial {
+            report.notes.append("the history leaves this run out: not every document was read")
+        } else if let store {
             let summary = CheckSummary(report, schema: schema.name, at: .now)
-            history.add(summary)
-            try folder.add(summary)
+            do {
+                history = try await onOwnedThread(name: "history") { () throws in try store.read() }
+                report.notes += history.notes
+                history.add(summary)
+                try await onOwnedThread(name: "history") { () throws in try store.add(summary) }
+            } catch { failure = error }
         }
         let result = CheckResult(
             report, policy: policy, history: history, ids: ids, showsFilters: evidence.filters || evidence.prove)
-        monitor.take(report, result.report.headline)
+        monitor.take(result.report.headline) { $0.take([report]) }
         try output.show(result)
         // What could not be kept does not keep the result back.
-        try kept.get()
+        if let failure { throw failure }
         if policy.fails(report) { throw ExitStatus.findings }
     }
 }

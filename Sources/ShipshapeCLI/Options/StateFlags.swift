@@ -8,12 +8,15 @@ struct StateFlags: ParsableArguments {
     var stateDatabase = "shipshape"
 
     func validate() throws {
-        guard !stateDatabase.isEmpty, stateDatabase.utf8.count <= 63,
-            !["admin", "local", "config"].contains(stateDatabase),
-            !stateDatabase.contains(where: { "/\\. \"$".contains($0) })
-        else {
+        guard Self.canHoldState(stateDatabase) else {
             throw ValidationError("--state-database: \"\(stateDatabase)\" cannot be the name of a database for state")
         }
+    }
+
+    /// Whether it is a name for a database of ours.
+    static func canHoldState(_ name: String) -> Bool {
+        !name.isEmpty && name.utf8.count <= 63 && !["admin", "local", "config"].contains(name)
+            && !name.contains { "/\\. \"$".contains($0) }
     }
 
     /// The jobs that are kept there, which are steered by what the primary says.

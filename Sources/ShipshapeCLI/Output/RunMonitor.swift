@@ -87,24 +87,13 @@ final class RunMonitor: Sendable {
         }
     }
 
-    /// What a check found.
-    func take(_ report: CheckReport, _ headline: String) {
+    /// What the run came to, in a line, and what the metrics take in of it.
+    func take(_ headline: String, _ measure: (inout RunMetrics) -> Void = { _ in }) {
         state.withLock { state in
-            state.metrics.take(report)
+            measure(&state.metrics)
             state.headline = headline
         }
     }
-
-    /// What a backfill did.
-    func take(_ report: BackfillReport, _ headline: String) {
-        state.withLock { state in
-            state.metrics.take(report)
-            state.headline = headline
-        }
-    }
-
-    /// What an undo did.
-    func take(_ headline: String) { state.withLock { $0.headline = headline } }
 
     private func end(_ code: Int32, because reason: String?) async {
         let message = reason ?? state.withLock { $0.headline }

@@ -66,6 +66,23 @@ import Testing
         }
     }
 
+    @Test func aMigrationTellsOfAllItsJobsAtOnce() async throws {
+        try await ThrottleCase.withPeople(on: try await .shared, limits: "nice: 0") { test in
+            try test.job("second", steps: ["default: {field: phone, value: none}"])
+            let file = test.folder.appending("m.prom").string
+            let run = try await test.migrate(flags: ["--metrics", file] + all(telling(test.folder)))
+            #expect(run.exitCode == 0, "\(run.errors)")
+            let events = try told(test.folder)
+            #expect(events.compactMap { $0["event"]?.text } == ["start", "success"])
+            #expect(events[1]["message"] == .string("2 jobs applied, none is pending."))
+            let metrics = try String(contentsOfFile: file, encoding: .utf8)
+            let labels = "command=\"migrate\",name=\"\(test.folder)\""
+            #expect(
+                metrics.contains("shipshape_changed_documents{\(labels)} \(2 * ThrottleCase.people)\n"), "\(metrics)")
+            #expect(metrics.contains("shipshape_pending_jobs{\(labels)} 0\n"))
+        }
+    }
+
     @Test func aDryRunTellsNobody() async throws {
         try await ThrottleCase.withPeople(on: try await .shared, limits: "nice: 0") { test in
             let run = try await test.backfill(flags: ["--dry-run"] + all(telling(test.folder)), yes: false)

@@ -9,12 +9,13 @@ extension BackfillCase {
     /// Runs `shipshape migrate` off a terminal.
     @discardableResult
     func migrate(
-        _ flags: String..., yes: Bool = true, fault: String? = nil, lease: String = "20s", held: Bool = false,
+        _ words: String..., flags: [String] = [], yes: Bool = true, fault: String? = nil, lease: String = "20s",
+        held: Bool = false,
         meanwhile: (LiveProgram) async throws -> Void = { _ in }
     ) async throws -> ProgramRun {
         let given = ["migrate", folder.string, "--uri", uri, "--state-database", state.name, "--lease-ttl", lease]
         return try await Program.run(
-            given + flags + (yes ? ["--yes"] : []), fault: fault, held: held, meanwhile: meanwhile)
+            given + words + flags + (yes ? ["--yes"] : []), fault: fault, held: held, meanwhile: meanwhile)
     }
 
     /// The names of the jobs that are recorded as applied.

@@ -43,6 +43,12 @@ struct RoleCase: Sendable {
         Command(
             grants: ["check", "live", "--ledger", "none"], arguments: ["check", "live", "--ledger", "none"],
             subject: "person.json"),
+        Command(
+            grants: ["check", "FILE", "--ledger", "none", "--history", "HISTORY"],
+            arguments: ["check", "FILE", "--ledger", "none", "--history", "HISTORY"], subject: "person.json"),
+        Command(
+            grants: ["history", "HISTORY"], arguments: ["history", "HISTORY"],
+            before: [["check", "FILE", "--ledger", "none", "--history", "HISTORY"]], subject: "person.json"),
         Command(grants: ["lint", "FILE"], arguments: ["lint", "FILE"], subject: "person.json"),
         Command(grants: ["lint", "live"], arguments: ["lint", "live"], subject: "person.json"),
         Command(grants: ["diff", "FILE"], arguments: ["diff", "FILE", "NEXT"], subject: "person.json"),
@@ -146,6 +152,7 @@ struct RoleCase: Sendable {
         words.map { word in
             switch word {
             case "FILE": folder.path.appending(command.subject).string
+            case "HISTORY": "db:\(state.name)"
             case "NEXT": folder.path.appending("next.json").string
             default: word
             }
@@ -156,7 +163,7 @@ struct RoleCase: Sendable {
     private func flags(_ arguments: [String], isRole: Bool = false) -> [String] {
         let isOfSchema = ["check", "lint", "diff", "plan", "infer", "unsynced", "watch"].contains(arguments[0])
         let takesCollection = isOfSchema && (arguments[0] != "unsynced" || arguments.count > 1)
-        let takesState = isRole || !["lint", "diff", "plan", "infer", "unsynced"].contains(arguments[0])
+        let takesState = isRole || !["history", "lint", "diff", "plan", "infer", "unsynced"].contains(arguments[0])
         return (takesCollection ? ["--collection", collection] : [])
             + (takesState ? ["--state-database", state.name] : [])
     }

@@ -25,7 +25,8 @@ struct GrantSubject {
     /// Reads the files.
     /// - Throws: what reading throws; ``UsageError`` when nothing says what the command works on.
     init(
-        _ files: [String], for command: String, collections: [Namespace], state: String, ledger: LedgerFlags
+        _ files: [String], for command: String, collections: [Namespace], state: String, ledger: LedgerFlags,
+        history: HistoryPlace?
     ) throws {
         places = WorkPlaces(reading: collections, state: state)
         let (location, apps) = (ledger.location, ledger.apps(of: []).ids)
@@ -38,6 +39,8 @@ struct GrantSubject {
         } else if Self.ofSchemas.contains(name) {
             for file in files { try add(schema: file, collections, ledger: location) }
             places.add(ledger: location, apps: apps)
+        } else if name == "history" {
+            for file in files { places.add(try HistoryPlace(parsing: file).resources) }
         } else if name == "migrate" {
             for file in files {
                 for entry in try JobFolder.read(at: file, assuming: CheckOptions()).entries {
@@ -55,7 +58,10 @@ struct GrantSubject {
             places.add(
                 [named ?? Namespace(database: state, collection: WatchOptions().ledger.collection)], to: .watchLedger)
         }
-        let isKnown = places.resources[.data] != nil || name == "unsynced" || Self.ofState.contains(name)
+        if let history { places.add(history.resources) }
+        let isKnown =
+            places.resources[.data] != nil || (name == "history" && places.resources[.history] != nil)
+            || name == "unsynced" || Self.ofState.contains(name)
         guard isKnown else {
             throw UsageError(
                 "say what \(command) works on: shipshape grants \(command) FILE, or --collection DATABASE.COLLECTION")

@@ -34,6 +34,11 @@ struct GrantsCommand: AsyncParsableCommand {
     @Option(help: ArgumentHelp("A collection that it works on (repeatable).", valueName: "db.collection"))
     var collection: [String] = []
 
+    @Option(
+        help: ArgumentHelp("The place of check --history; a folder needs nothing.", valueName: "place"),
+        transform: HistoryPlace.init(parsing:))
+    var history: HistoryPlace?
+
     @Flag(help: "Only what a dry run needs.")
     var dryRun = false
 
@@ -61,7 +66,7 @@ struct GrantsCommand: AsyncParsableCommand {
         let (needs, files) = try command()
         let subject = try GrantSubject(
             files, for: needs.command, collections: collection.compactMap { Namespace($0) },
-            state: state.stateDatabase, ledger: ledger)
+            state: state.stateDatabase, ledger: ledger, history: history)
         let role = Role(subject.isLive ? needs.readingValidators() : needs, on: subject.places, isFull: full)
         switch output {
         case .mongosh: try Console.result(role.mongosh())

@@ -46,6 +46,7 @@ extension Place {
         case .state: "the state database"
         case .ledger: "`unsynced_documents` in `__realm_sync` and `__realm_sync_<app id>`"
         case .watchLedger: "the ledger that the watch keeps"
+        case .history: "the database that `--history db:NAME` names"
         case .oplog: "`local.oplog.rs`"
         case .cluster: "the cluster"
         }

@@ -11,6 +11,7 @@ struct MigrateRun {
     let options: RunOptions
     let output: OutputFlags
     let isDryRun: Bool
+    let monitor: RunMonitor
     /// The jobs that were applied before, and run once more.
     private let again: Set<String>
     private(set) var report: MigrationReport
@@ -18,7 +19,7 @@ struct MigrateRun {
     init(
         pending: [JobFolder.Entry], of plan: MigrationPlan, pool: ClientPool, registry: JobRegistry,
         options: RunOptions,
-        output: OutputFlags, isDryRun: Bool
+        output: OutputFlags, isDryRun: Bool, monitor: RunMonitor
     ) {
         self.pending = pending
         self.pool = pool
@@ -26,6 +27,7 @@ struct MigrateRun {
         self.options = options
         self.output = output
         self.isDryRun = isDryRun
+        self.monitor = monitor
         again = Set(plan.items.filter(\.isDueAgain).map(\.entry.name))
         report = MigrationReport(isDryRun: isDryRun, remaining: plan.pending.map(\.name))
     }
@@ -76,7 +78,11 @@ struct MigrateRun {
         )
         defer { progress.finish() }
         let runner = BackfillRunner(
-            entry.job, options: options, stop: stop, events: { $0.show(on: progress, quiet: quiet) })
+            entry.job, options: options, stop: stop,
+            events: { [monitor] event in
+                monitor.take(event)
+                event.show(on: progress, quiet: quiet)
+            })
         return try await onOwnedThread(name: "backfill") { () throws in
             if isDryRun { return try runner.dryRun(plan, on: pool) }
             let report = try runner.run(plan, on: pool)

@@ -4,13 +4,11 @@ internal import Reporting
 internal import SystemPackage
 
 /// The folder that `--history` names: a small file for each check, of counts alone.
-struct HistoryFolder {
+struct HistoryFolder: HistoryStore {
     private let path: FilePath
 
     /// More than any summary of ours has.
     private static let largestFile = 4 << 20
-    /// The most files of others that are named.
-    private static let mostNamed = 3
 
     private init(_ path: FilePath) { self.path = path }
 
@@ -54,7 +52,6 @@ struct HistoryFolder {
         return HistoryFolder(FilePath(name))
     }
 
-    /// All checks that are kept; what else is there is named and passed over.
     /// - Throws: ``InputError`` when the folder cannot be read.
     func read() throws -> CheckHistory {
         var summaries: [CheckSummary] = []
@@ -62,26 +59,16 @@ struct HistoryFolder {
         for name in try names() {
             do { summaries.append(try read(name)) } catch { foreign.append("\(path.appending(name)): \(error)") }
         }
-        var notes = foreign.prefix(Self.mostNamed).map { "passed over in the history: \($0)" }
-        if foreign.count > Self.mostNamed {
-            notes.append("\((foreign.count - Self.mostNamed).counted("more file")) passed over in the history \(path)")
-        }
-        return CheckHistory(summaries, notes: notes)
+        return CheckHistory(summaries, passedOver: foreign, in: path.string)
     }
 
-    /// Keeps a check.
     /// - Throws: ``OutputError``.
     func add(_ summary: CheckSummary) throws {
-        // Two checks of one second have files of their own.
-        let time = summary.at.iso8601.replacing(":", with: "")
-        let name = "\(time)-\(String(UInt64.random(in: .min ... .max), radix: 36)).json"
-        do { try AtomicFile.write(summary.text.utf8, to: path.appending(name).string) } catch {
+        do { try AtomicFile.write(summary.text.utf8, to: path.appending("\(summary.name).json").string) } catch {
             throw OutputError(description: "cannot write to the history \(path): \(error)")
         }
     }
 
-    /// Removes all checks but the newest; files of others stay.
-    /// - Returns: how many were removed.
     /// - Throws: ``InputError``; ``OutputError``.
     func keep(_ count: Int) throws -> Int {
         let ours = try names().compactMap { name in (try? read(name)).map { (name: name, at: $0.at) } }

@@ -6,7 +6,7 @@ import TestSupport
 import Testing
 
 /// What `check --history` keeps, and what `history` makes of it.
-@Suite struct CheckHistoryFolderTests {
+@Suite struct CheckHistoryStoreTests {
     private func withPeople(
         _ body: (TestDatabase, CommandLineFolder, @escaping @Sendable ([String]) async throws -> ProgramRun)
             async throws ->
@@ -54,6 +54,46 @@ import Testing
             #expect(trend.output.hasPrefix("2 documents would stop syncing, as many as 1 check ago"), "\(trend.output)")
             #expect(trend.output.contains("would stop syncing  @@  2"), "\(trend.output)")
             #expect(folder.text(of: "h.html")?.contains("<path class=\"line error\"") == true)
+        }
+    }
+
+    @Test func aDatabaseKeepsItAsAFolderDoes() async throws {
+        try await withPeople { database, folder, check in
+            let mongod = try await Mongod.shared
+            try await mongod.withDatabase { kept in
+                let place = "db:\(kept.name)"
+                #expect(try await check(["--history", place]).exitCode == 1)
+                try await database.update("person", ["_id": 2], ["$set": ["name": "Bo"]])
+                let second = try await check(["--history", place])
+                #expect(second.output.contains(": 0 new, 0 grown, 1 shrunk, 0 gone."), "\(second.output)")
+                // Of a dump, too, where a deployment is named; it is another source.
+                try folder.write("{\"_id\": 1}\n", to: "dump.json")
+                let dump = try await check(["--history", place, "--source", "dump.json"])
+                #expect(dump.exitCode == 1 && !dump.output.contains("the check of"), "\(dump.output)\(dump.errors)")
+
+                try await kept.fill("checks", [["_id": "ours", "record": "note"]])
+                let trend = try await Program.run(["history", place, "--uri", mongod.uri, "-o", "json"])
+                #expect(trend.exitCode == 0, "\(trend.errors)")
+                let json = try JSONValue(trend.output)
+                #expect(json["runs"]?.elements.map { $0["failing"] } == [.number(2), .number(1), .number(1)])
+                #expect(json["folder"] == .string(place))
+                let foreign = "\(kept.name).checks, _id \"ours\": it is not the summary of a check"
+                #expect(
+                    json["notes"]?.elements.contains { $0.text?.contains(foreign) == true } == true, "\(trend.output)")
+                let pruned = try await Program.run(["history", place, "--uri", mongod.uri, "--keep", "1"])
+                #expect(pruned.errors == "removed 2 checks from \(place)\n", "\(pruned.errors)")
+                #expect(try await kept.count("checks", [:]) == 2)
+            }
+        }
+    }
+
+    @Test func whatCannotBeADatabaseIsRefused() async throws {
+        for name in ["db:", "db:admin", "db:a.b"] {
+            for arguments in [["check", "/tmp", "--history", name], ["history", name]] {
+                let run = try await Program.run(arguments)
+                #expect(run.exitCode == 64, "\(run.errors)")
+                #expect(run.errors.contains("cannot be the name of a database for the history"), "\(run.errors)")
+            }
         }
     }
 

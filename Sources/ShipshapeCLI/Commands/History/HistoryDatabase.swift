@@ -1,0 +1,46 @@
+internal import BSON
+internal import JobState
+internal import Mongo
+internal import Reporting
+
+/// The database that `--history db:NAME` names: in its collection `checks` a small document for each check, of counts alone.
+struct HistoryDatabase: HistoryStore {
+    private let name: String
+    private let pool: ClientPool
+
+    private static let collection = "checks"
+
+    init(_ name: String, on pool: ClientPool) { (self.name, self.pool) = (name, pool) }
+
+    private func client() throws -> StoreClient { StoreClient(database: name, client: try pool.client()) }
+
+    /// - Throws: ``MongoError``.
+    func read() throws -> CheckHistory {
+        let documents = try client().all(Self.collection, [:]).documents()
+        var foreign: [String] = []
+        let summaries = documents.compactMap { document -> CheckSummary? in
+            do { return try CheckSummary(document) } catch {
+                let id = document["_id"].flatMap { try? $0.extendedJSON(.relaxed) } ?? "(none)"
+                foreign.append("\(name).\(Self.collection), _id \(id): \(error)")
+                return nil
+            }
+        }
+        return CheckHistory(summaries, passedOver: foreign, in: "db:\(name)")
+    }
+
+    /// - Throws: ``MongoError``.
+    func add(_ summary: CheckSummary) throws {
+        try client().put(Self.collection, id: .string(summary.name), try BSONDocument(extendedJSON: summary.text))
+    }
+
+    /// - Throws: ``MongoError``.
+    func keep(_ count: Int) throws -> Int {
+        let client = try client()
+        let ours = try client.all(Self.collection, [:]).documents().compactMap { document in
+            (try? CheckSummary(document)).flatMap { summary in document["_id"].map { (id: $0, at: summary.at) } }
+        }
+        let old = ours.sorted { $0.at < $1.at }.dropLast(count)
+        try client.delete(Self.collection, ids: old.map(\.id))
+        return old.count
+    }
+}
