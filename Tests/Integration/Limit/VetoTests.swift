@@ -22,7 +22,7 @@ import Testing
         try await withPeople("{command: \"test -e FOLDER/go\"}") { test in
             try await ThrottleCase.expectHold("veto", "veto by the job's command", test) {
                 let status = try await ThrottleCase.steer("status", test)
-                #expect(status.output.contains("veto by the job's command ended with 1"), "\(status.output)")
+                #expect(status.output.contains("veto by the job's command: ended with 1"), "\(status.output)")
                 try test.write("go", "")
             }
         }
