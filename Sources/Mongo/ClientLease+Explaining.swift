@@ -10,7 +10,7 @@ extension ClientLease {
         guard error.isServerSelection, var reason = probe() else { return error }
         // With encryption on, the pool's own reason is the one that names the handshake.
         let own = error.message.bracketed ?? error.message
-        if pool.isEncrypted && own != reason { reason += "; " + own }
+        if pool.isEncrypted && !reason.contains(own) { reason += "; " + own }
         return MongoError(
             error.domain, error.code,
             message: "no server that fits was found in time: \(reason)", host: error.host)

@@ -19,6 +19,15 @@ extension MongoError {
     /// Whether no server that fits was found in time; the message says why.
     package var isServerSelection: Bool { domain == .serverSelection }
 
+    /// Whether the server's certificate does not prove who it is.
+    package var isUntrusted: Bool { message.contains("certificate verify failed") }
+
+    /// Whether the server hung up before it had said anything: it may want encryption, or another certificate.
+    package var isHungUp: Bool {
+        ["Server closed connection", "connection closed", "Failed to receive length header"]
+            .contains(where: message.contains)
+    }
+
     /// Whether the login was refused.
     package var isAuthentication: Bool {
         code == .authenticationFailed || code == .loginFailed || domain == .scram || domain == .sasl

@@ -55,11 +55,11 @@ package final class Mongod: Sendable {
         return try ClientPool.open(options)
     }
 
-    /// Runs a command on `admin`.
+    /// Runs a command on `admin`, or another database that is the server's own.
     @discardableResult
-    package func admin(_ command: BSONDocument) async throws -> BSONDocument {
+    package func admin(_ command: BSONDocument, on database: String = "admin") async throws -> BSONDocument {
         try await sharedPool().withClient { client throws(MongoError) in
-            try client.runCommand(command, on: "admin")
+            try client.runCommand(command, on: database)
         }
     }
 

@@ -44,29 +44,47 @@ struct LocalPort: Hashable, Sendable {
 
     /// A port that nobody listens on now.
     static func free() throws -> LocalPort {
-        let file = socket(AF_INET, Int32(SOCK_STREAM.rawValue), 0)
-        defer { close(file) }
-        var address = LocalPort(number: 0).address
-        var length = socklen_t(MemoryLayout<sockaddr_in>.size)
-        let status = unsafe withUnsafeMutablePointer(to: &address) { pointer in
-            unsafe pointer.withMemoryRebound(to: sockaddr.self, capacity: 1) { pointer in
-                unsafe bind(file, pointer, length) == 0 ? getsockname(file, pointer, &length) : -1
-            }
-        }
-        guard status == 0 else { throw TestSupportError("no free port: errno \(errno)") }
-        return LocalPort(number: UInt16(bigEndian: address.sin_port))
+        let (port, file) = try listen()
+        close(file)
+        return port
     }
 
     /// Whether somebody listens.
     var isOpen: Bool {
+        guard let file = connection() else { return false }
+        close(file)
+        return true
+    }
+
+    /// Listens on a free port.
+    static func listen() throws -> (LocalPort, file: Int32) {
         let file = socket(AF_INET, Int32(SOCK_STREAM.rawValue), 0)
-        defer { close(file) }
-        var address = address
-        return unsafe withUnsafeMutablePointer(to: &address) { pointer in
+        var address = LocalPort(number: 0).address
+        var length = socklen_t(MemoryLayout<sockaddr_in>.size)
+        let status = unsafe withUnsafeMutablePointer(to: &address) { pointer in
             unsafe pointer.withMemoryRebound(to: sockaddr.self, capacity: 1) { pointer in
-                unsafe connect(file, pointer, socklen_t(MemoryLayout<sockaddr_in>.size)) == 0
+                unsafe bind(file, pointer, length) == 0 && Glibc.listen(file, 64) == 0
+                    ? getsockname(file, pointer, &length) : -1
             }
         }
+        guard status == 0 else { throw TestSupportError("cannot listen: errno \(errno)") }
+        return (LocalPort(number: UInt16(bigEndian: address.sin_port)), file)
+    }
+
+    /// A connection to it; `nil` where nobody listens.
+    func connection() -> Int32? {
+        let file = socket(AF_INET, Int32(SOCK_STREAM.rawValue), 0)
+        var address = address
+        let status = unsafe withUnsafeMutablePointer(to: &address) { pointer in
+            unsafe pointer.withMemoryRebound(to: sockaddr.self, capacity: 1) { pointer in
+                unsafe connect(file, pointer, socklen_t(MemoryLayout<sockaddr_in>.size))
+            }
+        }
+        guard status == 0 else {
+            close(file)
+            return nil
+        }
+        return file
     }
 
     private var address: sockaddr_in {

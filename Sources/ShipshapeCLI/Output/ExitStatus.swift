@@ -154,7 +154,14 @@ extension ExitStatus {
             return " (an _id of the collection is a document with a field that has no name, which the driver does not "
                 + "take: find it by { _id: { $type: \"object\" } } and give that document another _id)"
         }
-        if error.isServerSelection { return " (check the address, and that the deployment runs)" }
+        if error.isUntrusted {
+            return
+                " (--tls-ca-file names the authorities to believe; the address has to be one that the certificate names)"
+        }
+        if error.isServerSelection {
+            return " (check the address, and that the deployment runs"
+                + (error.isHungUp ? "; one that hangs up may ask for --tls, or for a certificate that it knows)" : ")")
+        }
         return ""
     }
 }

@@ -1,0 +1,99 @@
+import BSON
+import SystemPackage
+import TestSupport
+import Testing
+
+/// A network that delays what goes through it changes neither what a run leaves nor what a check finds; one that
+/// garbles replies crashes nothing.
+@Suite struct BadLinkTests {
+    private static let documents = TestScale.pick(3_000, full: 6_000, torture: 40_000)
+    private static let limits = "{chunk: {documents: 50}}"
+
+    /// Runs a command by way of a bad link until it comes to its end; each time it may lose the deployment.
+    private func untilDone(
+        _ faults: BadLink.Faults, of test: BackfillCase, _ run: (_ uri: String) async throws -> ProgramRun
+    ) async throws -> (last: ProgramRun, tally: BadLink.Tally) {
+        let link = try BadLink(before: test.mongod.host, faults)
+        defer { link.close() }
+        let uri = "mongodb://\(link.host)/?directConnection=true"
+        var done = try await run(uri)
+        for _ in 0..<200 where ![0, 1].contains(done.exitCode) {
+            #expect([69, 75, 76].contains(done.exitCode), "\(done.status): \(done.errors)")
+            done = try await run(uri)
+        }
+        return (done, link.tally)
+    }
+
+    /// The whole way over a link: a run, a check, and an undo.
+    /// - Parameter faults: what the link does, by the size of the collection in bytes: no reply is larger.
+    private func everythingOver(_ faults: (_ size: Int) -> BadLink.Faults) async throws -> [BadLink.Tally] {
+        try await Mongod.shared.withBackfill { test in
+            try await test.database.fill("people", count: Self.documents, KillDocuments.document)
+            try await test.database.fill("whole", count: Self.documents, KillDocuments.document)
+            try test.job(steps: KillDocuments.steps, limits: Self.limits)
+            try test.job("whole", on: "whole", steps: KillDocuments.steps)
+            let original = try await test.database.documents("people")
+            #expect(try await test.backfill("whole").exitCode == 0)
+            let faults = faults(original.reduce(0) { $0 + $1.view.byteCount })
+
+            // A write whose reply was lost is waited for, as long as it may take: a quarter of the lease.
+            let run = try await untilDone(faults, of: test) {
+                try await test.backfill("job", "--lease-ttl", "20s", uri: $0)
+            }
+            #expect(run.last.exitCode == 0, "\(run.last.errors)")
+            let left = try await test.database.documents("people")
+            #expect(left == (try await test.database.documents("whole")))
+            #expect(zip(left, original).count { $0 != $1 } == Self.documents)
+
+            try test.write("schema.json", CommandLineFolder.person)
+            let check = ["check", test.folder.appending("schema.json").string, "--ledger", "none", "-o", "json"]
+            let collection = ["--collection", "\(test.database.name).people"]
+            func found(_ run: ProgramRun) throws -> [JSONValue?] {
+                let total = try JSONValue(run.output)["collections"]?.elements.first
+                return [total?["documents_read"], total?["certain"], total?["possible"]]
+            }
+            let clean = try await Program.run(check + collection + ["--uri", test.uri])
+            let bad = try await untilDone(faults, of: test) {
+                try await Program.run(check + collection + ["--uri", $0])
+            }
+            #expect(try found(bad.last) == found(clean))
+
+            let undo = try await untilDone(faults, of: test) { uri in
+                try await Program.run([
+                    "undo", "job", "--yes", "--uri", uri, "--state-database", test.state.name, "--lease-ttl", "20s",
+                ])
+            }
+            #expect(undo.last.exitCode == 0, "\(undo.last.errors)")
+            #expect(try await test.database.documents("people") == original)
+            return [run.tally, bad.tally, undo.tally]
+        }
+    }
+
+    @Test(.timeLimit(.minutes(20))) func aSlowLinkOfSmallPiecesLosesNothing() async throws {
+        let tallies = try await everythingOver { _ in
+            BadLink.Faults(delay: .milliseconds(1), pieceSize: 16_000)
+        }
+        #expect(tallies.allSatisfy { $0.connections > 0 && $0.cuts == 0 })
+    }
+
+    /// Without encryption nobody can know what a garbled reply had said: no crash is all that is promised.
+    @Test(.timeLimit(.minutes(20))) func aGarbledReplyCrashesNothing() async throws {
+        try await Mongod.shared.withBackfill { test in
+            try await test.database.fill("people", count: Self.documents, KillDocuments.document)
+            try test.write("schema.json", CommandLineFolder.person)
+            let link = try BadLink(before: test.mongod.host, BadLink.Faults(pieceSize: 8_000, garbledPieces: 20))
+            defer { link.close() }
+            let uri = "mongodb://\(link.host)/?directConnection=true&socketTimeoutMS=2000"
+            for _ in 0..<TestScale.pick(10, full: 30, torture: 500) {
+                let run = try await Program.run([
+                    "check", test.folder.appending("schema.json").string, "--collection",
+                    "\(test.database.name).people",
+                    "--ledger", "none", "--connect-timeout", "3s", "--uri", uri,
+                ])
+                let code = try #require(run.exitCode, "\(run.status): \(run.errors)")
+                #expect(code != 70, "\(run.errors)")
+            }
+            #expect(link.tally.garbled > 0)
+        }
+    }
+}

@@ -1,0 +1,131 @@
+import BSON
+import Foundation
+import Subprocess
+import SystemPackage
+import TestSupport
+import Testing
+
+/// Encrypted connections: who does not prove who he is, is refused, with the reason and what helps.
+@Suite struct EncryptionTests {
+    private static let command = ["unsynced", "--connect-timeout", "4s"]
+
+    /// A server with logins that takes encrypted connections, and with `mode` also others.
+    private func withServer(
+        mode: String = "preferTLS", _ body: (Mongod, Certificates) async throws -> Void
+    ) async throws {
+        let certificates = try await Certificates.make()
+        defer { certificates.folder.remove() }
+        let mongod = try await Mongod.start(
+            mode == "requireTLS" ? .standalone : .withAuthentication,
+            [
+                "--tlsMode", mode, "--tlsCertificateKeyFile", certificates.file("server"), "--tlsCAFile",
+                certificates.file("ca"), "--tlsAllowConnectionsWithoutCertificates",
+            ])
+        try await body(mongod, certificates)
+    }
+
+    private func run(_ uri: String, _ flags: [String] = [], password: String? = nil) async throws -> ProgramRun {
+        try await Program.run(
+            Self.command + ["--uri", uri] + flags, environment: password.map { ["SHIPSHAPE_PASSWORD": $0] } ?? [:])
+    }
+
+    /// Whether it is a refusal to connect that says so, and no secret.
+    private func expectRefusal(
+        _ run: ProgramRun, _ code: Int32 = 69, saying parts: String..., location: SourceLocation = #_sourceLocation
+    ) {
+        #expect(run.exitCode == code, "\(run.errors)", sourceLocation: location)
+        #expect(run.output == "", sourceLocation: location)
+        for part in parts { #expect(run.errors.contains(part), "\(run.errors)", sourceLocation: location) }
+        #expect(!run.errors.contains("password-"), "\(run.errors)", sourceLocation: location)
+    }
+
+    @Test(arguments: ["SCRAM-SHA-1", "SCRAM-SHA-256"]) func aPasswordByEitherMechanism(_ mechanism: String) async throws
+    {
+        try await withServer { mongod, certificates in
+            try await mongod.admin([
+                "createUser": "ada", "pwd": "password-1", "roles": ["root"],
+                "mechanisms": [.string(mechanism)],
+            ])
+            let (uri, trust) = ("mongodb://ada@\(mongod.host)/", ["--tls", "--tls-ca-file", certificates.file("ca")])
+            let good = try await run(uri, trust, password: "password-1")
+            #expect(good.exitCode == 0, "\(good.errors)")
+            let named = try await run("\(uri)?authMechanism=\(mechanism)", trust, password: "password-1")
+            #expect(named.exitCode == 0, "\(named.errors)")
+            expectRefusal(try await run(uri, trust, password: "password-2"), 77, saying: "Authentication failed")
+        }
+    }
+
+    @Test func aCertificateInPlaceOfAPassword() async throws {
+        try await withServer { mongod, certificates in
+            try await mongod.admin(
+                [
+                    "createUser": .string(Certificates.client), "roles": [["role": "root", "db": "admin"]],
+                ], on: "$external")
+            let uri = "mongodb://\(mongod.host)/?authMechanism=MONGODB-X509&authSource=%24external"
+            func run(_ client: String?) async throws -> ProgramRun {
+                try await self.run(
+                    uri,
+                    ["--tls", "--tls-ca-file", certificates.file("ca")]
+                        + (client.map { ["--tls-certificate-key-file", certificates.file($0)] } ?? []))
+            }
+            let good = try await run("client")
+            #expect(good.exitCode == 0, "\(good.errors)")
+            // The server hangs up without a word to those that it does not trust.
+            for client in ["late", "outsider"] {
+                expectRefusal(try await run(client), saying: "a certificate that it knows")
+            }
+            expectRefusal(try await run("server"), 77, saying: "CN=server")
+            let none = try await run(nil)
+            #expect(none.exitCode == 78 || none.exitCode == 77, "\(none.errors)")
+        }
+    }
+
+    @Test func aServerOfAnotherAuthorityIsNotTrusted() async throws {
+        try await withServer { mongod, certificates in
+            for flags in [["--tls"], ["--tls", "--tls-ca-file", certificates.file("stranger")]] {
+                let run = try await run("mongodb://\(mongod.host)/", flags)
+                expectRefusal(run, saying: "certificate verify failed", "--tls-ca-file")
+            }
+            // That an operator wants it so is said on each run.
+            let insecure = try await run("mongodb://\(mongod.host)/?tls=true&tlsAllowInvalidCertificates=true")
+            #expect(insecure.errors.contains("tlsAllowInvalidCertificates: nobody knows whose server this is"))
+        }
+    }
+
+    /// Servers that only hold out a certificate: the handshake ends there.
+    @Test(arguments: [
+        ("misnamed", "IP address mismatch"), ("expired", "certificate has expired"),
+        ("foreign", "unable to get local issuer certificate"),
+    ])
+    func aCertificateThatProvesNothingEndsTheHandshake(_ name: String, _ reason: String) async throws {
+        let certificates = try await Certificates.make()
+        defer { certificates.folder.remove() }
+        let run = try await Program.shell(
+            #"""
+            cd "$1"; name=$2; shift 2
+            coproc server { exec openssl s_server -accept 127.0.0.1:0 -cert "$name.crt" -key "$name.key" 2>/dev/null; }
+            pid=$server_PID
+            while read -r word place; do [ "$word" != ACCEPT ] || break; done <&"${server[0]}"
+            SHIPSHAPE_PASSWORD=password-1 "$0" "$@" --uri "mongodb://ada@$place/"
+            status=$?
+            kill "$pid"
+            exit "$status"
+            """#,
+            [certificates.folder.path.string, name] + Self.command
+                + ["--tls", "--tls-ca-file", "ca.pem"])
+        expectRefusal(run, saying: "certificate verify failed", reason, "--tls-ca-file")
+    }
+
+    @Test func neitherSideGoesOnWithoutEncryption() async throws {
+        try await withServer(mode: "requireTLS") { mongod, certificates in
+            let good = try await run("mongodb://\(mongod.host)/", ["--tls", "--tls-ca-file", certificates.file("ca")])
+            #expect(good.exitCode == 0, "\(good.errors)")
+            expectRefusal(try await run("mongodb://\(mongod.host)/"), saying: "may ask for --tls")
+        }
+        // A server that knows no TLS gets no password.
+        let plain = try await Mongod.shared
+        expectRefusal(
+            try await run("mongodb://ada@\(plain.host)/", ["--tls"], password: "password-1"),
+            saying: "TLS handshake failed")
+    }
+}
