@@ -30,6 +30,8 @@ package struct JobStore {
         var hasMarkers: Bool
         /// The `_id`s that the job's part lies between; empty where it has none.
         package var bounds: BSONDocument = [:]
+        /// The database that ``text`` names, where the job runs in another one.
+        package var movedFrom: String?
 
         /// Joins the parts.
         package init(
@@ -41,12 +43,13 @@ package struct JobStore {
         }
 
         var document: BSONDocument {
-            let document: BSONDocument = [
+            var document: BSONDocument = [
                 "version": .integer(JobStore.version), "ns": .string(namespace.description),
                 "uuid": collectionUUID ?? .null, "text": .string(text),
                 "schemas": .array(of: schemas.map { .object($0) }),
                 "touched": .array(of: touched.map { .string($0.description) }), "journal": true,
             ]
+            if let movedFrom { document = document.appending("from", .string(movedFrom)) }
             return bounds.isEmpty ? document : document.appending("bounds", .object(bounds))
         }
 
@@ -137,9 +140,7 @@ extension JobStore {
         var cursor = client.all("jobs", ["_id": ["$ne": .string(job)]])
         while let other = try cursor.nextDocument() {
             try client.check(other, of: "jobs")
-            guard let name = other["_id"], other["text"]?.text?.contains(namespace.description) ?? false else {
-                continue
-            }
+            guard let name = other["_id"], other.names(namespace) else { continue }
             if try hasWritten(name) { return true }
         }
         return false
@@ -160,5 +161,15 @@ extension BSONDocument {
     /// The paths that the job of this record writes.
     package var touched: [FieldPath] {
         (self["touched"]?.document?.values ?? []).compactMap { $0.text.flatMap { try? FieldPath($0) } }
+    }
+
+    /// Whether the job of this record names a collection: by its text, in which one that runs in another database than its
+    /// file's names that of the file.
+    fileprivate func names(_ namespace: Namespace) -> Bool {
+        let text = self["text"]?.text ?? ""
+        guard let own = self["from"]?.text else { return text.contains(namespace.description) }
+        let place = self["ns"]?.text.flatMap { Namespace($0) }
+        let named = Namespace(database: own, collection: namespace.collection)
+        return place?.database == namespace.database && text.contains(named.description)
     }
 }

@@ -88,7 +88,7 @@ extension StateShape {
 
     private static let jobs = StateShape(
         [
-            "version": .number, "ns": .text, "text": .text, "schemas": .array, "schemas.*": .document,
+            "version": .number, "ns": .text, "from": .text, "text": .text, "schemas": .array, "schemas.*": .document,
             "schemas.*.role": .text, "schemas.*.path": .text, "schemas.*.text": .text, "touched": .array,
             "touched.*": .text, "journal": .flag, "earlier": .document,
             "earlier.journaled": .number, "earlier.modified": .number, "created": .date, "cleaned": .document,

@@ -52,6 +52,7 @@ package struct BackfillRunner: Sendable {
             }, touched: job.job.touched,
             hasMarkers: !MarkerRemoval.markers(of: job.job).isEmpty)
         if case .part(let range) = job.scope { binding.bounds = range.document }
+        binding.movedFrom = job.job.movedFrom
         return binding
     }
 

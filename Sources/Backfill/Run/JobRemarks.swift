@@ -7,7 +7,7 @@ import ServerSchema
 extension CompiledJob {
     /// What is to be said before the start: first what the job is for.
     /// - Parameter keepsJournal: whether the job can be undone.
-    func notes(keepsJournal: Bool) -> [String] {
+    package func notes(keepsJournal: Bool) -> [String] {
         var notes = changes.map { change in
             let place = change.path.isRoot ? change.namespace.map { "\($0)" } ?? "the app" : change.path.description
             return "active → next: \(change.code) \(place) "

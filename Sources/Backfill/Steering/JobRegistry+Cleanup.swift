@@ -22,9 +22,8 @@ extension JobRegistry {
     }
 
     private func markerRemoval(_ record: BSONDocument) throws -> MarkerRemoval {
-        let name = record["_id"]?.text ?? ""
-        var job = try JobFile.parse(past: record["text"]?.text ?? "", path: "\(name).yml")
-        job.name = name
+        var job = try StoredJob.job(record)
+        job.name = record["_id"]?.text ?? ""
         return MarkerRemoval(job: job, pool: pool, stateDatabase: stateDatabase)
     }
 

@@ -25,6 +25,18 @@ package struct JobRegistry: Sendable {
             identity: RunnerIdentity.current(), terms: LeaseTerms(duration: .seconds(30)))
     }
 
+    /// How far those of some jobs are that were begun, as their runners left them: `done`, `stopped`, `undone` and the like.
+    package func states(of jobs: [String]) throws(MongoError) -> [String: String] {
+        let client = StoreClient(database: stateDatabase, client: try pool.client())
+        let names = BSONValue.array(of: jobs.map { .string($0) })
+        var cursor = client.all("ranges", ["_id.job": ["$in": names]])
+        var states: [String: String] = [:]
+        while let range = try cursor.nextDocument() {
+            if let job = range["_id"]?.document?["job"]?.text { states[job] = range["state"]?.text ?? "" }
+        }
+        return states
+    }
+
     /// The names of all jobs that were ever begun.
     package func names() throws(MongoError) -> [String] {
         let client = StoreClient(database: stateDatabase, client: try pool.client())

@@ -12,11 +12,18 @@ enum StoredJob {
     ///
     /// A job whose next schema was deployed since is judged by that.
     static func compile(_ record: BSONDocument, assuming assumptions: CheckOptions) throws -> CompiledJob {
-        let name = record["_id"]?.text ?? ""
-        let job = try JobFile.parse(past: record["text"]?.text ?? "", path: "\(name).yml")
+        let job = try job(record)
         let next = try schema("next", of: record, for: job)
         let active = try Control(record).deployed == nil ? schema("active", of: record, for: job) : next
         return try CompiledJob(job, active: active, next: next, assuming: assumptions)
+    }
+
+    /// Reads its file's text, for the database that it ran in.
+    static func job(_ record: BSONDocument) throws(JobError) -> Job {
+        let name = record["_id"]?.text ?? ""
+        let job = try JobFile.parse(past: record["text"]?.text ?? "", path: "\(name).yml")
+        let place = record["ns"]?.text.flatMap { Namespace($0) }
+        return place.map { job.moved(to: $0.database) } ?? job
     }
 
     /// Reads a schema from the texts of its files, in a folder of their own: which files make one is the reader's to know.
@@ -42,6 +49,9 @@ enum StoredJob {
         }
         let isSingle = files.count == 1 && files[0]["path"]?.text == single
         let root = isSingle ? folder.appending(single ?? "") : folder
-        return try ServerSchema.read(at: root.string, namespace: job.namespace)
+        let place = job.namespace
+        let own = job.movedFrom ?? place.database
+        return try ServerSchema.read(at: root.string, namespace: place.moved(from: place.database, to: own))
+            .moved(from: own, to: place.database)
     }
 }

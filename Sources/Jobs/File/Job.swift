@@ -8,6 +8,8 @@ package struct Job: Sendable {
     package var name: String
     /// The collection that it writes.
     package var namespace: Namespace
+    /// The database that the file names, where the job runs in another one.
+    package var movedFrom: String?
     /// The schema that is live while the job runs, as a path relative to the job file.
     package var activeSchema: String?
     /// The schema that the documents are made to fit, as a path relative to the job file.

@@ -96,11 +96,15 @@ package enum JobFile {
     /// - Throws: ``JobError`` with line and column.
     package static func name(_ node: YAMLNode, _ key: String) throws(JobError) -> String {
         let name = try node.text(of: "\"\(key)\"")
-        guard name.utf8.allSatisfy(isNameByte), name.utf8.count <= 100 else {
-            throw node.error("a job's name consists of at most 100 letters, digits, '-', '_' and '.'")
-        }
+        guard isName(name) else { throw node.error(nameRule) }
         return name
     }
+
+    /// What a job may be called.
+    package static let nameRule = "a job's name consists of at most 100 letters, digits, '-', '_' and '.'"
+
+    /// Whether a job may be called so.
+    package static func isName(_ name: String) -> Bool { name.utf8.allSatisfy(isNameByte) && name.utf8.count <= 100 }
 
     private static func isNameByte(_ byte: UInt8) -> Bool {
         switch byte {

@@ -45,6 +45,8 @@ package protocol StepKind: Hashable, Sendable, CustomStringConvertible {
     var operators: Set<String> { get }
     /// The collections that the step reads or writes beside the job's.
     var namespaces: [Namespace] { get }
+    /// The step with the collections of another database in the place of those of `own`.
+    func moved(from own: String, to database: String) -> Self
     /// The reasons for which not one document may be left alone: with one such document the job does not start.
     var refuses: Set<CompiledStep.Reason> { get }
     /// The step with the time of the job's start in the place of `$now`, in milliseconds since 1970.
@@ -97,6 +99,7 @@ extension StepKind {
     package var isFreeForm: Bool { false }
     package var operators: Set<String> { [] }
     package var namespaces: [Namespace] { [] }
+    package func moved(from own: String, to database: String) -> Self { self }
     package var refuses: Set<CompiledStep.Reason> { [] }
     package func settled(at now: Int64) -> Self { self }
     package func fitted(to type: SchemaType, at location: SourceLocation) throws(JobError) -> Self { self }

@@ -39,6 +39,11 @@ package struct EmbedStep: StepKind {
     }
 
     package var namespaces: [Namespace] { [from] }
+    package func moved(from own: String, to database: String) -> Self {
+        Self(
+            field: field, from: from.moved(from: own, to: database), into: into, keep: keep, omit: omit,
+            orphans: orphans, shared: shared)
+    }
     package var changesInPlace: Bool { into == nil }
     package var target: FieldPath { into ?? field }
     package var source: FieldPath? { into == nil ? nil : field }

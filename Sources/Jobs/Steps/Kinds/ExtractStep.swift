@@ -22,6 +22,9 @@ package struct ExtractStep: StepKind {
     }
 
     package var namespaces: [Namespace] { [to] }
+    package func moved(from own: String, to database: String) -> Self {
+        Self(field: field, to: to.moved(from: own, to: database), id: id)
+    }
     package var changesInPlace: Bool { true }
     package var target: FieldPath { field }
 

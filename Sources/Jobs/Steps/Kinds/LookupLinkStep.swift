@@ -14,6 +14,9 @@ package struct LookupLinkStep: StepKind {
     package let new: String
 
     package var namespaces: [Namespace] { [lookup] }
+    package func moved(from own: String, to database: String) -> Self {
+        Self(field: field, lookup: lookup.moved(from: own, to: database), old: old, new: new, once: once)
+    }
     package var changesInPlace: Bool { true }
     /// The field that says that the step is done; `nil` where the new values themselves do.
     package let once: FieldPath?
