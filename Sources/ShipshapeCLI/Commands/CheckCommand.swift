@@ -199,7 +199,7 @@ struct CheckCommand: AsyncParsableCommand {
     ) async throws {
         let pool = try connection.pool()
         let started = ContinuousClock.now
-        let names = try await check.names(on: pool)
+        let names = try await check.pattern.names(on: pool)
         try await pool.requirePrivileges(for: "check", on: try check.places(of: names))
         interruption.beginWork()
         monitor.begin()
@@ -213,8 +213,8 @@ struct CheckCommand: AsyncParsableCommand {
             entries.append(CheckMatrix.Entry(database: name, report: report))
         }
         let matrix = CheckMatrix(
-            check.pattern, of: pool.redactedURI, entries,
-            added: try await check.names(on: pool).filter { !names.contains($0) },
+            check.pattern.text, of: pool.redactedURI, entries,
+            added: try await check.pattern.matches(on: pool).filter { !names.contains($0) },
             policy: comparison.policy(isStrict: strict), ids: privacy.display,
             showsFilters: evidence.filters || evidence.prove, duration: started.duration(to: .now))
         monitor.take(matrix.report.headline) { $0.take(entries.compactMap(\.report)) }

@@ -1,7 +1,5 @@
 internal import BSON
 internal import Checking
-internal import Concurrency
-internal import Glibc
 internal import Mongo
 internal import Privileges
 internal import Scanning
@@ -10,8 +8,8 @@ internal import ServerSchema
 /// A check of many databases of one shape, one after the other: the load is never more than that of one.
 struct DatabasesCheck {
     let schema: ServerSchema
-    /// What the databases' names match, as a shell matches files.
-    let pattern: String
+    /// Which databases.
+    let pattern: DatabasePattern
     private let run: CheckRun
     /// The database that the schema names.
     private let own: String
@@ -24,22 +22,8 @@ struct DatabasesCheck {
             throw UsageError(
                 "--databases needs a schema of one database, and this one is of \(databases.joined(separator: ", "))")
         }
-        (self.run, self.pattern, self.schema, self.own) = (run, pattern, schema, own)
-    }
-
-    /// The databases that match now.
-    /// - Throws: ``InputError`` when there is none.
-    func names(on pool: ClientPool) async throws -> [String] {
-        let all = try await onOwnedThread(name: "databases") { () throws in try pool.client().databaseNames() }
-        let others: Set = ["admin", "config", "local", run.stateDatabase]
-        let names = all.filter { name in
-            let isMatch = unsafe fnmatch(pattern, name, 0) == 0
-            return isMatch && !others.contains(name)
-        }
-        guard !names.isEmpty else {
-            throw InputError("no database that the user may see matches \(pattern): check --databases")
-        }
-        return names.sorted()
+        (self.run, self.schema, self.own) = (run, schema, own)
+        self.pattern = DatabasePattern(text: pattern, stateDatabase: run.stateDatabase)
     }
 
     /// All that is read of them.
