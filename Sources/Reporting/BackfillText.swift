@@ -91,7 +91,7 @@ package enum BackfillReportText {
         }
     }
 
-    private static func reason(of stop: BackfillReport.Stop) -> String {
+    static func reason(of stop: BackfillReport.Stop) -> String {
         if case .threshold(let headroom) = stop {
             "the limit of unsynced documents: \(headroom.text)"
         } else {

@@ -71,7 +71,7 @@ package struct JSONReport: Sendable {
         "removed_collections": "removed_collection", "findings": "finding", "apps": "app", "jobs": "job",
         "entries": "step", "remarks": "remark", "validators": "validator", "failures": "skipped", "steps": "step",
         "samples": "sample", "waits": "wait", "runs": "run", "left_alone": "left_alone", "not_fitting": "finding",
-        "paths": "path",
+        "paths": "path", "databases": "database",
     ]
     /// The lists whose elements have lines of their own below that of what holds them.
     private static let nested: Set = ["groups", "collections", "entries", "not_fitting", "paths"]

@@ -128,26 +128,47 @@ extension RunMetrics {
     }
 
     /// Takes in what a backfill did.
-    package mutating func take(_ report: BackfillReport) { take([report]) }
+    package mutating func take(_ report: BackfillReport) { take([report], isWhole: true, seconds: report.seconds) }
+
+    /// Takes in what a backfill of many databases did: sums over all of them.
+    package mutating func take(_ report: DatabasesReport) {
+        let states = report.entries.map(\.state)
+        take(report.reports, isWhole: states.allSatisfy(\.isLookedAt), seconds: report.seconds)
+        found.append(
+            Metric(
+                "databases", "Databases of the run, by what became of the job there.",
+                counts: DatabasesReport.State.allCases.map { state in
+                    (labels + [("state", state.rawValue)], states.count { $0 == state })
+                }))
+    }
 
     /// Takes in what the jobs of a folder did, as far as they were run.
     package mutating func take(_ report: MigrationReport) {
-        take(report.jobs.map(\.report))
+        let reports = report.jobs.map(\.report)
+        take(reports, isWhole: report.remaining.isEmpty, seconds: reports.reduce(0) { $0 + $1.seconds })
         found.append(Metric("pending_jobs", "Jobs that are still to be run.", labels, report.remaining.count))
     }
 
-    /// Takes in what jobs did one after the other.
-    private mutating func take(_ reports: [BackfillReport]) {
+    /// - Parameter isWhole: whether nothing is left that no report tells of.
+    private mutating func take(_ reports: [BackfillReport], isWhole: Bool, seconds: Double) {
         holds = []
         // A run that was stopped by a signal has not looked.
         let remaining = reports.compactMap { $0.after.map(\.needing).max() }
-        let waits = Dictionary(grouping: reports.flatMap(\.waits), by: \.hold.reason)
-            .map { (reason: $0.rawValue, seconds: $1.reduce(0) { $0 + $1.seconds }) }.sorted { $0.reason < $1.reason }
+        let isKnown = isWhole && remaining.count == reports.count
+        var waits: [(reason: String, seconds: Double)] = []
+        for wait in reports.flatMap(\.waits) {
+            let reason = wait.hold.reason.rawValue
+            if let index = waits.firstIndex(where: { $0.reason == reason }) {
+                waits[index].seconds += wait.seconds
+            } else {
+                waits.append((reason, wait.seconds))
+            }
+        }
         found =
-            progress(documents, reports.reduce(0) { $0 + $1.modified }, reports.reduce(0) { $0 + $1.seconds }) + [
+            progress(documents, reports.reduce(0) { $0 + $1.modified }, seconds) + [
                 Metric(
                     "remaining_documents", "Documents that still need the step that most documents need.",
-                    counts: remaining.isEmpty ? [] : [(labels, remaining.reduce(0, +))]),
+                    counts: isKnown ? [(labels, remaining.reduce(0, +))] : []),
                 Metric(
                     "skipped_documents", "Documents that cannot be written.", labels,
                     reports.flatMap(\.failures).reduce(0) { $0 + $1.count }),
@@ -155,7 +176,7 @@ extension RunMetrics {
                     "throttled_seconds", "How long the run waited, by the reason.",
                     waits.map { (labels + [("reason", $0.reason)], $0.seconds) }),
             ]
-        guard let headroom = reports.last?.headroom else { return }
+        guard let headroom = reports.compactMap(\.headroom).last else { return }
         if let ledger = headroom.ledger {
             found.append(Metric("ledger_entries", "Entries of the ledger.", labels, ledger.entries))
         }

@@ -37,7 +37,7 @@ package struct BackfillResult: Reportable {
         return report
     }
 
-    private var level: Report.Level {
+    var level: Report.Level {
         switch found.outcome {
         case .stopped(.threshold), .stopped(.failures): .error
         case .stopped: .warning

@@ -8,7 +8,6 @@ internal import Mongo
 internal import Privileges
 internal import Reporting
 internal import Scanning
-internal import Synchronization
 
 /// `shipshape backfill JOB`.
 struct BackfillCommand: AsyncParsableCommand {
@@ -48,6 +47,15 @@ struct BackfillCommand: AsyncParsableCommand {
         transform: ScanFlags.part(parsing:))
     var part: CheckPart?
 
+    @Option(
+        help: ArgumentHelp(
+            "Run in every database whose name matches, such as 'tenant_*', one after the other.",
+            discussion:
+                "All collections of the job are taken from there. Each database has a job of its own, named JOB.in-DATABASE: it "
+                + "is steered, shown and undone by that name.",
+            valueName: "pattern"))
+    var databases: String?
+
     @Flag(help: "Show the values of a few documents before and after (a dry run).")
     var showValues = false
 
@@ -73,6 +81,10 @@ struct BackfillCommand: AsyncParsableCommand {
             throw ValidationError(
                 "--part does not go with \(dryRun ? "--dry-run, which looks at the whole collection" : "--ids")")
         }
+        let apart = [("--ids", ids != nil), ("--part", part != nil), ("--failures", failures != nil)]
+        if databases != nil, let (flag, _) = apart.first(where: \.1) {
+            throw ValidationError("\(flag) does not go with --databases: it is for one database")
+        }
         guard dryRun || connection.readPreference == nil else {
             throw ValidationError("a backfill reads from the primary: --read-preference goes with --dry-run")
         }
@@ -86,8 +98,21 @@ struct BackfillCommand: AsyncParsableCommand {
         try output.prepare(reading: schemas, writing: [failures, monitoring.metrics])
         let name = part?.name(of: file.name) ?? file.name
         let monitor = RunMonitor(dryRun ? nil : monitoring, of: "backfill", name, throttles: true)
-        try await monitor.following { try await run(file, monitor) }
+        try await monitor.following {
+            if let databases { return try await DatabasesBackfill(self, of: file, in: databases).run(monitor) }
+            try await run(file, monitor)
+        }
     }
+
+    /// How the job is run, as the flags say.
+    var options: RunOptions {
+        var options = runFlags.options(state: state, ledger: ledger)
+        options.keepsJournal = !noJournal
+        return options
+    }
+
+    /// The command as its privileges are listed.
+    var needs: String { dryRun ? "backfill --dry-run" : "backfill" }
 
     private func run(_ file: Job, _ monitor: RunMonitor) async throws {
         var compiled = try CompiledJob(reading: file, assuming: app.assumptions)
@@ -97,14 +122,13 @@ struct BackfillCommand: AsyncParsableCommand {
                     + "so it runs as a whole")
         }
         let pool = try connection.pool(readsFromPrimary: !dryRun)
-        var options = runFlags.options(state: state, ledger: ledger)
-        options.keepsJournal = !noJournal
+        var options = options
         options.only = try ids.map { try IDList.read(at: $0, for: file.namespace) }
         let interruption = Interruption()
         let (stop, signals) = (interruption.stop, interruption.listen())
         defer { signals.cancel() }
         try await pool.requirePrivileges(
-            for: dryRun ? "backfill --dry-run" : "backfill",
+            for: needs,
             on: WorkPlaces(
                 compiled.reach, state: state.stateDatabase, ledger: ledger.location, apps: ledger.apps(of: []).ids))
 
@@ -112,53 +136,34 @@ struct BackfillCommand: AsyncParsableCommand {
             let whole = BackfillRunner(compiled, options: options, stop: stop, events: { _ in })
             compiled = try await onOwnedThread(name: "part") { () throws in try whole.job(part, on: pool) }
         }
-        let planner = BackfillRunner(compiled, options: options, stop: stop, events: { _ in })
-        let plan = try await onOwnedThread(name: "plan") { [dryRun, yes, isKept = output.isKept] () throws in
-            try planner.plan(on: pool, isDry: dryRun, isAsked: !yes || isKept)
-        }
-        if !dryRun { try confirm(plan, planner) }
+        let work = JobRun(
+            job: compiled, options: options, stop: stop, isDryRun: dryRun, showsProgress: output.showsProgress,
+            isQuiet: output.quiet)
+        let plan = try await work.plan(on: pool, isAsked: !yes || output.isKept)
+        if !dryRun { try confirm(plan, work) }
         interruption.beginWork()
         monitor.begin()
 
-        let quiet = output.quiet
-        let progress = ProgressLine(
-            compiled.job.name, total: dryRun ? plan.documents : plan.needing ?? plan.documents,
-            isShown: output.showsProgress)
-        defer { progress.finish() }
         let lines = SkippedLines(of: file.namespace)
         let skipped = try failures.map { path throws in try FailuresFile(path) }
         defer { skipped?.discard() }
         skipped?.add(lines.header)
-        let timeline = Mutex(RunTimeline())
-        let begun = ContinuousClock.now
-        let runner = BackfillRunner(
-            compiled, options: options, stop: stop,
-            events: { event in
-                timeline.withLock { $0.add(event, at: begun.duration(to: .now).seconds) }
-                monitor.take(event)
-                if case .skipped(let failure) = event { skipped?.add(lines.line(failure)) }
-                event.show(on: progress, quiet: quiet)
-            })
-        let report = try await onOwnedThread(name: "backfill") { [dryRun] () throws in
-            try dryRun ? runner.dryRun(plan, on: pool) : runner.run(plan, on: pool)
+        let timeline = TimelineKeeper()
+        let report = try await work.run(plan, on: pool) { event in
+            timeline.add(event)
+            monitor.take(event)
+            if case .skipped(let failure) = event { skipped?.add(lines.line(failure)) }
         }
-        progress.finish()
         try skipped?.finish(lines.result(report))
-        let finished = timeline.withLock { timeline in
-            timeline.finish(at: begun.duration(to: .now).seconds)
-            return timeline
-        }
-        let result = BackfillResult(report, showsValues: showValues, timeline: finished)
+        let result = BackfillResult(report, showsValues: showValues, timeline: timeline.finished())
         monitor.take(result.report.headline) { $0.take(report) }
         try output.show(result)
-        if case .stopped = report.outcome { throw ExitStatus.stopped }
-        if report.hasFindings { throw ExitStatus.findings }
+        if let failed = ExitStatus(of: report) { throw failed }
     }
 
     /// Shows the plan and asks, unless there is nothing to ask about or `--yes` says it all.
-    private func confirm(_ plan: BackfillPlan, _ runner: BackfillRunner) throws {
-        try runner.checkPause(of: plan)
-        try runner.checkHarm(of: plan)
+    private func confirm(_ plan: BackfillPlan, _ work: JobRun) throws {
+        try work.check(plan)
         guard plan.needing != 0 || plan.resumesAfter != nil || plan.refreshable > 0 else { return }
         if !(yes && output.quiet) { Console.error(BackfillPlanText.render(plan)) }
         guard !yes else { return }

@@ -44,6 +44,19 @@ enum ExitStatus: Int32, Error {
         }
     }
 
+    /// Whether another run may end otherwise though nobody has looked.
+    var isPassing: Bool { [.unavailable, .stopped, .held].contains(self) }
+
+    /// The code for what a job came to; `nil` where nothing is left.
+    init?(of report: BackfillReport) {
+        guard report.outcome.stop == nil else {
+            self = .stopped
+            return
+        }
+        guard report.hasFindings else { return nil }
+        self = .findings
+    }
+
     /// The code for an error that a command threw.
     init(for error: any Error) {
         switch error {
@@ -116,9 +129,13 @@ enum ExitStatus: Int32, Error {
             leave(parsed.rawValue)
         }
         if parsed == .success || error is ExitCode { Shipshape.exit(withError: error) }
-        let status = ExitStatus(for: error)
-        let text = "\(status == .bug ? "internal error: " : "")\(error)\(remedy(for: error))"
-        fail(ConnectionStringMask.mask(text).printable, status)
+        fail(message(for: error), ExitStatus(for: error))
+    }
+
+    /// What is wrong, in a line that holds no secret.
+    static func message(for error: any Error) -> String {
+        let bug = ExitStatus(for: error) == .bug ? "internal error: " : ""
+        return ConnectionStringMask.mask("\(bug)\(error)\(remedy(for: error))").printable
     }
 
     /// Says what is wrong and ends the process.

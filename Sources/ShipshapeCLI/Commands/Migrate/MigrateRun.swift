@@ -63,32 +63,17 @@ struct MigrateRun {
 
     private func run(_ entry: JobFolder.Entry, _ options: RunOptions, _ stop: StopSignal) async throws -> BackfillReport
     {
-        let (pool, registry, isDryRun, quiet, isKept) = (pool, registry, isDryRun, output.quiet, output.isKept)
-        let isAgain = again.contains(entry.name)
-        let planner = BackfillRunner(entry.job, options: options, stop: stop, events: { _ in })
-        let plan = try await onOwnedThread(name: "plan") { () throws in
-            try planner.plan(on: pool, isDry: isDryRun, isAsked: isKept)
-        }
-        if !isDryRun {
-            try planner.checkPause(of: plan)
-            try planner.checkHarm(of: plan)
-        }
-        let progress = ProgressLine(
-            entry.name, total: isDryRun ? plan.documents : plan.needing ?? plan.documents, isShown: output.showsProgress
-        )
-        defer { progress.finish() }
-        let runner = BackfillRunner(
-            entry.job, options: options, stop: stop,
-            events: { [monitor] event in
-                monitor.take(event)
-                event.show(on: progress, quiet: quiet)
-            })
-        return try await onOwnedThread(name: "backfill") { () throws in
-            if isDryRun { return try runner.dryRun(plan, on: pool) }
-            let report = try runner.run(plan, on: pool)
-            if case .stopped = report.outcome { return report }
+        let work = JobRun(
+            job: entry.job, options: options, stop: stop, isDryRun: isDryRun, showsProgress: output.showsProgress,
+            isQuiet: output.quiet)
+        let plan = try await work.plan(on: pool, isAsked: output.isKept)
+        if !isDryRun { try work.check(plan) }
+        let report = try await work.run(plan, on: pool) { [monitor] in monitor.take($0) }
+        guard !isDryRun, report.outcome.stop == nil else { return report }
+        let (registry, isAgain) = (registry, again.contains(entry.name))
+        try await onOwnedThread(name: "state") { () throws in
             try registry.record(entry, hasFindings: report.hasFindings, isAgain: isAgain)
-            return report
         }
+        return report
     }
 }

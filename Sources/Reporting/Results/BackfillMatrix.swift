@@ -1,0 +1,181 @@
+import BSON
+package import Backfill
+import TextTable
+
+/// A backfill of many databases of one shape: a row for each.
+package struct BackfillMatrix: Reportable {
+    private let found: DatabasesReport
+    private let showsValues: Bool
+    private let timeline: RunTimeline?
+
+    /// - Parameters:
+    ///   - showsValues: whether what a dry run would do is shown of each database, with the values of sample documents.
+    ///   - timeline: how fast the run was and when it waited; `nil` where nobody kept it.
+    package init(_ report: DatabasesReport, showsValues: Bool, timeline: RunTimeline? = nil) {
+        (found, self.showsValues, self.timeline) = (report, showsValues, timeline)
+    }
+
+    /// What is said of all, and how good or bad it is.
+    private var headline: (text: String, level: Report.Level) {
+        let states = found.entries.map(\.state)
+        let counts = DatabasesReport.State.allCases.compactMap { state in
+            let count = states.count { $0 == state }
+            return count == 0 ? nil : "\(count.grouped) \(state.words)"
+        }
+        let head = "Job \(found.job) in \(found.entries.count.counted("database")): "
+        var text =
+            head + (found.isDryRun ? "dry run, nothing was written; " : "") + counts.joined(separator: ", ") + "."
+        if let (database, end) = found.ended { text += " Ended at \(database): \(self.text(of: end, in: database))." }
+        if found.refusal != nil { text += " Together they have no room." }
+        let worst = found.entries.map(\.level).max() ?? .notice
+        let level = found.refusal == nil ? worst : max(worst, .warning)
+        return (text, level >= .warning ? level : found.isDryRun ? .notice : .good)
+    }
+
+    private func text(of end: DatabasesReport.End, in database: String) -> String {
+        switch end {
+        case .error(let message): return message
+        case .stop(let stop):
+            let job = found.entries.first { $0.database == database }?.job ?? found.job
+            return "stopped by \(BackfillReportText.reason(of: stop)); \(BackfillReportText.remedy(of: stop, job))"
+        }
+    }
+
+    /// What was said of the jobs, once for all of them where it is the same but for the names of collections, which are those
+    /// of the file then.
+    private var notes: [String] {
+        var places: [(note: String, databases: [String])] = []
+        for entry in found.entries {
+            let notes = entry.report?.notes ?? []
+            for note in notes.map({ $0.replacing(" \(entry.database).", with: " \(found.own).") }) {
+                if let index = places.firstIndex(where: { $0.note == note }) {
+                    places[index].databases.append(entry.database)
+                } else {
+                    places.append((note, [entry.database]))
+                }
+            }
+        }
+        let notes = places.map { note, databases in
+            databases.count == found.reports.count ? note : "\(databases.joined(separator: ", ")): \(note)"
+        }
+        let added =
+            found.added.isEmpty ? [] : ["made meanwhile, and not run in: \(found.added.joined(separator: ", "))"]
+        return notes + (found.refusal.map { ["A run would not come through: \($0)"] } ?? []) + added
+    }
+
+    /// The columns behind the database's name.
+    private var columns: [Report.Column] {
+        [Report.Column(title: "state")]
+            + [found.isDryRun ? "would change" : "changed", "skipped", "exit"].map {
+                Report.Column(title: $0, isNumber: true)
+            }
+    }
+
+    private var table: Report.Table {
+        Report.Table(
+            title: "Databases", columns: [Report.Column(title: "database")] + columns, rows: found.entries.map(cells))
+    }
+
+    private func cells(_ entry: DatabasesReport.Entry) -> [Report.Cell] {
+        [
+            Report.Cell(entry.database, isCode: true), Report.Cell(entry.state.words, level: entry.level),
+            Report.Cell(entry.changed?.grouped ?? ""), Report.Cell(entry.skipped?.grouped ?? ""),
+            Report.Cell(entry.exitCode.map { "\($0)" } ?? ""),
+        ]
+    }
+
+    package func text(_ layout: TextLayout) -> String {
+        let paint = Paint(isOn: layout.isColored)
+        let (text, level) = headline
+        let verdict = text.printable.wrapped(to: layout.width).map { paint(level, $0) }.joined(separator: "\n")
+        var blocks = [verdict + "\n" + TextTable.lines(of: table, width: layout.width).asLines]
+        for entry in found.entries {
+            if case .failed(let message, _) = entry.outcome {
+                blocks.append(paint.bold("In \(entry.database.printable): ") + message.printable)
+            }
+            guard var report = entry.report, entry.fails || found.isDryRun && showsValues else { continue }
+            report.notes = []
+            let name = "In \(entry.database.printable): "
+            let told = BackfillReportText.render(report, showsValues: showsValues, color: layout.isColored)
+            blocks.append(paint.bold(name) + told)
+        }
+        blocks += notes.map { "Note: \($0)".printable.wrapped(to: layout.width).joined(separator: "\n") }
+        blocks.append("\(found.entries.count.counted("database")) in \(found.seconds.inTenths) s.")
+        return blocks.asReport(verdict: verdict)
+    }
+
+    package var json: JSONReport {
+        JSONReport(
+            "backfill databases",
+            [
+                ("job", .string(found.job)), ("pattern", .string(found.pattern)), ("dry_run", .bool(found.isDryRun)),
+                ("duration_ms", .integer(Int(found.seconds * 1_000))),
+                ("databases", .array(found.entries.map(json))),
+                (
+                    "ended_early",
+                    found.ended.map { database, end in
+                        .object([
+                            ("database", .string(database)), ("reason", .string(text(of: end, in: database))),
+                        ])
+                    } ?? .null
+                ),
+                ("not_reached", .array(found.entries.filter { $0.state == .notReached }.map { .string($0.database) })),
+                ("refusal", found.refusal.map { .string($0) } ?? .null),
+                ("added", .array(found.added.map { .string($0) })),
+            ])
+    }
+
+    private func json(_ entry: DatabasesReport.Entry) -> ReportValue {
+        var error: ReportValue = .null
+        if case .failed(let message, _) = entry.outcome { error = .string(message) }
+        return .object([
+            ("database", .string(entry.database)), ("job", .string(entry.job)),
+            ("state", .string(entry.state.rawValue)), ("changed", entry.changed.map { .integer($0) } ?? .null),
+            ("skipped", entry.skipped.map { .integer($0) } ?? .null),
+            ("exit_code", entry.exitCode.map { .integer($0) } ?? .null), ("error", error),
+            (
+                "report",
+                entry.report.map { BackfillReportJSON($0, showsValues: showsValues).json.value } ?? .null
+            ),
+        ])
+    }
+
+    package var report: Report {
+        let (text, level) = headline
+        var report = Report(
+            command: "backfill", title: "Job \(found.job) in \(found.pattern)", headline: text, level: level)
+        let all = found.entries
+        report.facts = [
+            Report.Fact(name: "databases", value: all.count.grouped),
+            Report.Fact(
+                name: found.isDryRun ? "would change" : "changed",
+                value: all.reduce(0) { $0 + ($1.changed ?? 0) }.grouped),
+            Report.Fact(name: "skipped", value: all.reduce(0) { $0 + ($1.skipped ?? 0) }.grouped),
+            Report.Fact(name: "took", value: "\(found.seconds.inTenths) s"),
+        ]
+        let last = found.reports.last { $0.headroom != nil }
+        report.gauges = [last?.headroom?.gauge(adding: last?.harm)].compactMap(\.self)
+        report.series = [timeline.flatMap { Report.Series($0) }].compactMap(\.self)
+        report.sectionKind = "where"
+        report.sections = [Report.Section(name: found.pattern, columns: table.columns, findings: all.map(finding))]
+        for entry in all where entry.fails {
+            guard let found = entry.report else { continue }
+            report.sections += BackfillResult(found, showsValues: showsValues).report.sections.map { section in
+                var section = section
+                section.name = "\(entry.database): \(section.name)"
+                return section
+            }
+        }
+        report.notes = notes
+        return report
+    }
+
+    private func finding(_ entry: DatabasesReport.Entry) -> Report.Finding {
+        var message = "\(entry.database): \(entry.state.words)"
+        if let report = entry.report { message = BackfillReportText.headline(report) }
+        if case .failed(let error, _) = entry.outcome { message = "job \(entry.job): \(error)" }
+        return Report.Finding(
+            level: entry.level, isFailure: entry.fails, code: entry.state.words, subject: entry.database,
+            message: message, details: entry.fails ? [message] : [], cells: cells(entry))
+    }
+}

@@ -1,0 +1,59 @@
+import Backfill
+
+extension DatabasesReport {
+    /// What became of the job in a database, in a word.
+    enum State: String, CaseIterable {
+        case done
+        case findings = "done_with_findings"
+        case nothingToDo = "nothing_to_do"
+        case wouldChange = "would_change"
+        case refused
+        case stopped
+        case failed
+        case undone
+        case noCollection = "no_collection"
+        case doneBefore = "done_before"
+        case notReached = "not_reached"
+
+        /// Whether nothing is left there that the job's report does not tell of.
+        var isLookedAt: Bool { ![.failed, .doneBefore, .notReached].contains(self) }
+
+        /// As an operator reads it.
+        var words: String { rawValue.replacing("_", with: " ") }
+    }
+}
+
+extension DatabasesReport.Entry {
+    /// What became of the job there.
+    var state: DatabasesReport.State {
+        switch outcome {
+        case .failed: .failed
+        case .noCollection: .noCollection
+        case .undone: .undone
+        case .notReached(let wasDone): wasDone ? .doneBefore : .notReached
+        case .reported(let report): Self.state(of: report)
+        }
+    }
+
+    private static func state(of report: BackfillReport) -> DatabasesReport.State {
+        switch report.outcome {
+        case .stopped: .stopped
+        case .dryRun where report.refusal != nil: .refused
+        case .dryRun: report.modified + (report.refreshed ?? 0) > 0 ? .wouldChange : .nothingToDo
+        case .done, .nothingToDo: report.hasFindings ? .findings : report.outcome == .done ? .done : .nothingToDo
+        }
+    }
+
+    /// Whether it makes the command end with another code than 0.
+    var fails: Bool { exitCode.map { $0 != 0 } ?? false }
+
+    /// How good or bad that is.
+    var level: Report.Level {
+        switch outcome {
+        case .failed: .error
+        case .notReached(let wasDone): wasDone ? .notice : .warning
+        case .noCollection, .undone: .notice
+        case .reported(let report): BackfillResult(report, showsValues: false).level
+        }
+    }
+}

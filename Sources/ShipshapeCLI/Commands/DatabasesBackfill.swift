@@ -1,0 +1,152 @@
+internal import BSON
+internal import Backfill
+internal import Concurrency
+internal import Jobs
+internal import Mongo
+internal import Privileges
+internal import Reporting
+internal import Scanning
+
+/// A backfill of many databases of one shape, one after the other: the load is never more than that of one.
+struct DatabasesBackfill {
+    private let flags: BackfillCommand
+    private let job: JobInDatabases
+    private let pattern: DatabasePattern
+
+    /// A database that has the job's collection.
+    private struct Place {
+        let database: String
+        let job: CompiledJob
+        /// How far an earlier run came there, in a word; `nil` where there was none.
+        var state: String?
+
+        /// Whether the job may have work left there.
+        var isOpen: Bool { state != "done" && state != "undone" }
+    }
+
+    /// - Parameter pattern: what the databases' names match.
+    /// - Throws: ``UsageError`` for a job of several databases; what reading its schemas throws.
+    init(_ flags: BackfillCommand, of file: Job, in pattern: String) throws {
+        if let (namespace, location) = file.elsewhere {
+            throw UsageError(
+                "--databases: \(location): the step names \(namespace), and a job for many databases names collections of "
+                    + "\(file.namespace.database) alone, which are then those of each database")
+        }
+        self.flags = flags
+        job = try JobInDatabases(reading: file, assuming: flags.app.assumptions)
+        self.pattern = DatabasePattern(text: pattern, stateDatabase: flags.state.stateDatabase)
+    }
+
+    /// Runs the job in all of them and shows what became of it.
+    /// - Throws: ``ExitStatus`` for how it ended; what was wrong before anything was written.
+    func run(_ monitor: RunMonitor) async throws {
+        let pool = try flags.connection.pool(readsFromPrimary: !flags.dryRun)
+        let interruption = Interruption()
+        let signals = interruption.listen()
+        defer { signals.cancel() }
+        let names = try await pattern.names(on: pool)
+        let places = try await places(names, on: pool)
+        let missing = names.filter { name in !places.contains { $0.database == name } }
+        if !flags.dryRun { try confirm(places, missing) }
+        interruption.beginWork()
+        monitor.begin()
+
+        let started = ContinuousClock.now
+        let timeline = TimelineKeeper()
+        // Those that are done are only looked at: what is not comes first, however short a run is.
+        let order = places.filter(\.isOpen) + places.filter { $0.state == "done" }
+        var works = DatabaseWorks(
+            order.count, flags: flags, on: pool, stop: interruption.stop, monitor: monitor, timeline: timeline)
+        for place in order { await works.run(place.job, in: place.database, wasDone: !place.isOpen) }
+        var report = DatabasesReport(
+            job: job.job.name, of: job.job.namespace.database, in: pattern.text, isDryRun: flags.dryRun,
+            entries: names.map { name in
+                works.entries[name] ?? entry(name, isUndone: places.contains { $0.database == name })
+            })
+        report.ended = works.ended
+        report.added = try await added(to: names, on: pool)
+        report.seconds = started.duration(to: .now).seconds
+        let result = BackfillMatrix(report, showsValues: flags.showValues, timeline: timeline.finished())
+        monitor.take(result.report.headline) { $0.take(report) }
+        try flags.output.show(result)
+        if let failed = works.status ?? (report.refusal == nil ? nil : .findings) { throw failed }
+    }
+
+    /// A database in which there was nothing to run.
+    private func entry(_ name: String, isUndone: Bool) -> DatabasesReport.Entry {
+        DatabasesReport.Entry(
+            database: name, job: job.job.name(in: name) ?? job.job.name, outcome: isUndone ? .undone : .noCollection)
+    }
+
+    /// The databases that have the job's collection, once the user may do there what the job needs.
+    /// - Throws: ``InputError`` when there is none, or no job can be called after one; ``MissingPrivileges``.
+    private func places(_ names: [String], on pool: ClientPool) async throws -> [Place] {
+        let collection = job.job.namespace.collection
+        let found = try await onOwnedThread(name: "collections") { () throws in
+            let client = try pool.client()
+            return try names.filter { name in
+                try !client.listCollections(of: name, options: ["filter": ["name": .string(collection)]]).isEmpty
+            }
+        }
+        guard !found.isEmpty else {
+            throw InputError(
+                "none of the \(names.count.counted("database")) that match \(pattern.text) has a collection \(collection)"
+            )
+        }
+        var places = try found.map { name in
+            guard let title = job.job.name(in: name) else {
+                throw InputError(
+                    "the job in the database \(name) would be called \(job.job.name).in-\(name), and \(JobFile.nameRule): "
+                        + "give the job a shorter name, or name other databases with --databases")
+            }
+            return Place(database: name, job: try job.compiled(title, for: name))
+        }
+        var needed = WorkPlaces(state: flags.state.stateDatabase)
+        for place in places {
+            needed.add(place.job.reach, ledger: flags.ledger.location, apps: flags.ledger.apps(of: []).ids)
+        }
+        try await pool.requirePrivileges(for: flags.needs, on: needed)
+        let states = try await states(of: places.map(\.job.job.name), on: pool)
+        for index in places.indices { places[index].state = states[places[index].job.job.name] }
+        return places
+    }
+
+    /// How far earlier runs came; nothing of it is known to a dry run whose user may not read the state.
+    private func states(of jobs: [String], on pool: ClientPool) async throws -> [String: String] {
+        let registry = JobRegistry(flags.state.stateDatabase, on: pool)
+        return try await onOwnedThread(name: "state") { [isDryRun = flags.dryRun] () throws in
+            do { return try registry.states(of: jobs) } catch let error as MongoError
+                where isDryRun && error.isAuthorization
+            {
+                return [:]
+            }
+        }
+    }
+
+    /// Says where the job runs, and what cannot be taken back, and asks unless `--yes` says it all.
+    private func confirm(_ places: [Place], _ missing: [String]) throws {
+        let names = { (isMeant: (Place) -> Bool) in places.filter(isMeant).map(\.database).joined(separator: ", ") }
+        let lines = [
+            ("to run in, one after the other", names(\.isOpen)),
+            ("done, and looked at once more", names { $0.state == "done" }),
+            ("undone there, and not run again", names { $0.state == "undone" }),
+            ("without a collection \(job.job.namespace.collection)", missing.joined(separator: ", ")),
+        ]
+        if !(flags.yes && flags.output.quiet) {
+            let told = lines.filter { !$0.1.isEmpty }.map { "  \($0): \($1)" }
+            let notes = job.own.notes(keepsJournal: flags.options.keepsJournal && job.job.keepsJournal)
+            Console.error(
+                (["job \(job.job.name) in \(places.count.counted("database")) that match \(pattern.text)"] + told
+                    + notes.map { "  note: \($0)" }).joined(separator: "\n"))
+        }
+        guard !flags.yes else { return }
+        try Console.confirm(
+            "Write to \(places.count == 1 ? "it" : "them")?", orElse: "nothing was written",
+            offTerminal: "backfill needs --yes (--dry-run shows what it would do)")
+    }
+
+    /// Databases that were made meanwhile; what is done is told without them where they cannot be asked for.
+    private func added(to names: [String], on pool: ClientPool) async throws -> [String] {
+        ((try? await pattern.matches(on: pool)) ?? []).filter { !names.contains($0) }
+    }
+}

@@ -1,0 +1,53 @@
+internal import Backfill
+internal import Concurrency
+internal import Jobs
+internal import Mongo
+
+/// One job's plan, and its run or dry run, with its progress shown.
+struct JobRun {
+    let job: CompiledJob
+    let options: RunOptions
+    let stop: StopSignal
+    let isDryRun: Bool
+    let showsProgress: Bool
+    /// Whether how the work goes on is hidden.
+    let isQuiet: Bool
+
+    /// What runs the job; `events` is called on any of its threads.
+    private func makeRunner(_ events: @escaping @Sendable (RunEvent) -> Void = { _ in }) -> BackfillRunner {
+        BackfillRunner(job, options: options, stop: stop, events: events)
+    }
+
+    /// Looks at what is to be done; nothing is written.
+    /// - Parameter isAsked: whether somebody waits for the counts.
+    func plan(on pool: ClientPool, isAsked: Bool) async throws -> BackfillPlan {
+        let runner = makeRunner()
+        return try await onOwnedThread(name: "plan") { [isDryRun] () throws in
+            try runner.plan(on: pool, isDry: isDryRun, isAsked: isAsked)
+        }
+    }
+
+    /// Refuses a plan whose run must not begin.
+    func check(_ plan: BackfillPlan) throws {
+        let runner = makeRunner()
+        try runner.checkPause(of: plan)
+        try runner.checkHarm(of: plan)
+    }
+
+    /// Does what was planned.
+    /// - Parameter told: called with what happens, on any of the runner's threads.
+    func run(
+        _ plan: BackfillPlan, on pool: ClientPool, telling told: @escaping @Sendable (RunEvent) -> Void = { _ in }
+    ) async throws -> BackfillReport {
+        let progress = ProgressLine(
+            job.job.name, total: isDryRun ? plan.documents : plan.needing ?? plan.documents, isShown: showsProgress)
+        defer { progress.finish() }
+        let runner = makeRunner { [isQuiet] event in
+            told(event)
+            event.show(on: progress, quiet: isQuiet)
+        }
+        return try await onOwnedThread(name: "backfill") { [isDryRun] () throws in
+            try isDryRun ? runner.dryRun(plan, on: pool) : runner.run(plan, on: pool)
+        }
+    }
+}
