@@ -73,6 +73,8 @@ let package = Package(
                 "JobState", "Jobs", "LocatedYAML", "Scanning", "Checking", "SchemaChange", "ServerSchema", "Mongo",
                 "Processes", "Concurrency", "BSON", .system, .yams,
             ]),
+        .target(
+            name: "Enforcing", dependencies: ["JobState", "Checking", "Mongo", "Concurrency", "BSON"]),
         .target(name: "Following", dependencies: ["Mongo", "Concurrency", "BSON"]),
         .target(
             name: "Watching",
@@ -96,7 +98,8 @@ let package = Package(
         .target(
             name: "Reporting",
             dependencies: [
-                "CCrypto", "CRelease", "ClientModels", "Partners", "Watching", "Planning", "Inferring", "Backfill",
+                "CCrypto", "CRelease", "ClientModels", "Partners", "Watching", "Enforcing", "Planning", "Inferring",
+                "Backfill",
                 "JobState", "Jobs",
                 "SchemaChange",
                 "Checking",
@@ -107,8 +110,8 @@ let package = Package(
         .executableTarget(
             name: "ShipshapeCLI",
             dependencies: [
-                "Reporting", "ClientModels", "Partners", "Watching", "Planning", "Inferring", "Backfill", "JobState",
-                "Jobs",
+                "Reporting", "ClientModels", "Partners", "Watching", "Enforcing", "Planning", "Inferring", "Backfill",
+                "JobState", "Jobs",
                 "Scanning",
                 "SchemaChange", "Checking",
                 "LocatedYAML", "ServerSchema", "Privileges", "Mongo", "Processes", "Concurrency", "BSON",
@@ -198,8 +201,8 @@ let package = Package(
         .testTarget(
             name: "Integration",
             dependencies: [
-                "ShipshapeCLI", "Reporting", "Backfill", "JobState", "Jobs", "Scanning", "Checking", "ServerSchema",
-                "Mongo",
+                "ShipshapeCLI", "Reporting", "Enforcing", "Backfill", "JobState", "Jobs", "Scanning", "Checking",
+                "ServerSchema", "Mongo",
                 "Concurrency",
                 "BSON", "TestSupport", "DemoData", "DumpWriter", "Conformance", "ConformanceOracle", .subprocess,
                 .system, .yams,

@@ -83,7 +83,7 @@ extension StateShape {
     /// The shapes of the collections of the state database.
     static let all: [String: StateShape] = [
         "jobs": jobs, "ranges": ranges, "journal": journal, "harm": harm, "failed": failed, "leftalone": leftAlone,
-        "migrations": migrations, "parts": parts,
+        "migrations": migrations, "parts": parts, "enforced": enforced,
     ]
 
     private static let jobs = StateShape(
@@ -147,6 +147,16 @@ extension StateShape {
     private static let leftAlone = StateShape(
         ["_id.job": .text, "_id.ns": .text, "reason": .text, "code": .number], required: ["_id.id", "reason"],
         "delete it: undo then does not name the document that it is about")
+
+    private static let enforced = StateShape(
+        [
+            "version": .number, "validator": .bytes, "before": .document, "before.validator": .bytes,
+            "before.level": .text, "before.action": .text, "step": .text, "done": .flag, "revision": .number,
+            "by": .text, "at": .date, "until": .date, "holder": .document, "holder.owner": .objectID,
+            "holder.host": .text, "holder.boot": .text, "holder.process": .number, "holder.processStart": .number,
+        ], required: ["validator", "before.validator", "step", "done", "revision"],
+        "set the field right, or restore the document from a backup; without the document enforce begins anew with the "
+            + "validator that is there, and --abort has nothing to put back")
 
     private static let migrations = StateShape(
         ["file": .text, "digest": .text, "by": .text, "created": .date, "findings": .flag], required: ["digest"],

@@ -29,6 +29,16 @@ package struct CommandNeeds: Sendable {
         CommandNeeds(command, needs + [.needs(.database, "listCollections", for: "reads the validators")])
     }
 
+    /// What is left of the needs of a command when another user does what an action allows.
+    package func without(_ action: String) -> CommandNeeds {
+        CommandNeeds(command, needs.filter { !$0.actions.contains(action) })
+    }
+
+    /// What another user needs that does what an action allows, and nothing else.
+    package func only(_ action: String) -> CommandNeeds {
+        CommandNeeds(command, needs.filter { $0.actions.contains(action) })
+    }
+
     // MARK: the table
 
     /// Every command that asks a deployment.
@@ -37,9 +47,7 @@ package struct CommandNeeds: Sendable {
             "check",
             readsDocuments, readsLedger,
             .needs(.history, "find", "insert", "update", for: "keeps the counts of each check"),
-            .may(
-                .data, "changeStream", for: "judges again what changes meanwhile",
-                without: "the result is not of one moment"),
+            followsMoment,
             .may(
                 .database, "listCollections", for: "tells a collection from another of its name",
                 without: "a collection that is replaced meanwhile goes unnoticed, and reading takes longer"),
@@ -55,6 +63,10 @@ package struct CommandNeeds: Sendable {
             .needs(.database, "listCollections", for: "reads the options of the collections"),
             .needs(.data, "listIndexes", for: "looks for unique indexes")),
         CommandNeeds("plan", readsDocuments, .needs(.database, "listCollections", for: "reads the validators")),
+        CommandNeeds(
+            "enforce", readsDocuments, readsValidator, .needs(.data, "collMod", for: "sets the validator"),
+            keepsOwnState, followsMoment),
+        CommandNeeds("enforce --dry-run", readsDocuments, readsValidator, readsState, followsMoment),
         CommandNeeds("infer", readsDocuments),
         CommandNeeds(
             "infer --database", readsDocuments,
@@ -126,6 +138,10 @@ package struct CommandNeeds: Sendable {
     // MARK: what several commands need
 
     private static let readsDocuments = Need.needs(.data, "find", for: "reads the documents")
+    private static let followsMoment = Need.may(
+        .data, "changeStream", for: "judges again what changes meanwhile", without: "the result is not of one moment")
+    private static let readsValidator = Need.needs(
+        .database, "listCollections", for: "reads the validator, before and after each step")
     private static let follows = Need.needs(.data, "changeStream", for: "follows the changes")
     private static let findsCollection = Need.needs(
         .database, "listCollections", for: "finds the collection and its options")

@@ -129,7 +129,7 @@ extension Role {
         "find": "FIND", "insert": "INSERT", "update": "UPDATE", "remove": "REMOVE", "createIndex": "CREATE_INDEX",
         "dropCollection": "DROP_COLLECTION", "changeStream": "CHANGE_STREAM", "collStats": "COLL_STATS",
         "listCollections": "LIST_COLLECTIONS", "listIndexes": "LIST_INDEXES", "serverStatus": "SERVER_STATUS",
-        "replSetGetStatus": "REPLSET_GET_STATUS",
+        "replSetGetStatus": "REPLSET_GET_STATUS", "collMod": "COLL_MOD",
     ]
 }
 

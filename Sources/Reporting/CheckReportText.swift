@@ -51,6 +51,13 @@ public struct CheckReportText: Sendable {
         return blocks.asReport(verdict: headline)
     }
 
+    /// What is wrong where, without the verdict.
+    var findings: String {
+        let notes = report.notes.flatMap { "Note: \($0)".wrapped(to: width) }
+        return (report.collections.map(collection) + (notes.isEmpty ? [] : [notes.asLines]) + [footer]).joined(
+            separator: "\n\n")
+    }
+
     private var footer: String {
         "\(report.readCount.documents) of \(report.source.printable) read in \(report.duration.seconds.inTenths) s."
             .wrapped(to: width).joined(separator: "\n")

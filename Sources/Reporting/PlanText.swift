@@ -115,7 +115,8 @@ package struct PlanText: Sendable {
             collection.validator.map { PlanWords.commands($0, of: collection.namespace) }
         }
         guard !commands.isEmpty else { return [] }
-        let head = "In mongosh, for each collection the first command before its job, the second once nothing is left:"
+        let head =
+            "By shipshape enforce, or in mongosh: for each collection the first command before its job, the second once nothing is left:"
         return [([head] + commands.flatMap { $0.map { "  \($0)" } }).asLines]
     }
 }

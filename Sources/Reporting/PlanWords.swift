@@ -1,9 +1,12 @@
 import BSON
+import Enforcing
+import JobState
 import Planning
 
 /// What the forms of a plan have in common.
 enum PlanWords {
-    static let validatorHead = "The validator, in mongosh: the first command before the job, the second after it."
+    static let validatorHead =
+        "The validator, by shipshape enforce, or in mongosh: the first command before the job, the second after it."
 
     /// The order of work of a breaking change without a partner collection.
     /// - Parameter jobs: what is done meanwhile.
@@ -14,13 +17,10 @@ enum PlanWords {
 
     /// The commands that set a validator: it warns first, and refuses then.
     static func commands(_ validator: BSONDocument, of namespace: Namespace) -> [String] {
-        let schema = BSONValue.object(["$jsonSchema": .object(validator)]).shellText
-        let head =
-            "db.getSiblingDB(\(namespace.database.quotedAsJSON)).runCommand({ collMod: \(namespace.collection.quotedAsJSON), "
-        return [
-            "\(head)validator: \(schema), validationLevel: \"strict\", validationAction: \"warn\" })",
-            "\(head)validationAction: \"error\" })",
-        ]
+        let road = EnforcementRoad(namespace, to: ["$jsonSchema": .object(validator)], from: Validation())
+        return [EnforcementStage.warn, .error].compactMap { road.command(to: $0) }.map {
+            EnforceWords.command($0, of: namespace)
+        }
     }
 }
 

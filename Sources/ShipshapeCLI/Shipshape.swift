@@ -18,7 +18,7 @@ struct Shipshape: AsyncParsableCommand {
         version: Release.text,
         subcommands: [
             CheckCommand.self, MergeCommand.self, DiffCommand.self, LintCommand.self, PlanCommand.self,
-            BackfillCommand.self,
+            BackfillCommand.self, EnforceCommand.self,
             UndoCommand.self, StatusCommand.self,
             PauseCommand.self, ResumeCommand.self, TuneCommand.self, DeployedCommand.self, CleanupCommand.self,
             MigrateCommand.self,

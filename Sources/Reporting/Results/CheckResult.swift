@@ -34,6 +34,14 @@ package struct CheckResult: Reportable {
         ).text
     }
 
+    /// What is wrong where, for a person: without the verdict, which another command has of its own.
+    func findings(_ layout: TextLayout) -> String {
+        CheckReportText(
+            found, isColored: layout.isColored, width: layout.width, ids: ids,
+            showsFilters: showsFilters || layout.isKept, difference: nil
+        ).findings
+    }
+
     package var json: JSONReport { CheckReportJSON(found, ids: ids, difference: history.difference).json }
 
     package var report: Report {

@@ -74,9 +74,11 @@ struct ConnectionFlags: ParsableArguments {
     }
 
     /// The deployment's pool; nothing is connected yet.
-    /// - Parameter readsFromPrimary: whether reads go to the primary, whatever the connection string says: what decides
-    ///   about a write must not be old.
-    func pool(readsFromPrimary: Bool = false) throws -> ClientPool {
+    /// - Parameters:
+    ///   - readsFromPrimary: whether reads go to the primary, whatever the connection string says: what decides about a write
+    ///     must not be old.
+    ///   - other: another user than the operator's flags and variables name, with its password.
+    func pool(readsFromPrimary: Bool = false, as other: (name: String, password: String)? = nil) throws -> ClientPool {
         let environment = ProcessInfo.processInfo.environment
         guard let uri = connectionString, !uri.isEmpty else {
             throw UsageError("no deployment is named: give --uri, set SHIPSHAPE_URI, or write uri into shipshape.yml")
@@ -87,8 +89,8 @@ struct ConnectionFlags: ParsableArguments {
             ReadPreference.Mode(rawValue: $0)
         }.map { ReadPreference($0) }
         options.readPreference = readsFromPrimary ? .primary : preference
-        options.username = username
-        options.password = try PasswordFile.password(isGiven: isPasswordFileGiven, at: passwordFile)
+        options.username = other?.name ?? username
+        options.password = try other?.password ?? PasswordFile.password(isGiven: isPasswordFileGiven, at: passwordFile)
         options.authSource = authSource
         options.compressors = compressors?.split(separator: ",").map(String.init)
         if tls || tlsCaFile != nil || tlsCertificateKeyFile != nil {

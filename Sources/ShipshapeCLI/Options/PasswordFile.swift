@@ -10,18 +10,20 @@ enum PasswordFile {
     static func password(isGiven: Bool, at path: String?) throws -> String? {
         let variable = ProcessInfo.processInfo.environment["SHIPSHAPE_PASSWORD"].flatMap { $0.isEmpty ? nil : $0 }
         if !isGiven, let variable { return variable }
-        return try path.map(read)
+        return try path.map { try read($0) }
     }
 
-    private static func read(_ path: String) throws -> String {
+    /// The first line of a file.
+    /// - Parameter flag: the flag that named it.
+    static func read(_ path: String, for flag: String = "--password-file") throws -> String {
         let text: String
         do {
             text = try String(contentsOfFile: path, encoding: .utf8)
         } catch {
-            throw PasswordFileError(path: path, reason: "it cannot be read as a text")
+            throw PasswordFileError(flag: flag, path: path, reason: "it cannot be read as a text")
         }
         let line = String(text.prefix { !$0.isNewline })
-        guard !line.isEmpty else { throw PasswordFileError(path: path, reason: "its first line is empty") }
+        guard !line.isEmpty else { throw PasswordFileError(flag: flag, path: path, reason: "its first line is empty") }
         if let mode = try? FilePath(path).stat().permissions, !mode.isDisjoint(with: [.groupRead, .otherRead]) {
             Console.error("shipshape: warning: other users may read the password in \(path) (chmod 600 \(path))")
         }
@@ -31,10 +33,12 @@ enum PasswordFile {
 
 /// A file that holds no password.
 struct PasswordFileError: Error, CustomStringConvertible {
+    let flag: String
     let path: String
     let reason: String
 
     var description: String {
-        "--password-file \(path): \(reason) (its first line has to be the password; SHIPSHAPE_PASSWORD may hold it, too)"
+        let variable = flag == "--password-file" ? "SHIPSHAPE_PASSWORD" : "SHIPSHAPE_COLLMOD_PASSWORD"
+        return "\(flag) \(path): \(reason) (its first line has to be the password; \(variable) may hold it, too)"
     }
 }

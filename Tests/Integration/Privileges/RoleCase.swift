@@ -53,6 +53,12 @@ struct RoleCase: Sendable {
         Command(grants: ["lint", "live"], arguments: ["lint", "live"], subject: "person.json"),
         Command(grants: ["diff", "FILE"], arguments: ["diff", "FILE", "NEXT"], subject: "person.json"),
         Command(grants: ["plan", "FILE"], arguments: ["plan", "FILE", "NEXT"], subject: "person.json"),
+        Command(
+            grants: ["enforce", "FILE"], arguments: ["enforce", "FILE", "--yes"], subject: "validator.json",
+            exitCodes: [0]),
+        Command(
+            grants: ["enforce", "FILE", "--dry-run"], arguments: ["enforce", "FILE", "--dry-run"],
+            subject: "validator.json"),
         Command(grants: ["infer"], arguments: ["infer"], subject: "person.json"),
         Command(grants: ["unsynced"], arguments: ["unsynced"], subject: "person.json"),
         Command(grants: ["unsynced", "FILE"], arguments: ["unsynced", "FILE"], subject: "person.json"),
@@ -104,6 +110,7 @@ struct RoleCase: Sendable {
     /// Writes the files and the documents.
     func prepare() async throws {
         try folder.write(CommandLineFolder.person, to: "person.json")
+        try folder.write(#"{"$jsonSchema": \#(CommandLineFolder.person)}"#, to: "validator.json")
         try folder.write(
             CommandLineFolder.person.replacing(
                 #""properties": {"#, with: #""properties": { "email": { "bsonType": "string" },"#),
@@ -161,7 +168,8 @@ struct RoleCase: Sendable {
 
     /// The flags that every command of the kind takes.
     private func flags(_ arguments: [String], isRole: Bool = false) -> [String] {
-        let isOfSchema = ["check", "lint", "diff", "plan", "infer", "unsynced", "watch"].contains(arguments[0])
+        let isOfSchema = ["check", "lint", "diff", "plan", "enforce", "infer", "unsynced", "watch"].contains(
+            arguments[0])
         let takesCollection = isOfSchema && (arguments[0] != "unsynced" || arguments.count > 1)
         let takesState = isRole || !["history", "lint", "diff", "plan", "infer", "unsynced"].contains(arguments[0])
         return (takesCollection ? ["--collection", collection] : [])

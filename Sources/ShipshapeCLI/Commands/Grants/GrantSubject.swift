@@ -16,7 +16,7 @@ struct GrantSubject {
     private(set) var isLive = false
 
     /// Commands whose file is a schema.
-    private static let ofSchemas: Set = ["check", "diff", "lint", "plan", "infer", "unsynced", "watch"]
+    private static let ofSchemas: Set = ["check", "diff", "lint", "plan", "enforce", "infer", "unsynced", "watch"]
     /// Commands that need nothing but the state.
     private static let ofState: Set = [
         "status", "pause", "resume", "tune", "deployed", "migrate --status", "partner status", "partner cutover",

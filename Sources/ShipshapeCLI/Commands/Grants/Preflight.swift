@@ -16,6 +16,11 @@ extension ClientPool {
     /// - Throws: ``MissingPrivileges``; ``MongoError`` when the deployment cannot be reached.
     func requirePrivileges(for command: String, on places: WorkPlaces) async throws {
         guard let needs = CommandNeeds.of(command) else { preconditionFailure("no command \"\(command)\"") }
+        try await requirePrivileges(needs, on: places)
+    }
+
+    /// The same for needs that are shared between users.
+    func requirePrivileges(_ needs: CommandNeeds, on places: WorkPlaces) async throws {
         let user: UserPrivileges?
         do {
             user = try await onOwnedThread(name: "preflight") { () throws in try self.client().userPrivileges() }
@@ -23,7 +28,7 @@ extension ClientPool {
             user = nil
         }
         if let user, let missing = MissingPrivileges(of: user, for: needs, on: places) { throw missing }
-        if needs.isWriting { try Settings.current.confirmWriting(command) }
+        if needs.isWriting { try Settings.current.confirmWriting(needs.command) }
     }
 }
 

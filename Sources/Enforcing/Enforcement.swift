@@ -1,0 +1,245 @@
+package import BSON
+import Concurrency
+package import JobState
+import Mongo
+
+/// Leads one collection along its road, a step at a time, and back.
+///
+/// What is to be done is recorded before it is done, and the collection is read back after it. A runner that dies in
+/// between leaves the collection at one of two stages that the record names, and the next goes on from the one it sees.
+package struct Enforcement {
+    /// How far a collection is.
+    package struct Standing: Sendable {
+        package let road: EnforcementRoad
+        package let stage: EnforcementStage
+        /// The collection as it was seen.
+        package let seen: SeenCollection
+        /// What the state database knows; `nil` where the road has not begun.
+        package let record: EnforcementStore.Record?
+        /// Whether no road is under way: the next step begins one.
+        package let isFresh: Bool
+    }
+
+    /// How long a runner believes that a step is its own: shorter than the record says, by our own clock.
+    private static let trusted = EnforcementStore.hold - .seconds(10)
+    /// The same for the step at which the server reads every document.
+    private static let longHold: Duration = .seconds(600)
+
+    private let namespace: Namespace
+    private let store: EnforcementStore
+    private let host: any ValidatorHost
+
+    /// Joins the parts; nothing is read.
+    package init(_ namespace: Namespace, store: EnforcementStore, host: some ValidatorHost) {
+        (self.namespace, self.store, self.host) = (namespace, store, host)
+    }
+
+    /// Reads how far the collection is.
+    /// - Parameters:
+    ///   - validator: what is to hold; `nil` for the validator of the record.
+    ///   - restarts: whether the operator wants the road to begin with what is there now.
+    ///   - isStatus: whether nothing is to follow: then the road that is under way is told, whichever it is.
+    /// - Throws: ``BackfillError`` where somebody else changed the collection, or where another validator is on its way;
+    ///   ``MongoError``.
+    package func look(
+        for validator: BSONDocument?, restarts: Bool = false, isStatus: Bool = false
+    ) throws -> Standing {
+        let record = try store.record()
+        let seen = try host.read(namespace)
+        guard let record, !restarts, record.step != EnforcementStore.abort || !record.isDone,
+            record.uuid == seen.uuid, !Self.isOver(record, seen, for: validator)
+        else { return try fresh(validator, seen, record) }
+        let road = EnforcementRoad(namespace, to: record.validator, from: record.before)
+        if record.step == EnforcementStore.abort, !isStatus {
+            throw BackfillError(
+                .bindingChanged, "the validator of \(namespace) is being put back: end that with --abort")
+        }
+        if let validator, !isStatus, !validator.hasSameFields(as: record.validator) {
+            throw BackfillError(
+                .bindingChanged,
+                "another validator is on its way to \(namespace), since \(Self.mark(of: record)): end that first, put back "
+                    + "what was there before with --abort, or begin with what is there now with --restart")
+        }
+        return Standing(
+            road: road, stage: try stage(of: seen, on: road, record), seen: seen, record: record, isFresh: false)
+    }
+
+    /// Does the next step.
+    /// - Throws: ``BackfillError`` where another runner is at it, where the server refuses the step, or where the collection
+    ///   is not as it should be afterwards; ``MongoError``.
+    package func advance(from standing: Standing) throws {
+        guard let next = standing.stage.next, let command = standing.road.command(to: next) else {
+            preconditionFailure("the end of the road was seen before")
+        }
+        let hold = next == .constraint ? Self.longHold : EnforcementStore.hold
+        let begun = try store.begin(
+            next.rawValue, after: standing.record,
+            fresh: standing.isFresh ? (standing.road.validator, standing.road.before, standing.seen.uuid) : nil,
+            for: hold)
+        try change(command, under: begun, trusting: hold - .seconds(10))
+        let seen = try host.read(namespace)
+        guard seen.uuid == standing.seen.uuid, standing.road.validation(at: next).isSame(as: seen.validation) else {
+            throw Self.foreign(seen, begun, namespace)
+        }
+        try store.end(begun)
+    }
+
+    /// What an abort would do, the first command first; empty where all is as it was.
+    /// - Throws: ``BackfillError`` where nothing is known to be put back, or where somebody else changed the collection;
+    ///   ``MongoError``.
+    package func lookBack() throws -> (record: EnforcementStore.Record, commands: [BSONDocument], seen: Validation) {
+        guard let record = try store.record(), record.step != EnforcementStore.abort || !record.isDone else {
+            throw BackfillError(
+                .unknownJob, "nothing of \(namespace) was changed by enforce: there is nothing to put back")
+        }
+        let seen = try host.read(namespace)
+        guard record.uuid == seen.uuid else {
+            throw BackfillError(
+                .bindingChanged, "\(namespace) was dropped and created anew since: there is nothing to put back")
+        }
+        let road = EnforcementRoad(namespace, to: record.validator, from: record.before)
+        _ = try stage(of: seen, on: road, record)
+        var (commands, validation) = ([BSONDocument](), seen.validation)
+        while let command = road.commandBack(from: validation) {
+            commands.append(command)
+            if validation.isPrepared {
+                validation.isPrepared = false
+            } else if validation.level == "constraint", road.before.level != "constraint" {
+                validation.level = "strict"
+            } else {
+                validation = road.before
+            }
+        }
+        return (record, commands, seen.validation)
+    }
+
+    /// Puts back what was there before.
+    /// - Returns: what is there now.
+    /// - Throws: as ``lookBack()`` and ``advance(from:)`` do.
+    package func abort() throws -> Validation {
+        var (record, commands, seen) = try lookBack()
+        record = try store.begin(EnforcementStore.abort, after: record, fresh: nil)
+        let started = ContinuousClock.now
+        while let command = commands.first {
+            try change(command, under: record, trusting: Self.trusted - started.duration(to: .now))
+            let left = commands.count
+            (_, commands, seen) = try lookBack()
+            guard commands.count < left else {
+                throw BackfillError(
+                    .bindingChanged, "\(namespace) took a command without a change: \(Self.words(of: seen)) is there")
+            }
+        }
+        try store.end(record)
+        return seen
+    }
+
+    /// Sends a command while the record is this runner's for certain.
+    private func change(
+        _ command: BSONDocument, under record: EnforcementStore.Record, trusting time: Duration
+    ) throws {
+        let begun = ContinuousClock.now
+        FaultInjection.reached(.beforeWrite)
+        guard begun.duration(to: .now) < time else {
+            throw BackfillError(
+                .leaseLost,
+                "this runner was stopped before it changed \(namespace), which another may do by now: run it again")
+        }
+        do {
+            try host.change(command, of: namespace)
+        } catch let error as MongoError where error.domain == .server && !error.isTransient && !error.isTimeLimit {
+            // The server answered that it did nothing: the next runner need not wait.
+            try? store.leave(record)
+            throw Self.refusal(error, of: command, namespace)
+        }
+        FaultInjection.reached(.afterWrite)
+    }
+}
+
+// MARK: what is there
+
+extension Enforcement {
+    /// A road that begins with what is there now.
+    private func fresh(
+        _ validator: BSONDocument?, _ seen: SeenCollection, _ record: EnforcementStore.Record?
+    ) throws -> Standing {
+        // Nothing is on its way, and nothing was asked for.
+        guard let validator else {
+            let road = EnforcementRoad(namespace, to: seen.validation.validator, from: seen.validation)
+            return Standing(road: road, stage: .before, seen: seen, record: record, isFresh: true)
+        }
+        let road = EnforcementRoad(namespace, to: validator, from: seen.validation)
+        let stage = road.stage(of: seen.validation) ?? .before
+        if stage == .before, seen.validation.isPrepared || seen.validation.level == "constraint" {
+            throw BackfillError(
+                .schemaMismatch,
+                "MongoDB lets no rule of \(namespace) be changed while it is \(Self.words(of: seen.validation)): set "
+                    + (seen.validation.isPrepared
+                        ? "prepareConstraintValidationLevel to false" : "validationLevel to \"strict\"")
+                    + " first")
+        }
+        return Standing(road: road, stage: stage, seen: seen, record: record, isFresh: true)
+    }
+
+    /// The stage at which the collection is, where the record knows of it.
+    private func stage(
+        of seen: SeenCollection, on road: EnforcementRoad, _ record: EnforcementStore.Record
+    ) throws -> EnforcementStage {
+        if let stage = road.stage(of: seen.validation), Self.allowed(record).contains(stage) { return stage }
+        // The record was read first: a runner that is at it may have come further meanwhile.
+        guard try store.isCurrent(record) else {
+            throw BackfillError(.leaseHeld, "another runner is changing \(namespace): look at it with --status")
+        }
+        throw Self.foreign(seen, record, namespace)
+    }
+
+    /// Whether a record's road came to its end, and another validator begins a new one.
+    private static func isOver(
+        _ record: EnforcementStore.Record, _ seen: SeenCollection, for validator: BSONDocument?
+    ) -> Bool {
+        guard let validator, !validator.hasSameFields(as: record.validator), record.isDone,
+            let stage = EnforcementStage(rawValue: record.step), stage == .error || stage == .constraint
+        else { return false }
+        let road = EnforcementRoad(Namespace(database: "", collection: ""), to: record.validator, from: record.before)
+        return road.validation(at: stage).isSame(as: seen.validation)
+    }
+
+    /// The stages at which a collection may be as far as the record knows.
+    private static func allowed(_ record: EnforcementStore.Record) -> [EnforcementStage] {
+        guard let stage = EnforcementStage(rawValue: record.step) else { return EnforcementStage.allCases }
+        return record.isDone ? [stage] : [stage] + [stage.previous].compactMap(\.self)
+    }
+
+    private static func foreign(
+        _ seen: SeenCollection, _ record: EnforcementStore.Record, _ namespace: Namespace
+    ) -> BackfillError {
+        BackfillError(
+            .bindingChanged,
+            "somebody else changed the validator of \(namespace) since \(mark(of: record)): it is \(words(of: seen.validation)) "
+                + "now; nothing was changed; --restart begins with what is there")
+    }
+
+    private static func refusal(
+        _ error: MongoError, of command: BSONDocument, _ namespace: Namespace
+    ) -> any Error {
+        // 9.0 reads every document before it vouches for them, and names the first that does not fit.
+        if error.code.rawValue == 12_370_902 {
+            return BackfillError(
+                .refusedByData, "the server found a document of \(namespace) that does not fit: \(error.message)")
+        }
+        guard !error.isAuthorization, !error.isAuthentication, !error.isWriteConcern else { return error }
+        return BackfillError(.schemaMismatch, "the server refuses to change \(namespace): \(error.message)")
+    }
+
+    /// Who wrote a record, and when.
+    private static func mark(of record: EnforcementStore.Record) -> String {
+        "\(record.time.map(\.description) ?? "an unknown time") (\(record.step), by \(record.person))"
+    }
+
+    /// How a collection judges, in a few words.
+    package static func words(of validation: Validation) -> String {
+        guard !validation.validator.isEmpty else { return "without a validator" }
+        let schema = validation.validator["$jsonSchema"] == nil ? "a validator" : "a $jsonSchema"
+        return "at \(schema) with validationLevel \"\(validation.level)\", validationAction \"\(validation.action)\""
+            + (validation.isPrepared ? ", prepared for \"constraint\"" : "")
+    }
+}

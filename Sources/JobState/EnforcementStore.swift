@@ -1,0 +1,163 @@
+package import BSON
+import Concurrency
+import Mongo
+
+/// The collection `enforced`: how far the validator of a collection is on its way, and what was there before.
+///
+/// A record is written before each change of the collection and after it. Whoever changes the collection holds the
+/// record meanwhile; every write to it names the revision that was read, so that of two runners one wins.
+package struct EnforcementStore {
+    /// A record as it was read.
+    package struct Record: Sendable {
+        /// What the last step leads to: a stage of the road, or ``EnforcementStore/abort``.
+        package let step: String
+        /// Whether the step was seen to be done.
+        package let isDone: Bool
+        /// The validator that is to hold.
+        package let validator: BSONDocument
+        /// What was there before.
+        package let before: Validation
+        /// The collection's UUID.
+        package let uuid: BSONValue
+        /// Who wrote it.
+        package let person: String
+        /// When, by the server's clock.
+        package let time: ServerTime?
+        let revision: Int
+    }
+
+    /// The step that puts back what was there before.
+    package static var abort: String { "abort" }
+
+    /// How long a step is its runner's, by the server's clock.
+    package static var hold: Duration { .seconds(30) }
+
+    private static var collection: String { "enforced" }
+
+    private let client: StoreClient
+    private let namespace: Namespace
+    private let identity: RunnerIdentity
+
+    /// The record of a collection; nothing is read.
+    package init(_ namespace: Namespace, client: StoreClient, identity: RunnerIdentity = .current()) {
+        (self.namespace, self.client, self.identity) = (namespace, client, identity)
+    }
+
+    private var id: BSONValue { .string("\(namespace)") }
+
+    /// The collection's record; `nil` before its first step.
+    /// - Throws: ``BackfillError`` for a damaged one; ``MongoError``.
+    package func record() throws -> Record? {
+        guard let document = try client.firstChecked(Self.collection, ["_id": id]) else { return nil }
+        guard let validator = document["validator"]?.stored, let before = document["before"]?.document,
+            let earlier = before["validator"]?.stored
+        else { throw client.damage("a validator is not one", of: document, in: Self.collection) }
+        return Record(
+            step: document["step"]?.text ?? "", isDone: document["done"]?.isTrue ?? false, validator: validator,
+            before: Validation(
+                earlier, level: before["level"]?.text ?? "strict", action: before["action"]?.text ?? "error"),
+            uuid: document["uuid"] ?? .null, person: document["by"]?.text ?? "",
+            time: ServerTime(document["at"]), revision: document["revision"]?.integer ?? 0)
+    }
+
+    /// Whether a record is still as it was read.
+    package func isCurrent(_ record: Record) throws -> Bool { try self.record()?.revision == record.revision }
+
+    /// Records that a step is about to be done, and holds the record for it.
+    /// - Parameters:
+    ///   - record: what was read; `nil` where there was none.
+    ///   - fresh: what a road that begins is bound to; `nil` where one goes on.
+    /// - Throws: ``BackfillError`` of kind `leaseHeld` where another runner was first, or is at it; ``MongoError``.
+    package func begin(
+        _ step: String, after record: Record?, fresh: (validator: BSONDocument, before: Validation, uuid: BSONValue)?,
+        for hold: Duration = Self.hold
+    ) throws -> Record {
+        // The first of two runners makes the record, and both then go by its revision.
+        if record == nil { try client.createIfAbsent(Self.collection, id: id, Self.document(fresh, step: "before")) }
+        let holder = try client.first(Self.collection, ["_id": id])?["holder"]?.document.flatMap(RunnerIdentity.init)
+        var free: [BSONValue] = [
+            ["until": ["$exists": false]], ["$expr": ["$lt": ["$until", "$$NOW"]]],
+            ["holder.owner": .objectID(identity.owner)],
+        ]
+        if let holder, identity.knowsDead(holder) { free.append(["holder.owner": .objectID(holder.owner)]) }
+        var fields: BSONDocument = [
+            "step": .string(step), "done": false, "revision": ["$add": ["$revision", 1]],
+            "by": ["$literal": .string(Operator.current)], "at": "$$NOW",
+            "holder": ["$literal": .object(identity.document)],
+            "until": ["$add": ["$$NOW", .long(hold.milliseconds)]],
+        ]
+        if let fresh {
+            for name in ["validator", "before", "uuid"] {
+                fields = fields.appending(name, ["$literal": Self.document(fresh, step: step)[name] ?? .null])
+            }
+        }
+        let filter: BSONDocument = [
+            "_id": id, "revision": .integer(record?.revision ?? 0), "$or": .array(of: free),
+        ]
+        guard try client.modify(Self.collection, filter, [["$set": .object(fields)]]) != nil,
+            let begun = try self.record()
+        else { throw try held() }
+        return begun
+    }
+
+    /// Records that the step is done, and lets go of the record.
+    /// - Throws: ``BackfillError`` of kind `leaseLost` where another runner took the record over; ``MongoError``.
+    package func end(_ record: Record) throws {
+        guard try letGo(of: record, ["done": true, "revision": ["$add": ["$revision", 1]], "at": "$$NOW"]) else {
+            throw BackfillError(
+                .leaseLost,
+                "another runner took over \(namespace) while this one was stopped: look at it with --status")
+        }
+    }
+
+    /// Lets go of the record of a step that the server did not take; it stays not done.
+    package func leave(_ record: Record) throws { _ = try letGo(of: record, [:]) }
+
+    private func letGo(of record: Record, _ fields: BSONDocument) throws(MongoError) -> Bool {
+        let filter: BSONDocument = [
+            "_id": id, "revision": .integer(record.revision), "holder.owner": .objectID(identity.owner),
+        ]
+        let ended = fields.appending("holder", "$$REMOVE").appending("until", "$$REMOVE")
+        return try client.modify(Self.collection, filter, [["$set": .object(ended)]]) != nil
+    }
+
+    private func held() throws -> BackfillError {
+        let document = try client.first(
+            Self.collection, ["_id": id], adding: ["remaining": ["$subtract": ["$until", "$$NOW"]]])
+        let holder = document?["holder"]?.document.flatMap(RunnerIdentity.init)
+        guard let holder, let remaining = document?["remaining"]?.integer, remaining > 0 else {
+            return BackfillError(
+                .leaseHeld,
+                "another runner changed \(namespace) meanwhile: look at it with --status, and run this again")
+        }
+        return BackfillError(
+            .leaseHeld,
+            "\(namespace) is being changed by process \(holder.process) on host \(holder.host); it has "
+                + "\((remaining + 999) / 1_000) s for it")
+    }
+
+    /// Validators are kept as bytes: not every server stores names that begin with a dollar.
+    private static func document(
+        _ fresh: (validator: BSONDocument, before: Validation, uuid: BSONValue)?, step: String
+    ) -> BSONDocument {
+        guard let fresh else { return [:] }
+        return [
+            "version": 1, "validator": .stored(fresh.validator), "uuid": fresh.uuid,
+            "before": [
+                "validator": .stored(fresh.before.validator), "level": .string(fresh.before.level),
+                "action": .string(fresh.before.action),
+            ], "step": .string(step), "done": true, "revision": 0,
+        ]
+    }
+}
+
+extension BSONValue {
+    fileprivate static func stored(_ document: BSONDocument) -> BSONValue {
+        .binary(subtype: 0, bytes: document.bytes)
+    }
+
+    fileprivate var stored: BSONDocument? {
+        guard case .binary(_, let bytes) = self else { return nil }
+        return try? BSONDocument(bytes: bytes)
+    }
+}

@@ -1,0 +1,47 @@
+package import BSON
+package import Enforcing
+import JobState
+
+/// How a validator's road is told.
+package enum EnforceWords {
+    /// A command as mongosh takes it.
+    package static func command(_ command: BSONDocument, of namespace: Namespace) -> String {
+        let fields = ((try? command.elements()) ?? []).map { "\($0.name): \($0.value.shellText)" }
+        return "db.getSiblingDB(\(namespace.database.quotedAsJSON)).runCommand({ \(fields.joined(separator: ", ")) })"
+    }
+
+    /// The result, in one sentence.
+    static func headline(_ report: EnforcementReport) -> String {
+        let name = "\(report.namespace)"
+        let misfits = report.notFitting.map(misfits) ?? ""
+        switch report.outcome {
+        case .status where report.stage == .before && report.toCome.isEmpty:
+            return "\(name) is as it was: enforce has nothing under way."
+        case .status: return "\(name) is \(place(report.stage))."
+        case .aborted: return "\(name) is as it was before: \(Enforcement.words(of: report.now))."
+        case .dryRun:
+            return "Dry run, nothing was written: \(name) is \(place(report.stage)); \(misfits)."
+        case .done: return "\(name) is \(place(report.stage)): \(misfits)."
+        case .notFitting where report.stage < .error:
+            return "\(misfits): \(name) stays \(place(report.stage)), so nothing is refused."
+        case .notFitting:
+            return
+                "\(misfits), though \(name) is \(place(report.stage)): \(report.notFitting == 1 ? "it was" : "they were") "
+                + "written before, and the server refuses updates to \(report.notFitting == 1 ? "it" : "them")."
+        }
+    }
+
+    /// So many documents do not fit.
+    package static func misfits(_ count: Int) -> String { "\(count.documents) \(count == 1 ? "does" : "do") not fit" }
+
+    /// Where a collection is.
+    package static func place(_ stage: EnforcementStage) -> String {
+        switch stage {
+        case .before: "without the new validator"
+        case .warn: "at warn"
+        case .error: "at error"
+        case .prepared: "at error, prepared for constraint"
+        case .constraint: "at constraint"
+        }
+    }
+}

@@ -1,0 +1,157 @@
+internal import ArgumentParser
+internal import BSON
+internal import Checking
+internal import Concurrency
+internal import Enforcing
+internal import JobState
+internal import Mongo
+internal import Reporting
+internal import Scanning
+internal import ServerSchema
+
+/// One run of `enforce`: looks, reads the documents, and does one step after the other.
+struct EnforceRun {
+    private let command: EnforceCommand
+    private let deployment: EnforcedDeployment
+    private let subject: (schema: ServerSchema, validator: BSONDocument)?
+    private let interruption: Interruption
+
+    init(
+        _ command: EnforceCommand, _ deployment: EnforcedDeployment,
+        _ subject: (schema: ServerSchema, validator: BSONDocument)?, _ interruption: Interruption
+    ) {
+        (self.command, self.deployment, self.subject) = (command, deployment, subject)
+        self.interruption = interruption
+    }
+
+    private var namespace: Namespace { deployment.namespace }
+    private var target: EnforcementStage { command.to.stage }
+
+    /// How far the collection is.
+    func status() async throws -> EnforcementReport {
+        let validator = subject?.validator
+        let standing = try await deployment.with { try $0.look(for: validator, isStatus: true) }
+        var found = report(.status, standing)
+        if subject == nil, standing.isFresh { found.toCome = [] }
+        return found
+    }
+
+    /// Goes on from where the collection is, as far as it may.
+    func go() async throws -> EnforcementReport {
+        if target == .constraint { try await deployment.requireConstraint() }
+        var standing = try await look(restarts: command.restart)
+        var done: [BSONDocument] = []
+        var checked: (report: CheckReport, stage: EnforcementStage)?
+        while true {
+            // What was written before error was set is only known for certain afterwards.
+            let isStale = checked.map { standing.stage >= .error && $0.stage < .error } ?? true
+            if isStale { checked = (try await check(), standing.stage) }
+            guard let found = checked?.report else { preconditionFailure("it was just made") }
+            if command.dryRun { return report(.dryRun, standing, found) }
+            if standing.stage >= .warn, found.total.certain > 0 {
+                return report(.notFitting, standing, found, done)
+            }
+            guard standing.stage < target, let next = standing.stage.next,
+                let step = standing.road.command(to: next)
+            else { return report(.done, standing, found, done) }
+            try confirm([step], found, standing)
+            standing = try await advance(from: standing)
+            done.append(step)
+        }
+    }
+
+    /// Puts back what was there before.
+    func abort() async throws -> EnforcementReport {
+        let (record, commands, _) = try await deployment.with { try $0.lookBack() }
+        try confirm(commands)
+        interruption.beginWork()
+        let now = try await deployment.with { try $0.abort() }
+        var report = EnforcementReport(
+            namespace, .aborted, at: .before, to: .before, before: record.before, now: now)
+        report.done = commands
+        return report
+    }
+
+    private func look(restarts: Bool) async throws -> Enforcement.Standing {
+        let validator = subject?.validator
+        return try await deployment.with { try $0.look(for: validator, restarts: restarts) }
+    }
+
+    /// Does a step; a signal that comes meanwhile stops the run behind it.
+    private func advance(from standing: Enforcement.Standing) async throws -> Enforcement.Standing {
+        interruption.beginWork()
+        try await deployment.with { try $0.advance(from: standing) }
+        interruption.endWork()
+        let now = try await look(restarts: false)
+        if !command.output.quiet { Console.error("\(namespace) is \(EnforceWords.place(now.stage))") }
+        guard !interruption.stop.isRaised else {
+            throw BackfillError(
+                .stopped, "stopped by a signal: \(namespace) is \(EnforceWords.place(now.stage)); run it again to go on"
+            )
+        }
+        return now
+    }
+
+    /// Shows what would be run, and asks.
+    private func confirm(
+        _ steps: [BSONDocument], _ found: CheckReport? = nil, _ standing: Enforcement.Standing? = nil
+    ) throws {
+        if !(command.yes && command.output.quiet) {
+            if let found {
+                Console.error("\(found.readCount.documents) read: \(EnforceWords.misfits(found.total.certain))")
+            }
+            if let standing, standing.stage == .before, !standing.seen.validation.validator.isEmpty,
+                standing.seen.validation.action != "warn"
+            {
+                Console.error(
+                    "until error is set nothing is refused: the validator that is there now goes with this step")
+            }
+            for step in steps { Console.error("  \(EnforceWords.command(step, of: namespace).printable)") }
+        }
+        guard !command.yes, !steps.isEmpty else { return }
+        try Console.confirm("Run it?", orElse: "nothing was changed", offTerminal: "enforce needs --yes")
+    }
+
+    /// Reads every document.
+    private func check() async throws -> CheckReport {
+        guard let subject else { preconditionFailure("a check has a validator") }
+        let flags = ["--threads", "\(command.threads)"] + (command.rate.map { ["--rate", "\($0)"] } ?? [])
+        var run = CheckRun(
+            schema: subject.schema, limit: .max, scan: try ScanFlags.parse(flags),
+            map: try NamespaceMap([], for: [namespace]), showsProgress: command.output.showsProgress,
+            stop: interruption.stop)
+        run.location = .none
+        run.stateDatabase = command.state.stateDatabase
+        run.keepsValues = command.privacy.showValues
+        run.proves = command.evidence.prove
+        run.failures = try command.evidence.openFailures(command.privacy.display)
+        do {
+            var report = try await run.check(live: deployment.reading)
+            report.dialect = .jsonSchema
+            if let (file, lines) = run.failures { try file.finish(lines.result(report)) }
+            return report
+        } catch {
+            run.failures?.file.discard()
+            throw error
+        }
+    }
+
+    private func report(
+        _ outcome: EnforcementReport.Outcome, _ standing: Enforcement.Standing, _ found: CheckReport? = nil,
+        _ done: [BSONDocument] = []
+    ) -> EnforcementReport {
+        let road = standing.road
+        var report = EnforcementReport(
+            namespace, outcome, at: standing.stage, to: target, before: road.before, now: standing.seen.validation)
+        report.done = done
+        report.toCome = EnforcementStage.allCases.filter { $0 > standing.stage && $0 <= target }.compactMap {
+            road.command(to: $0)
+        }
+        report.check = found
+        report.mark = standing.record.map { record in
+            "\(record.step)\(record.isDone ? "" : ", not seen to be done"), by \(record.person), "
+                + "\(record.time.map(\.description) ?? "at an unknown time")"
+        }
+        return report
+    }
+}

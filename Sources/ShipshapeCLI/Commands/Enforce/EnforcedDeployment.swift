@@ -1,0 +1,37 @@
+internal import BSON
+internal import Concurrency
+internal import Enforcing
+internal import JobState
+internal import Mongo
+
+/// A collection of a deployment on its road, each look and each step on a thread of its own.
+struct EnforcedDeployment {
+    let namespace: Namespace
+    let reading: ClientPool
+    private let stateDatabase: String
+    private let host: DeploymentHost
+    private let identity = RunnerIdentity.current()
+
+    init(_ namespace: Namespace, state: String, reading: ClientPool, changing: ClientPool) {
+        (self.namespace, stateDatabase, self.reading) = (namespace, state, reading)
+        host = DeploymentHost(reading: reading, changing: changing)
+    }
+
+    /// Works on the collection.
+    func with<R: Sendable>(_ body: @Sendable @escaping (borrowing Enforcement) throws -> R) async throws -> R {
+        try await onOwnedThread(name: "enforce") { [namespace, reading, stateDatabase, host, identity] () throws in
+            let client = StoreClient(database: stateDatabase, client: try reading.client())
+            let store = EnforcementStore(namespace, client: client, identity: identity)
+            return try body(Enforcement(namespace, store: store, host: host))
+        }
+    }
+
+    /// Refuses a server that does not know the level "constraint".
+    func requireConstraint() async throws {
+        let version = try await reading.withClient { client throws(MongoError) in try client.buildInfo() }
+        guard version.isAtLeast(9) else {
+            throw UsageError(
+                "--to constraint needs MongoDB 9.0, and this is \(version.version): error is as far as it goes")
+        }
+    }
+}

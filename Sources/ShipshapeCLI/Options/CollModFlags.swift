@@ -1,0 +1,38 @@
+internal import ArgumentParser
+internal import Foundation
+
+/// Another user for the one command that changes a collection.
+struct CollModFlags: ParsableArguments {
+    @Option(
+        help: ArgumentHelp(
+            "The user that sets the validator, where it is not the one that reads.",
+            discussion: "It needs collMod on the collection, and nothing else.", valueName: "name"))
+    var collmodUsername: String?
+
+    @Option(
+        help: ArgumentHelp(
+            "A file whose first line is that user's password; else SHIPSHAPE_COLLMOD_PASSWORD holds it.",
+            valueName: "file"))
+    var collmodPasswordFile: String?
+
+    func validate() throws {
+        if collmodPasswordFile != nil, collmodUsername == nil {
+            throw ValidationError("--collmod-password-file goes with --collmod-username")
+        }
+    }
+
+    /// The user and its password; `nil` where one user does it all.
+    /// - Throws: ``PasswordFileError``; ``UsageError`` where there is no password.
+    func user() throws -> (name: String, password: String)? {
+        guard let collmodUsername else { return nil }
+        if let collmodPasswordFile {
+            return (collmodUsername, try PasswordFile.read(collmodPasswordFile, for: "--collmod-password-file"))
+        }
+        guard let password = ProcessInfo.processInfo.environment["SHIPSHAPE_COLLMOD_PASSWORD"], !password.isEmpty else {
+            throw UsageError(
+                "the user \(collmodUsername) has no password: give --collmod-password-file, or set "
+                    + "SHIPSHAPE_COLLMOD_PASSWORD")
+        }
+        return (collmodUsername, password)
+    }
+}

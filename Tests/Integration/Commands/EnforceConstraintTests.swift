@@ -1,0 +1,115 @@
+import BSON
+import Enforcing
+import JobState
+import Mongo
+import TestSupport
+import Testing
+
+/// The last steps of the road, to "constraint", against what stands in for MongoDB 9.0.
+///
+/// No such server is at hand. The stand-in keeps the rules of its documentation: the level asks for a preparation first,
+/// for "strict" and "error", and for documents that all fit; a preparation lets no rule be changed, nor does the level.
+@Suite struct EnforceConstraintTests {
+    /// A collection of MongoDB 9.0, as documented.
+    private final class StandIn: ValidatorHost {
+        var validation: Validation
+        var fits = true
+
+        init(_ validation: Validation) { self.validation = validation }
+
+        func read(_ namespace: Namespace) -> SeenCollection { SeenCollection(validation, uuid: "the same") }
+
+        func change(_ command: BSONDocument, of namespace: Namespace) throws {
+            var next = validation
+            if let validator = command["validator"]?.document {
+                let isBound = validation.isPrepared || validation.level == "constraint"
+                guard !isBound || command["validationLevel"]?.text == "strict" && !validation.isPrepared else {
+                    throw refusal(72, "the rules cannot be changed")
+                }
+                next.validator = validator
+            }
+            next.level = command["validationLevel"]?.text ?? next.level
+            next.action = command["validationAction"]?.text ?? next.action
+            if let isPrepared = command["prepareConstraintValidationLevel"]?.isTrue { next.isPrepared = isPrepared }
+            if next.level == "constraint", validation.level != "constraint" {
+                guard validation.isPrepared, validation.level == "strict", next.action == "error",
+                    command["validator"] == nil
+                else { throw refusal(72, "not prepared") }
+                guard fits else { throw refusal(12_370_902, "Cannot upgrade validationLevel to 'constraint'") }
+                next.isPrepared = false
+            }
+            validation = next
+        }
+
+        private func refusal(_ code: Int, _ message: String) -> MongoError {
+            MongoError(.server, MongoError.Code(rawValue: code), message: message)
+        }
+    }
+
+    /// A stand-in, and what leads it along.
+    private func with(_ before: Validation, _ body: @Sendable @escaping (StandIn, Enforcement) throws -> Void)
+        async throws
+    {
+        try await Mongod.shared.withDatabase { state in
+            try await state.pool.withClient { [name = state.name, pool = state.pool] _ throws(MongoError) in
+                do {
+                    let client = StoreClient(database: name, client: try pool.client())
+                    let namespace = Namespace(database: "app", collection: "people")
+                    let host = StandIn(before)
+                    try body(
+                        host, Enforcement(namespace, store: EnforcementStore(namespace, client: client), host: host))
+                } catch {
+                    Issue.record("\(error)")
+                }
+            }
+        }
+    }
+
+    private static let before = Validation(BackfillCase.earlier, level: "moderate", action: "warn")
+
+    /// Goes on to a stage.
+    private static func go(_ enforcement: Enforcement, to stage: EnforcementStage) throws {
+        while true {
+            let standing = try enforcement.look(for: BackfillCase.validator)
+            guard standing.stage < stage else {
+                #expect(standing.stage == stage)
+                return
+            }
+            try enforcement.advance(from: standing)
+        }
+    }
+
+    @Test(arguments: EnforcementStage.allCases.dropFirst())
+    func theRoadLeadsToConstraintAndBackFromAnyStageOfIt(_ stage: EnforcementStage) async throws {
+        try await with(Self.before) { host, enforcement in
+            try Self.go(enforcement, to: stage)
+            #expect(host.validation.validator == BackfillCase.validator)
+            #expect(host.validation.level == (stage == .constraint ? "constraint" : "strict"))
+            #expect(host.validation.isPrepared == (stage == .prepared))
+            let back = try enforcement.abort()
+            #expect(back.isSame(as: Self.before))
+            #expect(host.validation.isSame(as: Self.before))
+        }
+    }
+
+    @Test func aDocumentThatTheServerFindsStopsTheLastStepAndTheNextRunDoesIt() async throws {
+        try await with(Self.before) { host, enforcement in
+            try Self.go(enforcement, to: .prepared)
+            host.fits = false
+            let standing = try enforcement.look(for: BackfillCase.validator)
+            let refused = #expect(throws: BackfillError.self) { try enforcement.advance(from: standing) }
+            #expect(refused?.kind == .refusedByData)
+            #expect(try enforcement.look(for: BackfillCase.validator).stage == .prepared)
+            host.fits = true
+            try Self.go(enforcement, to: .constraint)
+        }
+    }
+
+    @Test func aCollectionThatIsAtConstraintIsNotToBeChangedUnasked() async throws {
+        try await with(Validation(BackfillCase.earlier, level: "constraint")) { host, enforcement in
+            let refused = #expect(throws: BackfillError.self) { try enforcement.look(for: BackfillCase.validator) }
+            #expect(refused?.kind == .schemaMismatch)
+            #expect(host.validation.validator == BackfillCase.earlier)
+        }
+    }
+}

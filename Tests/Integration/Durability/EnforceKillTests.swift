@@ -1,0 +1,70 @@
+import BSON
+import JobState
+import TestSupport
+import Testing
+
+/// `kill -9` at every place where `enforce` can be, then once more: nothing is left half-way.
+@Suite struct EnforceKillTests {
+    /// Kills a run at one place after the other, each time over a collection of its own.
+    private func killing(
+        _ flags: [String], _ prepare: (BackfillCase) async throws -> Void,
+        after: (BackfillCase, _ visit: Int) async throws -> Void
+    ) async throws {
+        var (deaths, isOver) = (0, false)
+        while !isOver {
+            let visit = deaths + 1
+            try await Mongod.shared.withBackfill { test in
+                try await test.prepareRoad(under: BackfillCase.earlier)
+                try await prepare(test)
+                let run =
+                    flags == ["--abort"]
+                    ? try await test.enforce("--abort", "--yes", fault: "any:\(visit):kill")
+                    : try await test.enforce("--yes", fault: "any:\(visit):kill")
+                guard run.wasKilled else {
+                    #expect(run.exitCode == 0, "\(run.errors)")
+                    return isOver = true
+                }
+                deaths = visit
+                try await after(test, visit)
+            }
+        }
+        #expect(deaths >= 6)
+    }
+
+    @Test(.timeLimit(.minutes(10))) func aRoadThatIsKilledAnywhereEndsLikeOneThatWasNot() async throws {
+        try await killing([]) { _ in
+        } after: { test, visit in
+            let status = try await test.enforce("--status")
+            #expect(status.exitCode == 0, "visit \(visit): \(status.errors)")
+            let rest = try await test.enforce("--yes")
+            #expect(rest.exitCode == 0, "visit \(visit): \(rest.errors)")
+            #expect(try await test.isEnforced("error"), "visit \(visit)")
+        }
+    }
+
+    @Test(.timeLimit(.minutes(10))) func aRoadThatIsKilledAnywhereIsTakenBack() async throws {
+        try await killing([]) { _ in
+        } after: { test, visit in
+            let back = try await test.enforce("--abort", "--yes")
+            // Before the first record there is nothing to put back.
+            #expect(back.exitCode == 0 || visit <= 2 && back.exitCode == 65, "visit \(visit): \(back.errors)")
+            let before = Validation(BackfillCase.earlier, level: "moderate")
+            #expect(try await test.validation().isSame(as: before), "visit \(visit)")
+        }
+    }
+
+    @Test(.timeLimit(.minutes(10))) func anAbortThatIsKilledAnywhereIsEndedByTheNext() async throws {
+        try await killing(["--abort"]) { test in
+            let run = try await test.enforce("--yes")
+            #expect(run.exitCode == 0, "\(run.errors)")
+        } after: { test, visit in
+            let half = try await test.enforce("--yes", "--dry-run")
+            #expect([0, 65].contains(half.exitCode), "visit \(visit): \(half.errors)")
+            let rest = try await test.enforce("--abort", "--yes")
+            // The last place is behind the last record: then all is done.
+            #expect(rest.exitCode == 0 || rest.errors.contains("nothing to put back"), "visit \(visit): \(rest.errors)")
+            let before = Validation(BackfillCase.earlier, level: "moderate")
+            #expect(try await test.validation().isSame(as: before), "visit \(visit)")
+        }
+    }
+}
