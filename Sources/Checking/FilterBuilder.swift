@@ -24,16 +24,27 @@ enum Expression {
 
     /// The field of the object that `parent` gives: a path of field and variable names.
     ///
-    /// `nil` stands for the document itself. Names that a path cannot spell go through `$getField`.
+    /// `nil` stands for the document itself. What a path cannot spell is looked for among the object's names: `$getField`,
+    /// which would do it, is known to MongoDB 5.0 and later.
     static func field(_ name: String, of parent: BSONValue?) -> BSONValue {
         let isPlain = !name.isEmpty && !name.utf8.contains { $0 == UInt8(ascii: "$") || $0 == UInt8(ascii: ".") }
         switch parent {
         case nil where isPlain: return .string("$" + name)
         case .string(let path)? where isPlain: return .string("\(path).\(name)")
-        case let parent where isPlain:
-            return ["$getField": ["field": .string(name), "input": parent ?? "$$ROOT"]]
-        case let parent: return ["$getField": ["field": ["$literal": .string(name)], "input": parent ?? "$$ROOT"]]
+        case let parent? where isPlain: return ["$let": ["vars": ["o": parent], "in": .string("$$o.\(name)")]]
+        case let parent:
+            let names: BSONValue = ["$objectToArray": parent ?? "$$ROOT"]
+            let found: BSONValue = ["$filter": ["input": names, "as": "f", "cond": isText("$$f.k", name)]]
+            return ["$let": ["vars": ["f": ["$arrayElemAt": [found, 0]]], "in": "$$f.v"]]
         }
+    }
+
+    /// Whether a string is that one, whatever the collection's collation takes for equal.
+    private static func isText(_ value: BSONValue, _ text: String) -> BSONValue {
+        and([
+            ["$eq": [["$strLenBytes": value], .integer(text.utf8.count)]],
+            ["$eq": [["$indexOfBytes": [value, ["$literal": .string(text)]]], 0]],
+        ])
     }
 }
 

@@ -11,7 +11,7 @@ extension MongoCollection {
     package func find(
         _ filter: BSONDocument = [:], options: BSONDocument = [:], readPreference: ReadPreference? = nil
     ) -> Cursor {
-        let cursor = unsafe lending(filter, options, readPreference) { filter, options, preference in
+        let cursor = unsafe lending(filter, options.withTimeLimit, readPreference) { filter, options, preference in
             unsafe cmongoc_find(
                 lease.handle, namespace.database, namespace.collection, filter, options, preference)
         }
@@ -34,13 +34,14 @@ extension MongoCollection {
         command.append("find", .string(namespace.collection))
         for (name, value) in (try? arguments.elements()) ?? [] { command.append(name, value) }
         command.append("singleBatch", true)
+        let find = options["maxTimeMS"] == nil ? command.finish().withTimeLimit : command.finish()
         let reply =
             if let reads {
                 try lease.run(
-                    .raw, command.finish(), on: namespace.database, options: reads.startOptions,
+                    .raw, find, on: namespace.database, options: reads.startOptions,
                     readPreference: .whoeverIsAsked)
             } else {
-                try lease.run(.read, command.finish(), on: namespace.database, options: options)
+                try lease.run(.read, find, on: namespace.database, options: options)
             }
         guard let batch = reply["cursor"]?.document?["firstBatch"]?.document else {
             throw MongoError(incomplete: "the batch", host: lease.host)
@@ -59,7 +60,7 @@ extension MongoCollection {
         _ pipeline: [BSONDocument], options: BSONDocument = [:], readPreference: ReadPreference? = nil
     ) -> Cursor {
         let stages: BSONDocument = ["pipeline": .array(of: pipeline.map { .object($0) })]
-        let cursor = unsafe lending(stages, options, readPreference) { stages, options, preference in
+        let cursor = unsafe lending(stages, options.withTimeLimit, readPreference) { stages, options, preference in
             unsafe cmongoc_aggregate(
                 lease.handle, namespace.database, namespace.collection, stages, options, preference)
         }
@@ -88,4 +89,12 @@ extension MongoCollection {
         guard let count = reply["n"]?.integer else { throw MongoError(incomplete: "the count", host: lease.host) }
         return count
     }
+}
+
+extension BSONDocument {
+    /// A read's options, with its time limit: none, where they state none.
+    ///
+    /// That has to be said: from MongoDB 8.0 on a deployment may have a limit for reads that say nothing
+    /// (`defaultMaxTimeMS`), and a scan takes as long as it takes. Older servers take 0 for none as well.
+    var withTimeLimit: BSONDocument { self["maxTimeMS"] == nil ? appending("maxTimeMS", 0) : self }
 }

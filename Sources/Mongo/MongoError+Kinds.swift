@@ -11,9 +11,9 @@ extension MongoError {
     }
 
     /// Whether a scan may go on with a new cursor after the last document seen: the error is transient, or the
-    /// cursor's own.
+    /// cursor's own, such as that its time is over.
     package var isCursorLost: Bool {
-        isTransient || code == .cursorNotFound || code == .cursorKilled || code == .queryPlanKilled
+        isTransient || isTimeLimit || code == .cursorNotFound || code == .cursorKilled || code == .queryPlanKilled
     }
 
     /// Whether no server that fits was found in time; the message says why.

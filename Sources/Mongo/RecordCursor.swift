@@ -30,7 +30,7 @@ package struct RecordCursor: ~Copyable {
         if showsRecords { find.append("showRecordId", true) }
         find.append("batchSize", .integer(batchSize))
         find.append("comment", .string(comment))
-        first = find.finish()
+        first = find.finish().withTimeLimit
         next = ["collection": .string(namespace.collection), "batchSize": .integer(batchSize)]
     }
 

@@ -51,7 +51,8 @@ package enum LiveSchema {
                 SchemaNote(
                     .unevaluatedKeyword, location: place, message: "the condition \"\(condition.name)\" is not judged"))
         }
-        if let level = info.options["validationLevel"]?.text, level != "strict" {
+        // From MongoDB 9.0 on there is "constraint", too, which refuses even more than "strict".
+        if let level = info.options["validationLevel"]?.text, ["moderate", "off"].contains(level) {
             schema.notes.append(
                 SchemaNote(
                     location: place,

@@ -64,9 +64,16 @@ import Testing
             ])
     }
 
-    @Test func aNameThatAPathCannotSpellGoesThroughGetField() throws {
+    @Test func aNameThatAPathCannotSpellIsLookedForAmongTheNames() throws {
         let (filter, _) = try filter(["a.b": .of(.string)], ["_id": 1, "a.b": 1])
-        let field: BSONValue = ["$getField": ["field": ["$literal": "a.b"], "input": "$$ROOT"]]
+        let isName: BSONValue = [
+            "$and": [
+                ["$eq": [["$strLenBytes": "$$f.k"], 3]],
+                ["$eq": [["$indexOfBytes": ["$$f.k", ["$literal": "a.b"]]], 0]],
+            ]
+        ]
+        let found: BSONValue = ["$filter": ["input": ["$objectToArray": "$$ROOT"], "as": "f", "cond": isName]]
+        let field: BSONValue = ["$let": ["vars": ["f": ["$arrayElemAt": [found, 0]]], "in": "$$f.v"]]
         #expect(filter == ["$eq": [["$type": field], "int"]])
     }
 

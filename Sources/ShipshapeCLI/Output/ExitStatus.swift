@@ -171,6 +171,11 @@ extension ExitStatus {
             return " (an _id of the collection is a document with a field that has no name, which the driver does not "
                 + "take: find it by { _id: { $type: \"object\" } } and give that document another _id)"
         }
+        if error.isTimeLimit {
+            return
+                " (a time limit ended it: one that the deployment has for every command, or shipshape's own for one that is "
+                + "to be short; try again when the servers have less to do)"
+        }
         if error.isUntrusted {
             return
                 " (--tls-ca-file names the authorities to believe; the address has to be one that the certificate names)"

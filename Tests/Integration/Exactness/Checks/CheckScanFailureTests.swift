@@ -32,6 +32,7 @@ import Testing
             for point in [
                 FailPoint.error(43, "getMore", mode: .times(1)), .error(91, "getMore", mode: .times(1)), closing,
                 .error(175, "getMore", mode: .times(1)), .error(237, "getMore", mode: .times(1)),
+                .error(50, "getMore", mode: .times(1)),
             ] {
                 try await expectWholeScan(database, threads: threads, on: mongod, point)
             }
