@@ -88,6 +88,27 @@ cmongoc_select_reader (mongoc_client_t *client, bson_error_t *error)
    return id;
 }
 
+/// The lowest `maxWireVersion` of the servers that the client knows; 0 where it knows none.
+static inline int32_t
+cmongoc_oldest_wire_version (mongoc_client_t *client)
+{
+   size_t count = 0;
+   mongoc_server_description_t **known = mongoc_client_get_server_descriptions (client, &count);
+   int32_t oldest = 0;
+   for (size_t i = 0; i < count; i++) {
+      bson_iter_t iter;
+      const bson_t *hello = mongoc_server_description_hello_response (known[i]);
+      if (hello && bson_iter_init_find (&iter, hello, "maxWireVersion") && BSON_ITER_HOLDS_INT32 (&iter)) {
+         int32_t version = bson_iter_int32 (&iter);
+         oldest = oldest == 0 || version < oldest ? version : oldest;
+      }
+   }
+   if (known) {
+      mongoc_server_descriptions_destroy_all (known, count);
+   }
+   return oldest;
+}
+
 /// `mongoc_collection_find_with_opts`; the cursor is never NULL, and its error is found by its first `next`.
 static inline mongoc_cursor_t *
 cmongoc_find (mongoc_client_t *client,

@@ -2,11 +2,12 @@ internal import BSON
 internal import CMongoC
 
 extension ClientLease {
-    /// The error, with the reason when no server was found.
+    /// The error, with the reason when no server was found, and without values where an old server may have put some in.
     ///
     /// The driver's pool only knows that its watching threads failed to connect; a client without such threads says
     /// why: refused, timed out, no such host, a handshake. So one is asked once, for a quarter of the search's time.
     func explained(_ error: MongoError) -> MongoError {
+        if error.mayQuoteValues, hasOldServer { return error.withoutValues }
         guard error.isServerSelection, var reason = probe() else { return error }
         // With encryption on, the pool's own reason is the one that names the handshake.
         let own = error.message.bracketed ?? error.message
@@ -14,6 +15,12 @@ extension ClientLease {
         return MongoError(
             error.domain, error.code,
             message: "no server that fits was found in time: \(reason)", host: error.host)
+    }
+
+    /// Whether there is a server before 5.0: it gives the error of an expression without saying that it is one.
+    private var hasOldServer: Bool {
+        let version = Int(unsafe cmongoc_oldest_wire_version(handle))
+        return version > 0 && version < ServerHello.wireVersionOf50
     }
 
     /// What a new connection meets; `nil` when nothing is wrong with it.

@@ -51,6 +51,28 @@ extension MongoError {
     }
 }
 
+extension MongoError {
+    /// Whether the server may have met the error at a value, by its code: an expression's errors have numbers of their own, or
+    /// the codes of a wrong argument.
+    var mayQuoteValues: Bool {
+        domain == .server && !Self.ofCommands.contains(code)
+            && (code.rawValue > 10_000 || [.badValue, .failedToParse, Code(rawValue: 14)].contains(code))
+    }
+
+    private static let ofCommands: Set<Code> = [
+        .unknownStage, .unknownOption, .changeStreamsUnsupported, .mergeNeedsIndex, .duplicateKey, .notWritablePrimary,
+        .interruptedAtShutdown, .interrupted, .interruptedDueToReplStateChange, .notPrimaryNoSecondaryOk,
+        .notPrimaryOrSecondary, .documentTooLarge, .outOfDiskSpace,
+    ]
+
+    /// The same error, with a message that holds no value.
+    var withoutValues: MongoError {
+        MongoError(
+            domain, code, message: Redaction.valueMessage(message), codeName: codeName, labels: labels, host: host,
+            modified: modified, modifiedAtLeast: modifiedAtLeast)
+    }
+}
+
 extension BSONDocument {
     /// The labels of a reply, and those of its write concern error.
     var errorLabels: Set<String> {

@@ -28,6 +28,9 @@ package struct ServerHello: Sendable {
     /// The reply, for what is not above: `lastWrite`, `electionId`, `hosts`.
     package let reply: BSONDocument
 
+    /// The version of the wire protocol of MongoDB 5.0.
+    package static let wireVersionOf50 = 13
+
     init(_ reply: BSONDocument) {
         setName = reply["setName"]?.text
         let isRouter = reply["msg"]?.text == "isdbgrid"

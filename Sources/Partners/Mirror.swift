@@ -2,6 +2,7 @@ package import BSON
 package import Backfill
 package import Concurrency
 import Following
+import JobState
 package import Mongo
 
 /// Keeps both sides of a partner equal while clients of both write.
@@ -34,6 +35,12 @@ package struct Mirror: Sendable {
     package func run(on pool: ClientPool) throws -> MirrorOutcome {
         let runner = PartnerRunner(partner, options: options, stop: stop) { [events] in events(.run($0)) }
         try runner.check(on: try pool.client())
+        guard try pool.client().hello().maxWireVersion >= ServerHello.wireVersionOf50 else {
+            // No delete could be carried over under the lease: it knows no $$NOW there.
+            throw BackfillError(
+                .schemaMismatch,
+                "a mirror needs MongoDB 5.0 or later, whose deletes know the server's clock, and this one is older")
+        }
         let kernel = try Kernel.following(
             partner.stateName, options, limits: partner.job.limits, on: pool, stop: stop,
             events: { [events] in events(.run($0)) })

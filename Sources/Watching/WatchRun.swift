@@ -45,6 +45,7 @@ struct WatchRun: ~Copyable, FollowingRun {
     }
 
     mutating func run() throws -> WatchOutcome {
+        try checkServer()
         try ledger.create(under: kernel)
         try start()
         let goal = ClusterTime(rawValue: try kernel.retrying { try kernel.client.operationTime() })
@@ -64,6 +65,16 @@ struct WatchRun: ~Copyable, FollowingRun {
         close()
         try save()
         return WatchOutcome(counts: try count(), isCaughtUp: isCaughtUp)
+    }
+
+    /// Refuses a server before 5.0, which knows no `$$NOW` in a delete: no entry could be taken away under the lease.
+    private func checkServer() throws {
+        guard try kernel.retrying({ try kernel.client.hello().maxWireVersion }) < ServerHello.wireVersionOf50 else {
+            return
+        }
+        throw BackfillError(
+            .schemaMismatch,
+            "a watch needs MongoDB 5.0 or later, whose deletes know the server's clock, and this one is older")
     }
 
     func leave() { _ = kernel.leave() }

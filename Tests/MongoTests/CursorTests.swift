@@ -38,7 +38,7 @@ import Testing
         }
     }
 
-    @Test func letVariablesReachFindAndAggregate() async throws {
+    @Test(.server(from: 5, for: "find and aggregate take let")) func letVariablesReachFindAndAggregate() async throws {
         try await Mongod.shared.withDatabase { database in
             try await database.fill("a", count: 10)
             let namespace = database.namespace("a")
@@ -100,6 +100,38 @@ import Testing
             }
             #expect(error?.isTransient == true)
             #expect(error?.isCursorLost == true)
+        }
+    }
+
+    /// From MongoDB 8.0 on a deployment may have a time limit for reads that state none.
+    @Test func aReadWithoutATimeLimitSaysSo() async throws {
+        try await Mongod.shared.withDatabase { database in
+            try await database.fill("a", count: 20)
+            try await database.run(["profile": 2])
+            let namespace = database.namespace("a")
+            try await database.pool.run { client in
+                let collection = client.collection(namespace)
+                _ = try collection.find([:], options: ["comment": "none"]).documents()
+                _ = try collection.findBatch(["filter": ["_id": 1], "comment": "none"])
+                _ = try collection.aggregate([["$match": ["_id": 1]]], options: ["comment": "none"]).documents()
+                _ = try collection.countDocuments(options: ["comment": "none"])
+                let session = try client.startSession()
+                let reads = try MemberReads(by: try client.readingMember(), in: session)
+                var records = collection.records(reads, after: nil, batchSize: 5, comment: "none")
+                _ = try records.advance()
+                _ = try collection.find([:], options: ["comment": "own", "maxTimeMS": 9_000]).documents()
+                _ = try collection.findBatch(["filter": ["_id": 1], "comment": "own", "maxTimeMS": 9_000])
+                _ = try collection.findBatch(["filter": ["_id": 1]], options: ["comment": "own", "maxTimeMS": 9_000])
+                _ = try collection.aggregate([], options: ["comment": "own", "maxTimeMS": 9_000]).documents()
+            }
+            try await database.run(["profile": 0])
+            for (comment, limit, count) in [("none", 0, 5), ("own", 9_000, 4)] {
+                let seen = try await database.documents(
+                    "system.profile", ["command.comment": .string(comment), "op": ["$in": ["query", "command"]]])
+                #expect(
+                    seen.map { $0["command"]?.document?["maxTimeMS"]?.integer } == .init(repeating: limit, count: count)
+                )
+            }
         }
     }
 

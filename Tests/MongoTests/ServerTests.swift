@@ -36,10 +36,6 @@ import Testing
                 "create": "plain", "collation": ["locale": "de"], "validator": ["x": ["$exists": true]],
             ])
             try await database.run(["create": "view", "viewOn": "plain", "pipeline": []])
-            try await database.run(["create": "times", "timeseries": ["timeField": "t"]])
-            try await database.run([
-                "create": "clustered", "clusteredIndex": ["key": ["_id": 1], "unique": true],
-            ])
             let name = database.name
             let infos = try await database.pool.run { try $0.listCollections(of: name) }
             let byName = Dictionary(uniqueKeysWithValues: infos.map { ($0.name, $0) })
@@ -49,9 +45,27 @@ import Testing
             #expect(byName["plain"]?.uuid?.type == .binData)
             #expect(byName["view"]?.kind == .view)
             #expect(byName["view"]?.uuid == nil)
-            #expect(byName["times"]?.kind == .timeseries)
-            #expect(byName["clustered"]?.isClustered == true)
             #expect(byName["plain"]?.isClustered == false)
+        }
+    }
+
+    @Test(.server(from: 5, for: "time series")) func aTimeSeriesIsDescribed() async throws {
+        try await Mongod.shared.withDatabase { database in
+            try await database.run(["create": "times", "timeseries": ["timeField": "t"]])
+            let namespace = database.namespace("times")
+            let info = try await database.pool.run { try $0.collectionInfo(namespace) }
+            #expect(info?.kind == .timeseries)
+        }
+    }
+
+    @Test(.server(from: 5, 3, for: "clustered collections")) func aClusteredCollectionIsDescribed() async throws {
+        try await Mongod.shared.withDatabase { database in
+            try await database.run([
+                "create": "clustered", "clusteredIndex": ["key": ["_id": 1], "unique": true],
+            ])
+            let namespace = database.namespace("clustered")
+            let info = try await database.pool.run { try $0.collectionInfo(namespace) }
+            #expect(info?.isClustered == true)
         }
     }
 
@@ -79,7 +93,8 @@ import Testing
         }
     }
 
-    @Test func aSnapshotSessionSeesOnePointInTime() async throws {
+    @Test(.server(from: 5, for: "sessions of one point in time")) func aSnapshotSessionSeesOnePointInTime() async throws
+    {
         try await Mongod.shared.withDatabase { database in
             try await database.fill("a", count: 3)
             let namespace = database.namespace("a")

@@ -4,7 +4,7 @@ import TestSupport
 import Testing
 
 @Suite struct WriteTests {
-    @Test func aPipelineUpdateTellsMatchedFromModified() async throws {
+    @Test(.server(from: 5, for: "updates take let")) func aPipelineUpdateTellsMatchedFromModified() async throws {
         try await Mongod.shared.withDatabase { database in
             try await database.fill("a", [["_id": 1, "n": 1], ["_id": 2, "n": 2, "m": 4]])
             let namespace = database.namespace("a")
@@ -24,7 +24,7 @@ import Testing
         }
     }
 
-    @Test func aCollectionOfAnotherUUIDIsRefused() async throws {
+    @Test(.server(from: 6, for: "collectionUUID")) func aCollectionOfAnotherUUIDIsRefused() async throws {
         try await Mongod.shared.withDatabase { database in
             try await database.fill("a", count: 1)
             try await database.fill("b", count: 1)

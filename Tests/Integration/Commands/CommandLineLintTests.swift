@@ -69,14 +69,17 @@ import Testing
         }
     }
 
-    @Test func aNamedDeploymentIsJudged() async throws {
-        let mongod = try await Mongod.shared
-        #expect(try await lint(on: mongod) { _ in }.exitCode == 0)
-        let series = try await lint(on: mongod) { database in
+    @Test(.server(from: 5, for: "time series")) func aTimeSeriesIsAnError() async throws {
+        let series = try await lint(on: Mongod.shared) { database in
             try await database.run(["create": "Pet", "timeseries": ["timeField": "at"]])
         }
         #expect(series.exitCode == 1)
         #expect(series.output.contains("error   1:1 time-series it is a time series"))
+    }
+
+    @Test func aNamedDeploymentIsJudged() async throws {
+        let mongod = try await Mongod.shared
+        #expect(try await lint(on: mongod) { _ in }.exitCode == 0)
         let validator: BSONDocument = ["$jsonSchema": ["properties": ["a": ["required": ["b"]]]]]
         let validated = try await lint(on: mongod) { database in
             try await database.run(["create": "Pet", "validator": .object(validator)])

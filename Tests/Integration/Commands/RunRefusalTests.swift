@@ -1,5 +1,6 @@
 import BSON
 import Glibc
+import Mongo
 import TestSupport
 import Testing
 
@@ -49,6 +50,20 @@ import Testing
             try test.job(on: "peopl", steps: Self.steps)
             expectRefusal(
                 try await test.backfill(), 65, "there is no collection \(test.database.name).peopl", "\"people\"")
+            try await expectNothingWritten(test)
+        }
+    }
+
+    /// What a server lacks is said before anything is written, with the version that has it.
+    @Test func aStepThatTheServerCannotHelpWithIsRefused() async throws {
+        try await withPeople { test in
+            try test.job(steps: ["default: {field: email, generate: uuid}"])
+            let run = try await test.backfill()
+            guard try await !Mongod.build.isAtLeast(5, 1) else {
+                #expect(run.exitCode == 0, "\(run.errors)")
+                return
+            }
+            expectRefusal(run, 65, "job.yml:4:5", "MongoDB 5.1 or later", "this one is older")
             try await expectNothingWritten(test)
         }
     }

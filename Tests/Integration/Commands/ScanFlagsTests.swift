@@ -132,7 +132,7 @@ import Testing
         #expect(run.output.contains("prod.person (read from copy.person): 1 document read, 1 does not sync"), "\(run)")
     }
 
-    @Test func aTimeSeriesIsRefused() async throws {
+    @Test(.server(from: 5, for: "time series")) func aTimeSeriesIsRefused() async throws {
         let mongod = try await Mongod.shared
         try await mongod.withDatabase { database in
             try await database.run(["create": "person", "timeseries": ["timeField": "t"]])

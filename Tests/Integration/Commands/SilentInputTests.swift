@@ -108,7 +108,7 @@ import Testing
         }
     }
 
-    @Test func checkLiveLeavesTheServersOwnCollectionsOut() async throws {
+    @Test(.server(from: 5, for: "time series")) func checkLiveLeavesTheServersOwnCollectionsOut() async throws {
         try await Mongod.shared.withDatabase { database in
             try await database.fill("person", count: 3)
             try await database.run(["create": "series", "timeseries": ["timeField": "at"]])

@@ -31,8 +31,17 @@ import Testing
     private static let tries = TestScale.pick(2, full: 5, torture: 20)
     private static let documents = 60
 
-    @Test(arguments: Write.allCases, Successor.allCases)
+    @Test(arguments: [Write.range, .listed], Successor.allCases)
     func aSleeperChangesNothing(_ kind: Write, _ successor: Successor) async throws {
+        try await sleepers(of: kind, until: successor)
+    }
+
+    @Test(.clientSteps, arguments: Successor.allCases)
+    func aSleeperBeforeADocumentOfTheClientsChangesNothing(_ successor: Successor) async throws {
+        try await sleepers(of: .compared, until: successor)
+    }
+
+    private func sleepers(of kind: Write, until successor: Successor) async throws {
         let mongod = try await Mongod.shared
         try await withThrowingTaskGroup(of: Void.self) { group in
             for number in 0..<Self.tries {

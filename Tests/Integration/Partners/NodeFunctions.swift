@@ -93,7 +93,7 @@ struct NodeFunctions {
 }
 
 /// The generated functions give what the mirror gives.
-@Suite struct PartnerTriggersTests {
+@Suite(.clientSteps) struct PartnerTriggersTests {
     /// A change by a client.
     private struct Change {
         var side: String

@@ -1,11 +1,25 @@
 import BSON
 import Foundation
+import Mongo
 import SystemPackage
 import TestSupport
 import Testing
 
+/// Where a watch cannot be.
+@Suite struct WatchServerTests {
+    @Test func aServerThatIsTooOldIsRefused() async throws {
+        try await Mongod.shared.withWatch { test in
+            try await test.database.fill("person", [["_id": 1]])
+            let run = try await test.once()
+            let isKnown = try await Mongod.build.isAtLeast(5)
+            #expect(run.exitCode == (isKnown ? 1 : 65), "\(run.errors)")
+            #expect(run.errors.contains("MongoDB 5.0 or later") != isKnown, "\(run.errors)")
+        }
+    }
+}
+
 /// What a watch records, and how it begins and ends.
-@Suite struct WatchTests {
+@Suite(.server(from: 5, for: "$$NOW in a delete, without which a watch is refused")) struct WatchTests {
     @Test func theFirstRunRecordsWhatDoesNotSyncWithItsReason() async throws {
         try await Mongod.shared.withWatch { test in
             try await test.database.fill("person", [["_id": 1, "name": "Ada"], ["_id": 2], ["_id": 3, "name": 7]])
@@ -167,7 +181,7 @@ import Testing
 }
 
 /// What a watch refuses, warns of and shows.
-@Suite struct WatchOperationTests {
+@Suite(.server(from: 5, for: "$$NOW in a delete, without which a watch is refused")) struct WatchOperationTests {
     @Test(arguments: [
         (["--ledger", "__realm_sync.unsynced_documents"], 78, "nothing but the engine may write there"),
         (["--ledger", "__realm_sync_5f.mine"], 78, "nothing but the engine may write there"),

@@ -6,9 +6,10 @@ import Testing
 ///
 /// Judged by the change events.
 @Suite struct UndoEventsTests {
-    @Test(.timeLimit(.minutes(TestScale.pick(30, full: 30, torture: 600)))) func undoTakesOnlyWhatIsTheJobs()
-        async throws
-    {
+    @Test(
+        .timeLimit(.minutes(TestScale.pick(30, full: 30, torture: 600))),
+        .server(from: 6, for: "change events with the images by which the writes are judged"))
+    func undoTakesOnlyWhatIsTheJobs() async throws {
         let first = PropertySettings.first
         let count = PropertySettings.repeated == nil ? PropertySettings.eventCases : 1
         let mongod = try await Mongod.shared

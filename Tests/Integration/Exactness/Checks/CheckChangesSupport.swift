@@ -102,3 +102,12 @@ struct TallyDigest: Equatable {
         groups = Dictionary(uniqueKeysWithValues: pairs)
     }
 }
+
+extension ScanResult {
+    /// Expects that the result is of one moment; of a server that cannot read so (before 5.0), that it says just that.
+    func expectOneMoment(sourceLocation: Testing.SourceLocation = #_sourceLocation) async throws {
+        let isPossible = try await Mongod.build.isAtLeast(5)
+        #expect((clusterTime != nil) == isPossible, sourceLocation: sourceLocation)
+        #expect(missing.map(\.guarantee) == (isPossible ? [] : [.oneMoment]), sourceLocation: sourceLocation)
+    }
+}

@@ -71,7 +71,7 @@ import Testing
         }
     }
 
-    @Test func aClusteredCollectionIsReadInParts() async throws {
+    @Test(.server(from: 5, 3, for: "clustered collections")) func aClusteredCollectionIsReadInParts() async throws {
         try await Mongod.shared.withDatabase { database in
             try await database.run(["create": "a", "clusteredIndex": ["key": ["_id": 1], "unique": true]])
             try await database.fill("a", count: 2_000)

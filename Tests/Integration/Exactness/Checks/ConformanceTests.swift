@@ -13,11 +13,12 @@ import Testing
 struct ConformanceTests {
     @Test("over random schemas and documents that nearly fit", arguments: [1, 2, 3, 4] as [UInt64])
     func generated(seed: UInt64) async throws {
+        let build = try await Mongod.build
         try await Mongod.shared.withDatabase { database in
             let counts = try await onOwnedThread(name: "oracle") { () throws in
                 let oracle = Oracle(try database.pool.client(), namespace: database.namespace("cases"))
                 var cases = GeneratedCases(count: 6_000, seed: seed)
-                var counts = Counts()
+                var counts = Counts(build: build)
                 while let batch = cases.next() {
                     let answers = try oracle.answers(for: batch.map(\.0))
                     for ((group, _), answers) in zip(batch, answers) { try counts.add(group, answers) }
@@ -25,7 +26,8 @@ struct ConformanceTests {
                 return counts
             }
             #expect(counts.disagreements == [])
-            #expect(counts.agreed >= 6_000)
+            // A server before 5.0 does not store every document.
+            #expect(counts.agreed + counts.differing >= (build.isAtLeast(5) ? 6_000 : 5_800))
             // Cases that all end alike would prove little.
             #expect(counts.fitting > 1_000 && counts.fitting < counts.agreed - 1_000)
         }
@@ -33,6 +35,7 @@ struct ConformanceTests {
 
     @Test("over the fixed cases")
     func fixed() async throws {
+        let build = try await Mongod.build
         try await Mongod.shared.withDatabase { database in
             let disagreements = try await onOwnedThread(name: "oracle") { () throws in
                 let oracle = Oracle(try database.pool.client(), namespace: database.namespace("cases"))
@@ -40,7 +43,9 @@ struct ConformanceTests {
                 var disagreements: [String] = []
                 while let batch = try source.next() {
                     let answers = try oracle.answers(for: batch.map(\.0))
-                    for ((group, expected), answers) in zip(batch, answers) where !answers[0].agrees(with: expected[0])
+                    for ((group, expected), answers) in zip(batch, answers)
+                    where !answers[0].agrees(with: expected[0])
+                        && !build.isKnownToDiffer(on: group)
                     {
                         disagreements.append("\(try group.schema.extendedJSON()): \(answers[0])")
                     }
@@ -54,11 +59,15 @@ struct ConformanceTests {
     private static let fixedCases = Repository.path("Tests/Conformance/Fixtures/keywords.jsonl").string
 
     private struct Counts: Sendable {
+        let build: BuildInfo
         var agreed = 0
+        /// Cases on which this server is known to differ.
+        var differing = 0
         var fitting = 0
         var disagreements: [String] = []
 
         mutating func add(_ group: CaseGroup, _ answers: [ConformanceAnswer]) throws {
+            guard !build.isKnownToDiffer(on: group) else { return differing += group.documents.count }
             let schema = JudgingSchema(group.schema)
             for (document, expected) in zip(group.documents, answers) {
                 if case .none = expected { continue }
@@ -72,5 +81,17 @@ struct ConformanceTests {
                 if answer == .judged(true) { fitting += 1 }
             }
         }
+    }
+}
+
+extension BuildInfo {
+    /// Whether this server judges by the schema otherwise than 6.0.5, as the page of servers says.
+    fileprivate func isKnownToDiffer(on group: CaseGroup) -> Bool {
+        let text = (try? group.schema.extendedJSON()) ?? ""
+        // A property without a name is that field, and no longer the object around it.
+        if !numbers.lexicographicallyPrecedes([6, 0, 6]) { return text.contains(#""" : {"#) }
+        // A title among the dependencies is refused, and so is what 6.0 encrypts anew.
+        guard !isAtLeast(6) else { return false }
+        return text.contains(#""encrypt""#) || text.contains(#""title""#)
     }
 }
