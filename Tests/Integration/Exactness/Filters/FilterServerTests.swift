@@ -39,7 +39,8 @@ import Testing
         #expect(ids.isSuperset(of: failing))
     }
 
-    @Test func aWriteLockAndAnExtraFieldOfTheRoot() async throws {
+    @Test(.server(from: 5, for: "field names with a leading $")) func aWriteLockAndAnExtraFieldOfTheRoot() async throws
+    {
         let schema = #"{ "bsonType": "object", "properties": { "_id": { "bsonType": "int" } } }"#
         let groups = try await FilteredGroup.compare(
             [
