@@ -146,11 +146,13 @@ struct PlanCommand: AsyncParsableCommand {
     /// Without a folder the jobs themselves are the result, and what is said of them goes to standard error.
     private func show(_ plan: SchemaPlan, _ files: PlanFiles, _ texts: [String]) throws {
         let (jobs, partners) = (files.files, files.partners)
-        try output.show(
-            PlanResult(
-                plan, files: jobs, partners: partners, texts: texts, isWritten: out != nil, ids: privacy.display))
-        if out == nil, !(jobs.isEmpty && partners.isEmpty), output.output == .text, !output.quiet {
-            Console.error(PlanText(plan, files: jobs, partners: partners).text)
+        let result = PlanResult(
+            plan, files: jobs, partners: partners, texts: texts, isWritten: out != nil, ids: privacy.display)
+        guard out == nil, !(jobs.isEmpty && partners.isEmpty), output.output == .text else {
+            return try output.show(result)
         }
+        // What is to be kept in a file is not broken at a terminal's width.
+        try output.show(result.text(TextLayout())) { ResultFlags.text(of: result, as: $0, .file) }
+        if !output.quiet { Console.error(PlanText(plan, files: jobs, partners: partners).text) }
     }
 }
