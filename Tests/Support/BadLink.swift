@@ -12,16 +12,10 @@ package final class BadLink: Sendable {
         package var delay: Duration
         /// The most that a piece has.
         package var pieceSize: Int
-        /// One of so many pieces from the server has a byte changed, at random; `nil` for none.
-        package var garbledPieces: Int?
 
         /// Joins them.
-        package init(
-            cutAfter: ClosedRange<Int>? = nil, delay: Duration = .zero, pieceSize: Int = 65_536,
-            garbledPieces: Int? = nil
-        ) {
+        package init(cutAfter: ClosedRange<Int>? = nil, delay: Duration = .zero, pieceSize: Int = 65_536) {
             (self.cutAfter, self.delay, self.pieceSize) = (cutAfter, delay, pieceSize)
-            self.garbledPieces = garbledPieces
         }
     }
 
@@ -31,8 +25,6 @@ package final class BadLink: Sendable {
         package var connections = 0
         /// Connections that were cut.
         package var cuts = 0
-        /// Bytes that were changed.
-        package var garbled = 0
     }
 
     /// Where it listens, as a connection string names it.
@@ -72,8 +64,8 @@ package final class BadLink: Sendable {
         }
         state.withLock { $0.connections += 1 }
         let room = Room(faults.cutAfter.map { Int.random(in: $0) })
-        PosixThread.start(name: "to server") { [self] in carry(from: client, to: server, room, isReply: false) }
-        PosixThread.start(name: "to client") { [self] in carry(from: server, to: client, room, isReply: true) }
+        PosixThread.start(name: "to server") { [self] in carry(from: client, to: server, room) }
+        PosixThread.start(name: "to client") { [self] in carry(from: server, to: client, room) }
     }
 
     /// What a connection may still carry, and how many of its two directions are over.
@@ -99,7 +91,7 @@ package final class BadLink: Sendable {
         }
     }
 
-    private func carry(from source: Int32, to target: Int32, _ room: Room, isReply: Bool) {
+    private func carry(from source: Int32, to target: Int32, _ room: Room) {
         var bytes = [UInt8](repeating: 0, count: faults.pieceSize)
         while true {
             let count = unsafe recv(source, &bytes, bytes.count, 0)
@@ -109,10 +101,6 @@ package final class BadLink: Sendable {
                 break
             }
             if faults.delay > .zero { PosixThread.sleep(faults.delay) }
-            if isReply, let share = faults.garbledPieces, Int.random(in: 0..<share) == 0 {
-                bytes[Int.random(in: 0..<count)] ^= 1 << UInt8.random(in: 0..<8)
-                state.withLock { $0.garbled += 1 }
-            }
             guard unsafe send(target, bytes, count, Int32(MSG_NOSIGNAL)) == count else { break }
         }
         for file in [source, target] { shutdown(file, Int32(SHUT_RDWR)) }
