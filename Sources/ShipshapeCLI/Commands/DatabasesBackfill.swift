@@ -90,7 +90,7 @@ struct DatabasesBackfill {
         }
         guard !found.isEmpty else {
             throw InputError(
-                "none of the \(names.count.counted("database")) that match \(pattern.text) has a collection \(collection)"
+                "none of the \(names.count.counted("database")) matching \(pattern.text) has a collection \(collection)"
             )
         }
         var places = try found.map { name in
@@ -136,7 +136,7 @@ struct DatabasesBackfill {
             let told = lines.filter { !$0.1.isEmpty }.map { "  \($0): \($1)" }
             let notes = job.own.notes(keepsJournal: flags.options.keepsJournal && job.job.keepsJournal)
             Console.error(
-                (["job \(job.job.name) in \(places.count.counted("database")) that match \(pattern.text)"] + told
+                (["job \(job.job.name) in \(places.count.counted("database")) matching \(pattern.text)"] + told
                     + notes.map { "  note: \($0)" }).joined(separator: "\n"))
         }
         guard !flags.yes else { return }

@@ -16,7 +16,7 @@ import Testing
             for index in [0, 2] { try await databases.others[index].fill("other", [["_id": 1]]) }
             let none = try await databases.backfill()
             #expect(none.exitCode == 65)
-            #expect(none.errors.contains("none of the 3 databases that match"), "\(none.errors)")
+            #expect(none.errors.contains("none of the 3 databases matching"), "\(none.errors)")
         }
     }
 
