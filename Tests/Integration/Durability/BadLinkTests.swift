@@ -58,7 +58,7 @@ import Testing
             let collection = ["--collection", "\(test.database.name).people"]
             func found(_ run: ProgramRun) throws -> [JSONValue?] {
                 let total = try JSONValue(run.output)["collections"]?.elements.first
-                return [total?["documents_read"], total?["certain"], total?["possible"]]
+                return [total?["documents_read"], total?["failing"], total?["groups"]]
             }
             let clean = try await Program.run(check + collection + ["--uri", test.uri])
             let bad = try await untilDone(faults, of: test) {

@@ -1,0 +1,277 @@
+import BSON
+import SystemPackage
+import TestSupport
+import Testing
+
+/// A command of the program over data of its own, and what of its end is to be the same whatever happened to it on its way.
+struct FaultSubject: Sendable, CustomTestStringConvertible {
+    /// What the tables call it.
+    let name: String
+    /// Makes the data, lends it, and removes it.
+    let trial: @Sendable (Mongod, @Sendable (FaultTrial) async throws -> Void) async throws -> Void
+
+    var testDescription: String { name }
+}
+
+/// One try of a command.
+struct FaultTrial: Sendable {
+    /// The command, without the connection string.
+    let arguments: [String]
+    /// The connection string.
+    let uri: String
+    /// What ends the lease of a runner that is dead.
+    let state: TestDatabase
+    /// What counts of what is there at the end, the same whatever the databases' names are.
+    let outcome: @Sendable (_ last: ProgramRun) async throws -> [BSONDocument]
+
+    /// Runs it.
+    func run(
+        by uri: String? = nil, fault: String? = nil, meanwhile: (LiveProgram) async throws -> Void = { _ in }
+    ) async throws -> ProgramRun {
+        let run = try await Program.run(arguments + ["--uri", uri ?? self.uri], fault: fault, meanwhile: meanwhile)
+        if ![0, 1].contains(run.exitCode) { try await endLeases() }
+        return run
+    }
+
+    /// As if their time were over: whoever held them is gone, and what it had sent is answered.
+    private func endLeases() async throws {
+        for collection in ["ranges", "streams"] {
+            let update: BSONValue = [
+                "q": ["lease": ["$exists": true]], "u": ["$set": ["lease.end": .date(milliseconds: 0)]], "multi": true,
+            ]
+            try await state.run(["update": .string(collection), "updates": [update]])
+        }
+    }
+
+    /// What an undisturbed try leaves.
+    func undisturbed() async throws -> [BSONDocument] {
+        let run = try await run()
+        #expect([0, 1].contains(run.exitCode), "\(run.status): \(run.errors)")
+        return try await outcome(run)
+    }
+}
+
+extension FaultSubject {
+    /// Those that are tried.
+    static let all = [backfill, clientBackfill, undo, migrate, enforce, partnerInit, mirror, watch, check, infer]
+
+    // MARK: Jobs
+
+    /// A job that can do harm, in chunks of a few documents.
+    static let backfill = job("backfill", prepareHarm)
+
+    /// Makes the documents and the file of the job that can do harm.
+    static let prepareHarm: @Sendable (BackfillCase) async throws -> Void = { test in
+        try await test.database.fill("tasks", count: 10) {
+            ["_id": .integer($0), "priority": .string("\($0)"), "free": .integer($0)]
+        }
+        try BudgetCase.writeSchemas(retyping: "priority", in: test)
+        try test.job(
+            on: "tasks", steps: ["convert: {field: priority, to: int}"], limits: "{chunk: {documents: 4}}",
+            more: "schema: {active: active.json, next: next.json}")
+    }
+
+    /// A job whose values the client computes, and that makes documents in another collection.
+    static let clientBackfill = job("backfill by the client") { test in
+        try await test.database.fill("tasks", count: 10) { number in
+            [
+                "_id": .integer(number), "key": .string("0f0e0d0c-0b0a-0908-0706-05040302010\(number)"),
+                "home": ["key": .integer(number / 2), "city": .integer(number / 2)],
+            ]
+        }
+        try test.job(
+            on: "tasks",
+            steps: [
+                "convert: {field: key, to: uuid}",
+                "extract: {field: home, to: \(test.database.name).homes, idFrom: key}",
+            ],
+            limits: "{chunk: {documents: 4}}")
+    }
+
+    /// The way back from the first.
+    static let undo = FaultSubject(name: "undo") { mongod, body in
+        try await backfill.trial(mongod) { forth in
+            _ = try await forth.undisturbed()
+            let arguments = ["undo"] + forth.arguments.dropFirst() + ["--include-uncertain"]
+            try await body(
+                FaultTrial(arguments: arguments, uri: forth.uri, state: forth.state) { last in
+                    try await forth.outcome(last).filter { $0["free"] != nil }
+                })
+        }
+    }
+
+    private static func job(
+        _ name: String, _ prepare: @Sendable @escaping (BackfillCase) async throws -> Void
+    ) -> FaultSubject {
+        FaultSubject(name: name) { mongod, body in
+            try await mongod.withBackfill { test in
+                try await prepare(test)
+                let arguments = [
+                    "backfill", test.path(), "--state-database", test.state.name, "--yes", "--ledger", "none",
+                    "--allow-unsync", "10", "--lease-ttl", "60s", "--lease-wait", "30s",
+                ]
+                try await body(
+                    FaultTrial(arguments: arguments, uri: test.uri, state: test.state) { _ in
+                        let ranges = try await test.state.documents("ranges").map { range in
+                            BSONDocument(["pass", "state", "last", "upper"].map { ($0, range[$0] ?? .null) })
+                        }
+                        let harm = try await test.state.documents("harm").map { record in
+                            BSONDocument([
+                                ("id", record["_id"]?.document?["id"] ?? .null), ("seen", record["seen"] ?? .null),
+                            ])
+                        }
+                        return try await test.database.documents("tasks") + test.database.documents("homes")
+                            + ranges + harm
+                    })
+            }
+        }
+    }
+
+    /// Two jobs in their order.
+    static let migrate = FaultSubject(name: "migrate") { mongod, body in
+        try await mongod.withBackfill { test in
+            try await test.database.fill("people", count: 12) { ["_id": .integer($0), "age": .integer($0)] }
+            let limits = "{chunk: {documents: 5}}"
+            try test.job("1-email", steps: [#"default: {field: email, value: ""}"#], limits: limits)
+            try test.job("2-years", steps: ["copy: {from: age, to: years}"], limits: limits)
+            let arguments = [
+                "migrate", test.folder.string, "--state-database", test.state.name, "--yes", "--lease-ttl", "60s",
+            ]
+            try await body(
+                FaultTrial(arguments: arguments, uri: test.uri, state: test.state) { _ in
+                    // The status of a job whose digest is not its file's is another.
+                    let rows = try await test.migrationRows().map { row in
+                        BSONDocument(row.dropLast().enumerated().map { ("\($0)", .string($1)) })
+                    }
+                    return try await test.database.documents("people") + rows
+                })
+        }
+    }
+
+    /// From one validator to the next.
+    static let enforce = FaultSubject(name: "enforce") { mongod, body in
+        try await mongod.withBackfill { test in
+            try await test.prepareRoad(under: BackfillCase.earlier)
+            let arguments = [
+                "enforce", test.folder.appending("validator.json").string, "--collection",
+                "\(test.database.name).people", "--state-database", test.state.name, "--yes",
+            ]
+            try await body(
+                FaultTrial(arguments: arguments, uri: test.uri, state: test.state) { _ in
+                    let isThere = try await test.isEnforced("error")
+                    return try await test.database.documents("people") + [["enforced": .bool(isThere)]]
+                })
+        }
+    }
+
+    // MARK: Streams
+
+    /// A partner collection is made.
+    static let partnerInit = FaultSubject(name: "partner init") { mongod, body in
+        try await mongod.withPartner { test in
+            try test.job()
+            try await test.load(10)
+            try await body(test.trial("init", "--yes"))
+        }
+    }
+
+    /// A mirror carries over what happened on both sides.
+    static let mirror = FaultSubject(name: "partner mirror --once") { mongod, body in
+        try await mongod.withPartner { test in
+            try test.job()
+            try await test.load(10)
+            try #require(try await test.run("init").exitCode == 0)
+            for number in 0..<3 {
+                let source: BSONDocument = ["_id": .objectID(PartnerCase.id(number))]
+                try await test.database.update("Task", source, ["$set": ["title": "changed"]])
+                let target: BSONDocument = ["_id": .string("\(PartnerCase.id(number + 3))")]
+                try await test.database.update("TaskV2", target, ["$set": ["priority": "4"]])
+            }
+            try await test.database.delete("Task", ["_id": .objectID(PartnerCase.id(7))])
+            try await body(test.trial("mirror", "--once"))
+        }
+    }
+
+    /// A ledger is made, and then follows what changes.
+    static let watch = FaultSubject(name: "watch --once") { mongod, body in
+        try await mongod.withWatch { test in
+            try await test.database.fill("person", count: 12) { number in
+                number % 3 == 0 ? ["_id": .integer(number)] : ["_id": .integer(number), "name": "Ada"]
+            }
+            try await test.once()
+            try await test.database.update("person", ["_id": 1], ["$unset": ["name": 1]])
+            try await test.database.update("person", ["_id": 3], ["$set": ["name": "Bo"]])
+            try await test.database.delete("person", ["_id": 6])
+            let arguments = try test.arguments(["--once"])
+            try await body(
+                FaultTrial(arguments: without("--uri", arguments), uri: test.uri, state: test.state) { _ in
+                    try await test.recorded().map(\.value).sorted { "\($0)" < "\($1)" }.map { ["recorded": $0] }
+                })
+        }
+    }
+
+    // MARK: Reads
+
+    /// A schema is checked against documents some of which do not fit.
+    static let check = reading("check") { test, folder in
+        let arguments = try folder.check(test, on: try await Mongod.shared) + ["-o", "json"]
+        return (
+            without("--uri", arguments),
+            { run in
+                let report = try BSONDocument(extendedJSON: run.output)
+                let collections = report["collections"]?.document?.values.compactMap(\.document) ?? []
+                return collections.map { collection in
+                    BSONDocument(["documents_read", "failing", "groups"].map { ($0, collection[$0] ?? .null) })
+                }
+            }
+        )
+    }
+
+    /// A schema is proposed.
+    static let infer = reading("infer") { test, _ in
+        (["infer", "--collection", "\(test.name).person"], { run in [["schema": .string(run.output)]] })
+    }
+
+    private static func reading(
+        _ name: String,
+        _ make:
+            @Sendable @escaping (TestDatabase, CommandLineFolder) async throws -> (
+                arguments: [String], outcome: @Sendable (ProgramRun) throws -> [BSONDocument]
+            )
+    ) -> FaultSubject {
+        FaultSubject(name: name) { mongod, body in
+            let folder = try CommandLineFolder()
+            defer { folder.remove() }
+            try await mongod.withDatabase { database in
+                try await database.fill("person", count: 400) { number in
+                    ["_id": .integer(number), "name": number % 7 == 0 ? .integer(number) : "Ada"]
+                }
+                let (arguments, outcome) = try await make(database, folder)
+                try await body(
+                    FaultTrial(arguments: arguments, uri: mongod.uri(appName: database.name), state: database) {
+                        try outcome($0) + (try await database.documents("person"))
+                    })
+            }
+        }
+    }
+
+    /// The arguments without a flag and its value.
+    private static func without(_ flag: String, _ arguments: [String]) -> [String] {
+        guard let index = arguments.firstIndex(of: flag) else { return arguments }
+        return Array(arguments[..<index] + arguments[(index + 2)...])
+    }
+}
+
+extension PartnerCase {
+    /// A command that makes both sides what they are to be.
+    fileprivate func trial(_ command: String, _ flag: String) -> FaultTrial {
+        let arguments = [
+            "partner", command, folder.path.appending("tasks.yml").string, "--state-database", state.name,
+            "--lease-ttl", "60s", flag,
+        ]
+        return FaultTrial(arguments: arguments, uri: uri, state: state) { [self] _ in
+            try await database.documents("Task") + partners()
+                + [["differences": try await differences()["difference_count"] ?? .null]]
+        }
+    }
+}

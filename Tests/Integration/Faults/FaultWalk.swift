@@ -1,0 +1,93 @@
+import BSON
+import Synchronization
+import TestSupport
+import Testing
+
+/// How a walk goes over the places of a command where something can happen.
+enum FaultWalk {
+    /// So many at once: most of the time one waits for a process, and other tests run beside them.
+    static let atOnce = 4
+
+    /// Tries one visit after the other until the command ends before it comes to one.
+    /// - Parameters:
+    ///   - step: 1 for every visit, 5 for every fifth.
+    ///   - attempt: `nil` when the command ended before.
+    static func visits<Result: Sendable>(
+        from first: Int = 1, step: Int, _ attempt: @Sendable @escaping (_ visit: Int) async throws -> Result?
+    ) async throws -> [Result] {
+        try await withThrowingTaskGroup(of: Result?.self) { group in
+            var (results, visit, isOver) = ([Result](), first, false)
+            for _ in 0..<Self.atOnce {
+                group.addTask { [visit] in try await attempt(visit) }
+                visit += step
+            }
+            while let result = try await group.next() {
+                if let result { results.append(result) } else { isOver = true }
+                guard !isOver else { continue }
+                group.addTask { [visit] in try await attempt(visit) }
+                visit += step
+            }
+            return results
+        }
+    }
+}
+
+extension FaultSubject {
+    /// What an undisturbed try leaves.
+    func undisturbed(on mongod: Mongod) async throws -> [BSONDocument] {
+        try await withResult(mongod) { try await $0.undisturbed() }
+    }
+
+    /// What happened where a command was killed.
+    struct Death: Sendable {
+        /// The fault point's name.
+        var place: String
+        /// What the next run left.
+        var end: [BSONDocument]
+    }
+
+    /// Dies at the `visit`-th visit of a place, runs again, and looks; `nil` when the command ended before it came there.
+    func dies(at place: String, visit: Int, on mongod: Mongod) async throws -> Death? {
+        try await withResult(mongod) { trial in
+            let dead = try await trial.run(fault: "\(place):\(visit):kill")
+            guard dead.wasKilled else {
+                #expect([0, 1].contains(dead.exitCode), "\(name) \(place):\(visit): \(dead.status): \(dead.errors)")
+                return nil
+            }
+            let next = try await trial.run()
+            #expect([0, 1].contains(next.exitCode), "\(name) after \(place):\(visit): \(next.status): \(next.errors)")
+            let line = dead.errorLines.last { $0.hasPrefix("fault: ") }
+            return Death(place: String(try #require(line).dropFirst(7)), end: try await trial.outcome(next))
+        }
+    }
+
+    /// What `body` comes to over a trial.
+    func withResult<Result: Sendable>(
+        _ mongod: Mongod, _ body: @Sendable @escaping (FaultTrial) async throws -> Result
+    ) async throws -> Result {
+        let kept = Mutex<Result?>(nil)
+        try await trial(mongod) { trial in
+            let result = try await body(trial)
+            kept.withLock { $0 = result }
+        }
+        return try #require(kept.withLock { $0 })
+    }
+}
+
+/// The documents of one end that the other has not, and the other way round.
+func difference(_ found: [BSONDocument], _ wanted: [BSONDocument]) -> String {
+    let (found, wanted) = (found.map(\.json), wanted.map(\.json))
+    return found.filter { !wanted.contains($0) }.joined(separator: " ") + " instead of "
+        + wanted.filter { !found.contains($0) }.joined(separator: " ")
+}
+
+/// What the tests of faults print, for the table in the documentation.
+enum FaultTable {
+    /// Tells a row.
+    /// - Parameters:
+    ///   - tries: how often it happened.
+    ///   - wentOn: how often the command ended as if it had not; else it was run again.
+    static func tell(_ subject: FaultSubject, _ fault: String, tries: Int, wentOn: Int) {
+        print("fault table | \(subject.name) | \(fault) | \(tries) | \(wentOn) | \(tries - wentOn)")
+    }
+}

@@ -1,0 +1,64 @@
+import BSON
+import Concurrency
+import TestSupport
+import Testing
+
+/// Killed at any fault point and run again, a command leaves what an uninterrupted run leaves.
+///
+/// The places are between a write and its checkpoint, at the lease's renewal, and at every change of state.
+@Suite struct FaultWalkTests {
+    /// Those that come to fault points; `enforce` has a suite of its own for it.
+    private static let subjects: [FaultSubject] = [
+        .backfill, .clientBackfill, .undo, .migrate, .partnerInit, .mirror, .watch,
+    ]
+
+    @Test(.clientSteps, .timeLimit(.minutes(30)), arguments: subjects)
+    func aCommandKilledAnywhereEndsLikeOneThatWasNot(_ subject: FaultSubject) async throws {
+        let mongod = try await Mongod.shared
+        let expected = try await subject.undisturbed(on: mongod)
+        let step = TestScale.pick(5, full: 1, torture: 1)
+        let deaths = try await FaultWalk.visits(step: step) { visit in
+            try await subject.dies(at: "any", visit: visit, on: mongod)
+        }
+        #expect(deaths.count >= 2)
+        for death in deaths {
+            #expect(death.end == expected, "killed at \(death.place): \(difference(death.end, expected))")
+        }
+        FaultTable.tell(subject, "kill -9 at a fault point", tries: deaths.count, wentOn: 0)
+    }
+
+    /// What an undo that was killed ends like is what was there before the job.
+    @Test func anUndoGivesTheOriginalBack() async throws {
+        let mongod = try await Mongod.shared
+        let original = try await mongod.withBackfill { test in
+            try await FaultSubject.prepareHarm(test)
+            return try await test.database.documents("tasks")
+        }
+        #expect(try await FaultSubject.undo.undisturbed(on: mongod) == original)
+    }
+
+    /// A new fault point that no command of this suite reaches fails here, so that none is forgotten.
+    @Test(.clientSteps) func everyFaultPointIsReachedAndHarmless() async throws {
+        let mongod = try await Mongod.shared
+        let points = FaultInjection.Point.allCases
+        try await withThrowingTaskGroup(of: Void.self) { group in
+            for (index, point) in points.enumerated() {
+                if index >= FaultWalk.atOnce { try await group.next() }
+                group.addTask {
+                    let (subject, visit): (FaultSubject, Int) =
+                        switch point {
+                        case .afterRestore: (.undo, 1)
+                        case .afterCreation: (.clientBackfill, 1)
+                        default: (.backfill, 2)
+                        }
+                    let expected = try await subject.undisturbed(on: mongod)
+                    let death = try await subject.dies(at: point.rawValue, visit: visit, on: mongod)
+                    #expect(death?.place == point.rawValue, "no command comes to \(point.rawValue)")
+                    let end = try #require(death?.end)
+                    #expect(end == expected, "killed at \(point.rawValue): \(difference(end, expected))")
+                }
+            }
+            try await group.waitForAll()
+        }
+    }
+}

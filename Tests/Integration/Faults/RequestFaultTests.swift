@@ -1,0 +1,71 @@
+import BSON
+import Glibc
+import TestSupport
+import Testing
+
+/// One request of a command is lost, refused or never answered, or the command is killed there: it goes on, or says what
+/// happened and ends the same when it is run again.
+@Suite struct RequestFaultTests {
+    private static let faults: [RequestFault] = [
+        .requestLost, .replyLost, .killedBefore, .killedBehind,
+        // ShutdownInProgress, PrimarySteppedDown, NotWritablePrimary, InterruptedAtShutdown, MaxTimeMSExpired, CursorNotFound.
+        .error(91), .error(189), .error(10_107), .error(11_600), .error(50), .error(43),
+        // ShutdownInProgress, WriteConcernFailed.
+        .writeConcernError(91), .writeConcernError(64),
+    ]
+
+    /// What became of one try.
+    private struct Try: Sendable {
+        var fault: RequestFault
+        var wentOn: Bool
+    }
+
+    /// Each request in its turn; in a torture with every fault, else with one after the other.
+    @Test(.clientSteps, .timeLimit(.minutes(60)), arguments: FaultSubject.all)
+    func oneRequestThatFailsChangesNothing(_ subject: FaultSubject) async throws {
+        let mongod = try await Mongod.shared
+        let expected = try await subject.undisturbed(on: mongod)
+        let rounds = TestScale.pick([0], full: [0], torture: Array(Self.faults.indices))
+        var tries: [Try] = []
+        for round in rounds {
+            tries += try await FaultWalk.visits(step: TestScale.pick(11, full: 5, torture: 1)) { visit in
+                let fault = Self.faults[(visit + round) % Self.faults.count]
+                return try await attempt(subject, fault, visit, expected, on: mongod)
+            }
+        }
+        #expect(tries.count >= 2)
+        for fault in Self.faults {
+            let tries = tries.filter { $0.fault == fault }
+            guard !tries.isEmpty else { continue }
+            FaultTable.tell(subject, "\(fault)", tries: tries.count, wentOn: tries.count { $0.wentOn })
+        }
+    }
+
+    /// - Returns: `nil` when the command ended before it had so many requests.
+    private func attempt(
+        _ subject: FaultSubject, _ fault: RequestFault, _ visit: Int, _ expected: [BSONDocument], on mongod: Mongod
+    ) async throws -> Try? {
+        try await subject.withResult(mongod) { trial in
+            let proxy = try RequestProxy(before: mongod.host, at: visit, fault)
+            defer { proxy.close() }
+            let run = try await trial.run(by: proxy.uri) { proxy.program(is: $0.process) }
+            guard let command = proxy.hit else {
+                #expect([0, 1].contains(run.exitCode), "\(subject.name) without a fault: \(run.status): \(run.errors)")
+                return nil
+            }
+            let place = "\(subject.name), \(fault) at request \(visit), \(command)"
+            var (last, wentOn) = (run, [0, 1].contains(run.exitCode))
+            if !wentOn {
+                if !run.wasKilled {
+                    #expect([69, 75, 76].contains(run.exitCode), "\(place): \(run.status): \(run.errors)")
+                    #expect(!run.errors.isEmpty, "\(place): \(run.status)")
+                }
+                last = try await trial.run()
+                #expect([0, 1].contains(last.exitCode), "\(place), then: \(last.status): \(last.errors)")
+            }
+            let end = try await trial.outcome(last)
+            #expect(end == expected, "\(place): \(difference(end, expected))")
+            return Try(fault: fault, wentOn: wentOn)
+        }
+    }
+}

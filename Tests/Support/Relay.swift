@@ -1,0 +1,68 @@
+import Concurrency
+import Glibc
+import Synchronization
+
+/// A TCP proxy before a server, which leaves to its owner what becomes of each connection.
+final class Relay: Sendable {
+    /// Where it listens, as a connection string names it.
+    let host: String
+    private let listener: Int32
+    private let server: LocalPort
+
+    /// Listens on a port of its own.
+    /// - Parameter host: the server, as `127.0.0.1:port`.
+    init(before host: String) throws {
+        guard let number = host.split(separator: ":").last.flatMap({ UInt16($0) }) else {
+            throw TestSupportError("\(host) has no port")
+        }
+        server = LocalPort(number: number)
+        let (port, listener) = try LocalPort.listen()
+        (self.host, self.listener) = ("127.0.0.1:\(port.number)", listener)
+    }
+
+    /// Begins to take connections, until the process ends or ``close()``.
+    /// - Parameter take: gets each one on the thread that listens.
+    func start(_ take: @Sendable @escaping (RelayedConnection) -> Void) {
+        PosixThread.start(name: "relay") { [self] in
+            while true {
+                let client = accept(listener, nil, nil)
+                guard client >= 0 else {
+                    if errno == EINTR || errno == ECONNABORTED { continue }
+                    Glibc.close(listener)
+                    return
+                }
+                guard let server = server.connection() else {
+                    Glibc.close(client)
+                    continue
+                }
+                take(RelayedConnection(client: client, server: server))
+            }
+        }
+    }
+
+    /// Takes no more connections; those that are there live on.
+    func close() { shutdown(listener, Int32(SHUT_RDWR)) }
+}
+
+/// Both ends of a connection that goes through a proxy; each direction has a thread.
+final class RelayedConnection: Sendable {
+    let client: Int32
+    let server: Int32
+    private let ended = Atomic<Int>(0)
+
+    init(client: Int32, server: Int32) { (self.client, self.server) = (client, server) }
+
+    /// Carries each direction by a thread of its own until `carry` returns, which ends the other direction, too.
+    func start(toServer: @Sendable @escaping () -> Void, toClient: @Sendable @escaping () -> Void) {
+        for (name, carry) in [("to server", toServer), ("to client", toClient)] {
+            PosixThread.start(name: name) { [self] in
+                carry()
+                for file in [client, server] { shutdown(file, Int32(SHUT_RDWR)) }
+                // The other direction still reads from them until then.
+                if ended.add(1, ordering: .relaxed).newValue == 2 {
+                    for file in [client, server] { Glibc.close(file) }
+                }
+            }
+        }
+    }
+}

@@ -1,0 +1,176 @@
+import BSON
+import Concurrency
+package import Glibc
+import Synchronization
+
+/// A proxy between one run of a program and a server that counts the program's requests, and lets something happen to one.
+///
+/// It reads the wire protocol's messages, uncompressed and unencrypted. What the driver asks by itself to find its servers
+/// passes through and counts for nothing.
+package final class RequestProxy: Sendable {
+    private let relay: Relay
+    private let fault: RequestFault?
+    private let visit: Int
+    private let state = Mutex(State())
+
+    private struct State {
+        var requests = 0
+        var hit: String?
+        var program: pid_t?
+    }
+
+    /// Begins to listen, until the process ends or ``close()``.
+    /// - Parameters:
+    ///   - host: the server, as `127.0.0.1:port`.
+    ///   - visit: which request it happens to; the first is 1.
+    ///   - fault: what happens; `nil` to count alone.
+    package init(before host: String, at visit: Int = 0, _ fault: RequestFault? = nil) throws {
+        (relay, self.fault, self.visit) = (try Relay(before: host), fault, visit)
+        relay.start { [self] connection in
+            let struck = Struck()
+            connection.start { [self] in
+                carryRequests(connection, struck)
+            } toClient: { [self] in
+                carryReplies(connection, struck)
+            }
+        }
+    }
+
+    /// The connection string by way of it.
+    package var uri: String { "mongodb://\(relay.host)/?directConnection=true" }
+
+    /// How many requests were counted.
+    package var requests: Int { state.withLock { $0.requests } }
+
+    /// The command that it happened to; `nil` when the program ended before.
+    package var hit: String? { state.withLock { $0.hit } }
+
+    /// Says whom to kill.
+    package func program(is process: pid_t) { state.withLock { $0.program = process } }
+
+    /// Takes no more connections.
+    package func close() { relay.close() }
+
+    /// The request of a connection whose reply is not to come as it is.
+    private final class Struck: Sendable {
+        let request = Mutex<Int32?>(nil)
+    }
+
+    /// Whether it is to happen to this request.
+    private func strikes(_ message: WireMessage) -> Bool {
+        guard let name = message.command, !Self.drivers.contains(name.lowercased()) else { return false }
+        return state.withLock { state in
+            state.requests += 1
+            guard fault != nil, state.requests == visit else { return false }
+            state.hit = name
+            return true
+        }
+    }
+
+    private static let drivers: Set<String> = ["hello", "ismaster", "ping", "endsessions"]
+
+    private func carryRequests(_ connection: RelayedConnection, _ struck: Struck) {
+        while let message = WireMessage(readFrom: connection.client) {
+            if let fault, strikes(message) {
+                switch fault {
+                case .requestLost: return
+                case .killedBefore: return kill()
+                case .error:
+                    let refusal = fault.refusal(isRetryable: message.body?["txnNumber"] != nil)
+                    if let refusal { WireMessage(replyTo: message, refusal).write(to: connection.client) }
+                    continue
+                case .replyLost, .writeConcernError, .killedBehind:
+                    struck.request.withLock { $0 = message.requestID }
+                }
+            }
+            guard message.write(to: connection.server) else { return }
+        }
+    }
+
+    private func carryReplies(_ connection: RelayedConnection, _ struck: Struck) {
+        while var message = WireMessage(readFrom: connection.server) {
+            if let fault, struck.request.withLock({ $0 == message.responseTo }), let reply = message.body {
+                guard let changed = fault.changed(reply) else { return fault == .killedBehind ? kill() : () }
+                message = WireMessage(answering: message.responseTo, changed)
+            }
+            guard message.write(to: connection.client) else { return }
+        }
+    }
+
+    /// Kills the program, once it is known who it is: its first request may come before the test has its number.
+    private func kill() {
+        while true {
+            if let program = state.withLock({ $0.program }) {
+                Glibc.kill(program, SIGKILL)
+                return
+            }
+            PosixThread.sleep(.milliseconds(1))
+        }
+    }
+}
+
+/// A message of MongoDB's wire protocol, as far as the proxy looks into it.
+private struct WireMessage {
+    private static let headerSize = 16
+    private static let message: Int32 = 2013
+    private var bytes: [UInt8]
+
+    /// Reads the next one; `nil` when the connection is over.
+    init?(readFrom file: Int32) {
+        guard var bytes = Self.read(Self.headerSize, from: file) else { return nil }
+        let size = Int(Self.number(bytes, 0))
+        guard size >= Self.headerSize, let rest = Self.read(size - Self.headerSize, from: file) else { return nil }
+        bytes += rest
+        self.bytes = bytes
+    }
+
+    /// Makes a reply.
+    init(answering request: Int32, _ body: BSONDocument) {
+        bytes = []
+        for number in [Int32(21 + body.bytes.count), 0, request, Self.message, 0] {
+            for shift in stride(from: 0, to: 32, by: 8) { bytes.append(UInt8(truncatingIfNeeded: number >> shift)) }
+        }
+        bytes += [0] + body.bytes
+    }
+
+    init(replyTo request: WireMessage, _ body: BSONDocument) { self.init(answering: request.requestID, body) }
+
+    var requestID: Int32 { Self.number(bytes, 4) }
+    var responseTo: Int32 { Self.number(bytes, 8) }
+
+    /// What is asked or answered; `nil` for the driver's first hello, which has an older form.
+    var body: BSONDocument? {
+        guard Self.number(bytes, 12) == Self.message, bytes.count > 25, bytes[20] == 0 else { return nil }
+        let size = Int(Self.number(bytes, 21))
+        guard size > 4, 21 + size <= bytes.count else { return nil }
+        return try? BSONDocument(bytes: Array(bytes[21..<21 + size]))
+    }
+
+    /// The name of the command that is asked.
+    var command: String? { (try? body?.elements())?.first?.name }
+
+    /// Whether it is sent.
+    @discardableResult
+    func write(to file: Int32) -> Bool {
+        var sent = 0
+        while sent < bytes.count {
+            let count = unsafe bytes[sent...].withUnsafeBytes {
+                unsafe send(file, $0.baseAddress, $0.count, Int32(MSG_NOSIGNAL))
+            }
+            guard count > 0 else { return false }
+            sent += count
+        }
+        return true
+    }
+
+    private static func read(_ size: Int, from file: Int32) -> [UInt8]? {
+        var bytes = [UInt8](repeating: 0, count: size)
+        guard size > 0 else { return bytes }
+        let count = unsafe recv(file, &bytes, size, Int32(MSG_WAITALL))
+        return count == size ? bytes : nil
+    }
+
+    private static func number(_ bytes: [UInt8], _ offset: Int) -> Int32 {
+        (0..<4).reduce(0) { $0 | Int32(bytes[offset + $1]) << (8 * Int32($1)) }
+    }
+}
