@@ -33,18 +33,13 @@ package struct Failure: Hashable, Sendable {
 
     /// In words of our own: what the server says of one document holds its values.
     private static func name(of error: MongoError) -> String {
-        words(for: error.code.rawValue) ?? error.codeName ?? "refused by the server"
-    }
-
-    /// What a server's code for one document says; `nil` for one that says nothing of a document.
-    package static func words(for code: Int) -> String? {
-        switch code {
+        switch error.code.rawValue {
         case 121: "refused by the collection's validator"
         case 11_000: "would be twice in a unique index"
         case 241: "a value cannot be converted"
         case 10_334, 17_419, 17_420: "too large for MongoDB"
         case 15: "nested too deeply for MongoDB"
-        default: nil
+        default: error.codeName ?? "refused by the server"
         }
     }
 }

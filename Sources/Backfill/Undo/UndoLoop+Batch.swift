@@ -48,13 +48,6 @@ extension UndoLoop {
             case .left(let reason): left.append((entry.id, UndoReport.LeftDocument(reason: reason)))
             }
         }
-        if kernel.isDry {
-            let refused = try refusedByValidator(due)
-            for document in due where refused.contains(document.id) {
-                left.append((document.id, UndoReport.LeftDocument(reason: .refused, code: Self.misfit)))
-            }
-            due.removeAll { refused.contains($0.id) }
-        }
         var count = entries.count
         if let cut = try reserve(&due) {
             guard !due.isEmpty, let first = entries.firstIndex(where: { $0.id == cut.id }) else {
@@ -133,7 +126,7 @@ extension UndoLoop {
 
     /// The documents as they are, or of each what matters; `nil` when they are too large to be held at once.
     private func read(_ ids: [BSONValue], of part: JournalPart) throws -> [BSONValue: BSONDocument]? {
-        let isWhole = judgesWhole || part.groups.contains { $0.places != nil }
+        let isWhole = budget != nil || part.groups.contains { $0.places != nil }
         let fields = ["_id"] + part.touched + part.evidence.names + SyncLock.fields
         let projection = isWhole ? [:] : BSONDocument(fields.map { ($0, 1) })
         return try kernel.retrying {
