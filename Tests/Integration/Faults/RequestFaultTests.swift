@@ -57,7 +57,8 @@ import Testing
             var (last, wentOn) = (run, [0, 1].contains(run.exitCode))
             if !wentOn {
                 if !run.wasKilled {
-                    #expect([69, 75, 76].contains(run.exitCode), "\(place): \(run.status): \(run.errors)")
+                    // 65: a `collMod` that the server refuses for good leaves `enforce` where it is, for the operator to see to.
+                    #expect([65, 69, 75, 76].contains(run.exitCode), "\(place): \(run.status): \(run.errors)")
                     #expect(!run.errors.isEmpty, "\(place): \(run.status)")
                 }
                 last = try await trial.run()
