@@ -59,6 +59,10 @@ extension Mongod {
         if kind == .withAuthentication {
             try writeText("c2hpcHNoYXBlIHRlc3RzIG9ubHk=", to: "\(folder)/key")
             arguments += ["--auth", "--keyFile", "\(folder)/key"]
+            // The fewest that mongod takes: each of thousands of logins works through them on both sides.
+            for name in ["scramIterationCount", "scramSHA256IterationCount"] {
+                arguments += ["--setParameter", "\(name)=5000"]
+            }
         }
         return arguments + more
     }

@@ -16,7 +16,7 @@ import Testing
     func aCommandKilledAnywhereEndsLikeOneThatWasNot(_ subject: FaultSubject) async throws {
         let mongod = try await Mongod.shared
         let expected = try await subject.undisturbed(on: mongod)
-        let step = TestScale.pick(5, full: 1, torture: 1)
+        let step = TestScale.pick(7, full: 1, torture: 1)
         let deaths = try await FaultWalk.visits(step: step) { visit in
             try await subject.dies(at: "any", visit: visit, on: mongod)
         }

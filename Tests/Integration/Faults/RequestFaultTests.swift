@@ -28,7 +28,7 @@ import Testing
         let rounds = TestScale.pick([0], full: [0], torture: Array(Self.faults.indices))
         var tries: [Try] = []
         for round in rounds {
-            tries += try await FaultWalk.visits(step: TestScale.pick(11, full: 5, torture: 1)) { visit in
+            tries += try await FaultWalk.visits(step: TestScale.pick(17, full: 5, torture: 1)) { visit in
                 let fault = Self.faults[(visit + round) % Self.faults.count]
                 return try await attempt(subject, fault, visit, expected, on: mongod)
             }

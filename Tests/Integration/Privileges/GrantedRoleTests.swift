@@ -51,7 +51,9 @@ import Testing
         try await Mongod.withRoles { test in
             try await test.precede(command)
             let privileges = try await test.privileges(of: command)
-            for lacking in Lacking.all(of: privileges) where !lacking.isCovered {
+            let step = TestScale.pick(3, full: 1, torture: 1)
+            for (number, lacking) in Lacking.all(of: privileges).filter({ !$0.isCovered }).enumerated()
+            where number.isMultiple(of: step) {
                 let refused = try await test.run(command, with: lacking.privileges)
                 #expect(refused.exitCode == 77, "\(lacking.action) on \(lacking.place): \(refused.errors)")
                 #expect(refused.errors.contains(lacking.action), "\(refused.errors)")
