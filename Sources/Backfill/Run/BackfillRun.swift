@@ -178,9 +178,10 @@ struct BackfillRun: ~Copyable {
     /// that this run has skipped.
     private mutating func look() throws -> Int {
         let (job, slices, concurrency, pool) = (runner.job, skipped.slices, limits.concurrency, kernel.pool)
+        let isDense = progress.modified > plan.documents / 2
         let (result, left) = try kernel.reading(job.job.namespace) { collection in
             let survey = Survey(job: job, collection: collection, looksAhead: false)
-            let result = try survey.run(in: concurrency, on: pool)
+            let result = try survey.run(in: concurrency, on: pool, isDense: isDense)
             return (result, result.needing == 0 ? 0 : try survey.run(over: slices).needing)
         }
         survey = result

@@ -55,9 +55,10 @@ struct Survey {
 
     /// Counts side by side on so many connections, where each is to look at a part of the collection alone.
     ///
-    /// What the server can ask first costs so little that the ranges of the index, twice the price of a scan, do not pay.
-    func run(in concurrency: Int, on pool: ClientPool) throws -> Result {
-        guard case .collection = scope, looksAtOnce, quick == nil, concurrency > 1 else { return try run() }
+    /// Where what the server can ask first leaves few of them, the ranges of the index, twice the price of a scan, do not pay.
+    /// - Parameter isDense: whether it leaves most of them.
+    func run(in concurrency: Int, on pool: ClientPool, isDense: Bool = false) throws -> Result {
+        guard case .collection = scope, looksAtOnce, quick == nil || isDense, concurrency > 1 else { return try run() }
         let parts = try CollectionParts(of: collection, for: concurrency)
         guard parts.filters.count > 1 else { return try run() }
         let (job, looksAhead) = (job, looksAhead)

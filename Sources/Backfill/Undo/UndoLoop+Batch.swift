@@ -244,7 +244,8 @@ extension UndoLoop {
         var written = Written()
         var groups: [[Restoring]] = []
         var statements: [UpdateStatement] = []
-        for group in isGrouped ? Self.groups(documents) : documents.map({ [$0] }) {
+        let concurrency = concurrency
+        for group in isGrouped ? Self.groups(documents, in: concurrency) : documents.map({ [$0] }) {
             var isPlaced = group.first?.group.places != nil
             guard var one = try Restoring.statement(group, under: lease, isPlaced: isPlaced) else { continue }
             if isPlaced, one.byteCount >= Self.largest,
@@ -267,30 +268,36 @@ extension UndoLoop {
         var sent = 0
         let sizes = statements.map { BSONValue.array(of: [.object($0.filter), $0.update]) }
         for slice in sizes.commandSlices(count: 1_000) {
-            let part = Array(statements[sent..<sent + slice.count])
+            let parts = Array(statements[sent..<sent + slice.count]).parts(concurrency, least: 1)
             FaultInjection.reached(.beforeWrite)
-            let reply: WriteReply
+            let replies: [WriteReply]
             do {
-                reply = try send(part, under: lease)
+                replies = try send(parts, under: lease)
             } catch let error as MongoError where error.isTimeLimit && batch > 1 {
                 return nil
             }
-            written.modified += reply.modified
-            for error in reply.writeErrors {
-                if error.code == .collectionUUIDMismatch { throw replaced }
-                if error.code == .maxTimeMSExpired { return nil }
-                if let only = groups[sent + error.index].first, groups[sent + error.index].count == 1 {
-                    written.refused.append((only.id, error.code.rawValue))
+            for (part, reply) in zip(parts, replies) {
+                written.modified += reply.modified
+                for error in reply.writeErrors {
+                    if error.code == .collectionUUIDMismatch { throw replaced }
+                    if error.code == .maxTimeMSExpired { return nil }
+                    if let only = groups[sent + error.index].first, groups[sent + error.index].count == 1 {
+                        written.refused.append((only.id, error.code.rawValue))
+                    }
                 }
+                sent += part.count
             }
-            sent += slice.count
         }
         // A write that came after the fence changed nothing.
         if !kernel.isFenceCertain { try kernel.renew() }
         return written
     }
 
-    private mutating func send(_ statements: [UpdateStatement], under lease: Lease) throws -> WriteReply {
+    /// On how many connections a batch is written: on one where each document is judged before.
+    private var concurrency: Int { budget == nil ? kernel.throttler?.limits.concurrency ?? 1 : 1 }
+
+    /// Sends commands side by side, and gives the server's reply to each.
+    private mutating func send(_ commands: [[UpdateStatement]], under lease: Lease) throws -> [WriteReply] {
         let limit = lease.terms.writeLimit.milliseconds
         var options: BSONDocument = [
             "maxTimeMS": .long(limit), "writeConcern": ["w": "majority", "wtimeout": .long(limit)],
@@ -300,14 +307,19 @@ extension UndoLoop {
         // Each statement compares before it sets, so it can be sent again.
         let canShrink = batch > 1
         let retry = kernel.retry.refusing { canShrink && ($0 as? MongoError)?.isTimeLimit == true }
+        let (namespace, pool, settings) = (subject.namespace, kernel.pool, options)
+        @Sendable func send(_ statements: [UpdateStatement], on client: borrowing Client) throws -> WriteReply {
+            try client.collection(namespace).update(
+                statements, isOrdered: false, collectsWriteErrors: true, options: settings)
+        }
         return try retry.run {
-            do throws(MongoError) {
-                return try collection.update(
-                    statements, isOrdered: false, collectsWriteErrors: true, options: options)
-            } catch {
-                kernel.doubt(error)
-                throw error
+            let others = commands.dropFirst().map { statements in
+                BackgroundTask(on: pool) { try send(statements, on: $0) }
             }
+            let first = commands.prefix(1).map { statements in Result { try send(statements, on: kernel.client) } }
+            let outcomes = first + others.map { $0.end() }
+            for case .failure(let error as MongoError) in outcomes { kernel.doubt(error) }
+            return try outcomes.map { try $0.get() }
         }
     }
 
@@ -328,9 +340,9 @@ extension UndoLoop {
         )
     }
 
-    /// Documents that are restored alike; one whose place among its fields matters stands alone, and so does one that has to
-    /// be as it was.
-    private static func groups(_ documents: [Restoring]) -> [[Restoring]] {
+    /// Documents that are restored alike, those of each connection together; one whose place among its fields matters stands
+    /// alone, and so does one that has to be as it was.
+    private static func groups(_ documents: [Restoring], in concurrency: Int) -> [[Restoring]] {
         var alike: [Int: [Restoring]] = [:]
         var alone: [[Restoring]] = []
         for document in documents {
@@ -340,7 +352,9 @@ extension UndoLoop {
                 alone.append([document])
             }
         }
-        return alike.sorted { $0.key < $1.key }.map(\.value) + alone
+        let shared = alike.sorted { $0.key < $1.key }.map(\.value)
+        // One large group is no work for several connections.
+        return (shared.count < concurrency ? shared.flatMap { $0.parts(concurrency, least: 50) } : shared) + alone
     }
 }
 
