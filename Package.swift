@@ -217,4 +217,10 @@ for target in package.targets where target.type != .system {
         .enableUpcomingFeature("ExistentialAny"), .enableUpcomingFeature("InternalImportsByDefault"),
         .enableUpcomingFeature("MemberImportVisibility"), .enableUpcomingFeature("NonisolatedNonsendingByDefault"),
     ]
+    // `scripts/test` builds for release, as the tests start the program thousands of times. To optimize the tests themselves
+    // would take ten minutes.
+    if target.type == .test {
+        let quickBuild = ["-Onone", "-no-whole-module-optimization", "-enable-batch-mode"]
+        target.swiftSettings?.append(.unsafeFlags(quickBuild, .when(configuration: .release)))
+    }
 }

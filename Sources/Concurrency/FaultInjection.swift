@@ -45,7 +45,7 @@ package enum FaultInjection {
         case checkpointFirst = "checkpoint-first"
     }
 
-    #if DEBUG
+    #if DEBUG || SHIPSHAPE_FAULTS
     private struct Armed {
         var name: String
         var count: Int
@@ -72,7 +72,7 @@ package enum FaultInjection {
 
     /// Dies or stops at this place when a test asked for it; the first time is visit 1.
     package static func reached(_ point: Point) {
-        #if DEBUG
+        #if DEBUG || SHIPSHAPE_FAULTS
         guard isArmed else { return }
         let due = armed.withLock { armed -> Armed? in
             var due: Armed?
@@ -93,7 +93,7 @@ package enum FaultInjection {
 
     /// Whether a test wants this mistake.
     package static func isPlanted(_ bug: Bug) -> Bool {
-        #if DEBUG
+        #if DEBUG || SHIPSHAPE_FAULTS
         planted == bug
         #else
         false
