@@ -33,13 +33,18 @@ package struct Failure: Hashable, Sendable {
 
     /// In words of our own: what the server says of one document holds its values.
     private static func name(of error: MongoError) -> String {
-        switch error.code.rawValue {
+        words(for: error.code.rawValue) ?? error.codeName ?? "refused by the server"
+    }
+
+    /// What a server's code for one document says; `nil` for one that says nothing of a document.
+    package static func words(for code: Int) -> String? {
+        switch code {
         case 121: "refused by the collection's validator"
         case 11_000: "would be twice in a unique index"
         case 241: "a value cannot be converted"
         case 10_334, 17_419, 17_420: "too large for MongoDB"
         case 15: "nested too deeply for MongoDB"
-        default: error.codeName ?? "refused by the server"
+        default: nil
         }
     }
 }

@@ -19,6 +19,9 @@ package struct Validation: Sendable {
         (self.validator, self.level, self.action, self.isPrepared) = (validator, level, action, isPrepared)
     }
 
+    /// Whether the server refuses a write that does not fit, rather than to take or to log it.
+    package var refuses: Bool { !validator.isEmpty && level != "off" && action != "warn" }
+
     /// Whether another one says the same; the order of fields says nothing.
     package func isSame(as other: Validation) -> Bool {
         level == other.level && action == other.action && isPrepared == other.isPrepared

@@ -1,5 +1,6 @@
 import BSON
 package import Backfill
+import JobState
 
 /// The plan of an undo, as the operator sees it before saying yes, and its report.
 package enum UndoText {
@@ -94,7 +95,8 @@ extension UndoReport.LeftDocument {
         case .gone: "no longer there"
         case .uncertain: "uncertain, as the job is not known to have written it"
         case .locked: "locked by the sync translator"
-        case .refused: "refused by the server" + (code.map { " (code \($0))" } ?? "")
+        case .refused:
+            code.flatMap(Failure.words) ?? "refused by the server" + (code.map { " (code \($0))" } ?? "")
         }
     }
 }

@@ -3,6 +3,20 @@ import JobState
 import Mongo
 import ServerSchema
 
+/// A validator that refuses writes.
+struct RefusingValidator {
+    let condition: BSONDocument
+    /// Whether a document that does not fit already may be changed.
+    let isModerate: Bool
+
+    /// - Returns: `nil` where the collection refuses nothing.
+    init?(of info: CollectionInfo) {
+        let validation = info.validation
+        guard validation.refuses else { return nil }
+        (condition, isModerate) = (validation.validator, validation.level == "moderate")
+    }
+}
+
 /// The collection that a job writes, as the server knows it.
 struct Target {
     /// Its UUID, which changes when it is dropped and created anew; `nil` where the server gives none.
@@ -11,6 +25,8 @@ struct Target {
     let checksUUID: Bool
     /// The average document's bytes; `nil` where they cannot be told.
     let averageSize: Int?
+    /// The validator that refuses writes; `nil` where nothing is refused.
+    let validator: RefusingValidator?
 
     /// Looks the collection up.
     /// - Throws: ``BackfillError`` when there is none of that name, or it is none that can be written so.
@@ -32,7 +48,9 @@ struct Target {
         }
         // `collectionUUID` is known to commands since 6.0, wire version 17.
         let checksUUID = try client.hello().maxWireVersion >= 17
-        return Target(uuid: info.uuid, checksUUID: checksUUID, averageSize: averageSize(namespace, on: client))
+        return Target(
+            uuid: info.uuid, checksUUID: checksUUID, averageSize: averageSize(namespace, on: client),
+            validator: RefusingValidator(of: info))
     }
 
     private static func averageSize(_ namespace: Namespace, on client: borrowing Client) -> Int? {

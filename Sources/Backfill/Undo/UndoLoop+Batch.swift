@@ -48,6 +48,14 @@ extension UndoLoop {
             case .left(let reason): left.append((entry.id, UndoReport.LeftDocument(reason: reason)))
             }
         }
+        if kernel.isDry {
+            let refused = try refusedByValidator(due)
+            for document in due {
+                guard let code = refused[document.id] else { continue }
+                left.append((document.id, UndoReport.LeftDocument(reason: .refused, code: code)))
+            }
+            due.removeAll { refused[$0.id] != nil }
+        }
         var count = entries.count
         if let cut = try reserve(&due) {
             guard !due.isEmpty, let first = entries.firstIndex(where: { $0.id == cut.id }) else {
@@ -126,7 +134,7 @@ extension UndoLoop {
 
     /// The documents as they are, or of each what matters; `nil` when they are too large to be held at once.
     private func read(_ ids: [BSONValue], of part: JournalPart) throws -> [BSONValue: BSONDocument]? {
-        let isWhole = budget != nil || part.groups.contains { $0.places != nil }
+        let isWhole = judgesWhole || part.groups.contains { $0.places != nil }
         let fields = ["_id"] + part.touched + part.evidence.names + SyncLock.fields
         let projection = isWhole ? [:] : BSONDocument(fields.map { ($0, 1) })
         return try kernel.retrying {
@@ -233,7 +241,7 @@ extension UndoLoop {
     }
 
     /// The most bytes of a statement, so that a command that holds nothing else has less than 16 MiB.
-    private static let largest = (16 << 20) - (16 << 10)
+    static let largest = (16 << 20) - (16 << 10)
 
     /// Writes documents as they were, where they are still as they were read; `nil` when it took too long.
     /// - Parameter isGrouped: whether those that are restored alike share a statement; one that is refused then stops them

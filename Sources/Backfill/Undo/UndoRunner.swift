@@ -70,7 +70,7 @@ package struct UndoRunner: Sendable {
             return report
         }
         var loop = try loop(subject, store, on: pool, left: left)
-        loop.overlay = UndoOverlay(contents.passes, judgesWhole: loop.budget != nil)
+        loop.overlay = UndoOverlay(contents.passes, judgesWhole: loop.judgesWhole)
         if let stopped = try loop.run(from: loop.retried == nil ? subject.undoing?.position : nil) {
             report.outcome = .stopped(stopped)
         } else if let stopped = try loop.removeChildren(from: loop.retried == nil ? subject.undoing?.children : nil) {
@@ -80,6 +80,7 @@ package struct UndoRunner: Sendable {
         report.restored = loop.tally.restored
         report.asBefore = loop.tally.asBefore
         report.included = loop.tally.included
+        report.notes += loop.validatorNotes
         if loop.overlay?.isFull == true {
             report.notes.append(
                 "the job changed more than \(UndoOverlay.most) documents in more than one pass: of the others each change is "
@@ -149,7 +150,7 @@ package struct UndoRunner: Sendable {
         report.earlier = loop.earlier
         report.asBefore = loop.tally.asBefore
         report.included = loop.tally.included
-        report.notes += loop.notes
+        report.notes += loop.notes + loop.validatorNotes
         report.leftAlone = Self.grouped(try retry.run { try loop.kernel.store.leftAlone.ofJob() })
         report.children = loop.reportOfChildren(left: try retry.run { try loop.kernel.store.leftAlone.children() })
         if let budget = loop.budget {

@@ -13,6 +13,8 @@ struct UndoSubject {
     let collectionUUID: BSONValue?
     /// The average document's bytes, where the server tells.
     let averageSize: Int?
+    /// The validator that may refuse documents as they were; `nil` where nothing is refused.
+    let validator: RefusingValidator?
     /// The job as it was run; `nil` when this program cannot read its text.
     let job: CompiledJob?
     /// The top-level fields that the job writes.
@@ -80,7 +82,8 @@ struct UndoSubject {
         let compiled = try? StoredJob.compile(record, assuming: assuming)
         var subject = UndoSubject(
             name: name, namespace: namespace, collectionUUID: target.checksUUID ? target.uuid : nil,
-            averageSize: target.averageSize, job: compiled, touched: Set(record.touched.map(\.topLevel)).sorted(),
+            averageSize: target.averageSize, validator: target.validator, job: compiled,
+            touched: Set(record.touched.map(\.topLevel)).sorted(),
             unjournaled: Self.unjournaled(in: range), journaled: progress.journaled,
             earlier: try store.earlier(record), undoing: range["undo"]?.document.map(Undoing.init))
         if try store.client.first("migrations", ["_id": .string(name)]) != nil {

@@ -1,0 +1,99 @@
+import BSON
+import Mongo
+import TestSupport
+import Testing
+
+/// An undo of a job whose collection has a validator since: what that refuses is said before anything is written.
+@Suite struct UndoValidatorTests {
+    /// Ages as texts and as numbers, which a job makes numbers, so that a validator can ask for them.
+    private func withValidator(
+        _ settings: BSONDocument, _ validator: BSONDocument = ["age": ["$not": ["$type": "string"]]],
+        _ body: (BackfillCase) async throws -> Void
+    ) async throws {
+        try await Mongod.shared.withBackfill { test in
+            try await test.database.fill("people", count: 9) { number in
+                // Names that a pipeline could take for something else come along.
+                [
+                    "_id": .integer(number), "": "", "a.b": "$age",
+                    "age": number < 3 ? .string("\(number)") : number < 6 ? .double(2) : .int(2),
+                ]
+            }
+            try test.job(steps: ["convert: {field: age, to: int}"], limits: "{chunk: {documents: 4}}")
+            #expect(try await test.backfill().exitCode == 0)
+            var change = BSONBuilder()
+            change.append("collMod", "people")
+            change.append("validator", .object(validator))
+            for (name, value) in try settings.elements() { change.append(name, value) }
+            try await test.database.run(change.finish())
+            try await body(test)
+        }
+    }
+
+    @Test func whatTheValidatorRefusesIsToldBefore() async throws {
+        try await withValidator(["validationLevel": "strict", "validationAction": "error"]) { test in
+            let before = try await test.database.documents("people")
+            let dry = try await test.undo(flags: ["--dry-run"], yes: false)
+            #expect(dry.exitCode == 1, "\(dry.errors)")
+            #expect(dry.output.contains("would take back 3 of 6 changes"), "\(dry.output)")
+            #expect(
+                dry.output.contains("skipped, refused by the collection's validator: 3, _id 0, 1, 2"), "\(dry.output)")
+            #expect(dry.output.contains("refuses 3 documents as they were before the job"), "\(dry.output)")
+            #expect(try await test.database.documents("people") == before)
+
+            // And that is what comes of it.
+            let run = try await test.undo(flags: ["--output", "json"])
+            #expect(run.exitCode == 1, "\(run.errors)")
+            #expect(run.errors.contains("refuses 3 documents as they were before the job"), "\(run.errors)")
+            let report = try test.report(run)
+            #expect(report["restored"] == 3)
+            #expect(report.left("refused") == [0, 1, 2])
+        }
+    }
+
+    @Test(
+        arguments: [
+            ["validationLevel": "strict", "validationAction": "warn"],
+            ["validationLevel": "off", "validationAction": "error"],
+        ] as [BSONDocument])
+    func oneThatRefusesNothingKeepsNothing(_ settings: BSONDocument) async throws {
+        try await withValidator(settings) { test in
+            let dry = try await test.undo(flags: ["--dry-run"], yes: false)
+            #expect(dry.exitCode == 0, "\(dry.errors)")
+            #expect(dry.output.contains("would take back 6 of 6 changes"), "\(dry.output)")
+            #expect(try await test.undo().exitCode == 0)
+        }
+    }
+
+    /// Under "moderate" a document that does not fit already may be changed.
+    @Test func underModerateOneThatDoesNotFitAlreadyIsTakenBack() async throws {
+        try await withValidator(["validationLevel": "moderate", "validationAction": "error"]) { test in
+            try await test.database.run([
+                "update": "people", "bypassDocumentValidation": true,
+                "updates": [["q": ["_id": 1], "u": ["$set": ["name": "Ada"]]]],
+            ])
+            try await test.database.run([
+                "collMod": "people", "validator": ["$nor": [["age": ["$type": "string"]], ["name": "Ada"]]],
+            ])
+            let dry = try await test.undo(flags: ["--dry-run", "--output", "json"], yes: false)
+            let report = try test.report(dry)
+            #expect(report["restored"] == 4, "\(dry.output)")
+            #expect(report.left("refused") == [0, 2])
+            let run = try test.report(try await test.undo(flags: ["--output", "json"]))
+            #expect(run["restored"] == 4)
+            #expect(run.left("refused") == [0, 2])
+        }
+    }
+
+    /// One that fails at a document refuses it, too, and the others are judged all the same.
+    @Test func whatTheValidatorFailsAtIsToldBefore() async throws {
+        let validator: BSONDocument = ["$expr": ["$gt": [["$add": ["$age", 1]], 0]]]
+        try await withValidator(["validationLevel": "strict", "validationAction": "error"], validator) { test in
+            let dry = try test.report(try await test.undo(flags: ["--dry-run", "--output", "json"], yes: false))
+            #expect(dry["restored"] == 3)
+            #expect(dry.left("refused") == [0, 1, 2])
+            let run = try test.report(try await test.undo(flags: ["--output", "json"]))
+            #expect(run["restored"] == 3)
+            #expect(run.left("refused") == [0, 1, 2])
+        }
+    }
+}
