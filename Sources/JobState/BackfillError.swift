@@ -54,6 +54,20 @@ package struct BackfillError: Error, Hashable, Sendable {
 }
 
 extension BackfillError {
+    /// The collection of that name has another UUID than the job is bound to.
+    /// - Parameters:
+    ///   - time: since when it has.
+    ///   - refused: what the job cannot do.
+    package static func anotherUUID(
+        of job: String, on namespace: Namespace, _ time: String, refusing refused: String = "go on"
+    ) -> BackfillError {
+        BackfillError(
+            .bindingChanged,
+            "job \"\(job)\" cannot \(refused): \(namespace) was dropped and created anew \(time), or moved; if it was moved "
+                + "(movePrimary, moveCollection, reshardCollection, a rename) and is the same still, bind the job to it: "
+                + "shipshape rebind \(job)")
+    }
+
     /// A collection that a step reads is not there.
     package static func lookupMissing(_ namespace: Namespace) -> BackfillError {
         BackfillError(.unknownCollection, "there is no collection \(namespace) to read from")

@@ -53,10 +53,14 @@ package struct JobStore {
             return bounds.isEmpty ? document : document.appending("bounds", .object(bounds))
         }
 
-        /// What differs from the job's first start, as a clause; `nil` when nothing does.
+        /// Whether the job was started on a collection of this name that had another UUID.
+        func hasAnotherUUID(than record: BSONDocument) -> Bool {
+            record["ns"]?.text == namespace.description && record["uuid"] != (collectionUUID ?? .null)
+        }
+
+        /// What else differs from the job's first start, as a clause; `nil` when nothing does.
         func difference(from record: BSONDocument) -> String? {
             if record["ns"]?.text != namespace.description { return "the collection is another one" }
-            if record["uuid"] != (collectionUUID ?? .null) { return "the collection was dropped and created anew" }
             if record["text"]?.text != text { return "the job file's text changed" }
             if record["schemas"]?.document?.values != schemas.map({ .object($0) }) {
                 return "a schema that the job names changed"

@@ -49,7 +49,7 @@ package enum RangeChange {
             switch use {
             case .backfill, .following: "running"
             case .undo: "undoing"
-            case .cleanup: "$state"
+            case .cleanup, .rebinding: "$state"
             }
         let taken: BSONDocument = [
             "lease": lease, "state": .string(state), "stopped": "$$REMOVE", "waiting": "$$REMOVE", "active": "$$NOW",

@@ -34,7 +34,10 @@ package struct RangeStore {
 
     /// What a lease is taken for.
     package enum Use {
-        case backfill, undo, cleanup, following
+        case backfill, undo, cleanup, rebinding, following
+
+        /// Whether a job that is being undone, or was, may be held for it.
+        var isOfUndone: Bool { self == .undo || self == .cleanup || self == .rebinding }
     }
 
     /// How an attempt to take the lease ended.
@@ -69,7 +72,7 @@ package struct RangeStore {
             "_id": range, "$or": [["$expr": ended], ["lease.owner": .objectID(identity.owner)]],
         ]
         // A runner that comes too late must not write what is being taken back.
-        let filter = use == .undo || use == .cleanup ? isFree : isFree.appending("undo", ["$exists": false])
+        let filter = use.isOfUndone ? isFree : isFree.appending("undo", ["$exists": false])
         let updated = try client.modify(collection, filter, [["$set": .object(RangeChange.taking(lease, for: use))]])
         if let updated { return .taken(self.lease(in: updated), updated) }
         let holder = try client.first(

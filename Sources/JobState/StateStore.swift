@@ -68,6 +68,9 @@ extension StateStore {
                 "job \"\(job)\" was started, and how far it came is gone from database \"\(client.database)\"; start over "
                     + "with --restart: only what still needs the job is changed")
         }
+        guard !binding.hasAnotherUUID(than: record) else {
+            throw BackfillError.anotherUUID(of: job, on: binding.namespace, "since it was started")
+        }
         if let difference = binding.difference(from: record) {
             throw BackfillError(
                 .bindingChanged,

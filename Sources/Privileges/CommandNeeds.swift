@@ -106,6 +106,9 @@ package struct CommandNeeds: Sendable {
                 .database, "listCollections", for: "compares the collection's validator",
                 without: "it is taken on your word")),
         CommandNeeds(
+            "rebind", steers, findsCollection,
+            .needs(.data, "find", for: "compares the documents with the job's journal")),
+        CommandNeeds(
             "cleanup", steers,
             .needs(.state, "insert", "remove", for: "drops the journal and the records"),
             .needs(.data, "find", "update", for: "takes the fields of `once` out of the documents"), findsCollection),

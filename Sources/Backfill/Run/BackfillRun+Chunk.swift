@@ -322,10 +322,7 @@ extension BackfillRun {
                 halve(documents)
                 return .tooSlow
             } catch let error as MongoError where error.code == .collectionUUIDMismatch {
-                throw BackfillError(
-                    .bindingChanged,
-                    "job \"\(job.job.name)\" cannot go on: \(job.job.namespace) was dropped and created anew while it ran"
-                )
+                throw BackfillError.anotherUUID(of: job.job.name, on: job.job.namespace, "while it ran")
             } catch let error as MongoError where error.isOfOneDocument {
                 return .refused(error)
             } catch let error as MongoError where error.code == .queryPlanKilled {

@@ -168,10 +168,9 @@ struct BackfillRun: ~Copyable {
                 of: namespace.database, options: ["filter": ["name": .string(namespace.collection)]])
         }
         guard found.first?.uuid != uuid || found.isEmpty else { return }
+        guard found.isEmpty else { throw BackfillError.anotherUUID(of: job.job.name, on: namespace, "while it ran") }
         throw BackfillError(
-            .bindingChanged,
-            "job \"\(job.job.name)\" cannot go on: \(namespace) was dropped"
-                + "\(found.isEmpty ? "" : " and created anew") while it ran")
+            .bindingChanged, "job \"\(job.job.name)\" cannot go on: \(namespace) was dropped while it ran")
     }
 
     /// Looks at the whole collection for documents that still need the job: what arrived or changed meanwhile, without those

@@ -33,14 +33,18 @@ extension JobRegistry {
     package func cleanUp(_ plan: CleanupPlan, stop: StopSignal = StopSignal()) throws {
         let store = try store(plan.job)
         // Marked first: from here on no run begins that would do the steps again where the markers are gone.
-        try withLease(plan.job, store) { _ in
+        let remedy = "clean it up when it is done"
+        try withLease(of: plan.job, store, for: .cleanup, orElse: remedy) { _ in
+            // Until the lease was taken, a run may have begun anew.
+            try checkDone(plan.job, store)
             try store.jobs.steer(["cleaned": JobStore.mark(by: person)], what: "cleaned up", by: person)
         }
         if let record = try store.jobs.record() {
             let removal = try markerRemoval(record)
             if !MarkerRemoval.markers(of: removal.job).isEmpty { try removal.run(stop: stop) }
         }
-        try withLease(plan.job, store) { keep in
+        try withLease(of: plan.job, store, for: .cleanup, orElse: remedy) { keep in
+            try checkDone(plan.job, store)
             try drop(plan, store) { () throws in
                 if stop.isRaised {
                     throw BackfillError(
@@ -49,30 +53,6 @@ extension JobRegistry {
                 try keep()
             }
         }
-    }
-
-    /// Runs `body` under the job's lease, if the job is done; `body` renews the lease now and then.
-    private func withLease(
-        _ job: String, _ store: borrowing StateStore, _ body: (_ keep: () throws -> Void) throws -> Void
-    ) throws {
-        guard case .taken(let first, _) = try store.ranges.acquire(for: .cleanup) else {
-            throw BackfillError(.leaseHeld, "job \"\(job)\" is held by a runner: clean it up when it is done")
-        }
-        var holding = HeldLease(lease: first, askedAt: .now)
-        func renew() throws {
-            let askedAt = ContinuousClock.now
-            holding.renew(try store.ranges.renew(holding.lease), askedAt: askedAt)
-        }
-        do {
-            try renew()
-            // Until the lease was taken, a run may have begun anew.
-            try checkDone(job, store)
-            try body { if holding.isHalfOver { try renew() } }
-        } catch {
-            try? store.ranges.release(holding.lease)
-            throw error
-        }
-        try store.ranges.release(holding.lease)
     }
 
     private func drop(_ plan: CleanupPlan, _ store: borrowing StateStore, _ between: () throws -> Void) throws {

@@ -121,6 +121,30 @@ extension JobRegistry {
         throw undo.refusal(of: job)
     }
 
+    /// Runs `body` while no runner can hold the job; `body` renews the lease now and then.
+    /// - Throws: ``BackfillError`` of kind `leaseHeld` when a runner holds it, and what `body` throws.
+    func withLease(
+        of job: String, _ store: borrowing StateStore, for use: RangeStore.Use, orElse remedy: String,
+        _ body: (_ keep: () throws -> Void) throws -> Void
+    ) throws {
+        guard case .taken(let first, _) = try store.ranges.acquire(for: use) else {
+            throw BackfillError(.leaseHeld, "job \"\(job)\" is held by a runner: \(remedy)")
+        }
+        var holding = HeldLease(lease: first, askedAt: .now)
+        func renew() throws {
+            let askedAt = ContinuousClock.now
+            holding.renew(try store.ranges.renew(holding.lease), askedAt: askedAt)
+        }
+        do {
+            try renew()
+            try body { if holding.isHalfOver { try renew() } }
+        } catch {
+            try? store.ranges.release(holding.lease)
+            throw error
+        }
+        try store.ranges.release(holding.lease)
+    }
+
     func steer(_ job: String, _ changes: BSONDocument, _ what: String) throws {
         // What is damaged is told before it is written to.
         _ = try store(job).jobs.record()

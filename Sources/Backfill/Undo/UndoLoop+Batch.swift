@@ -342,10 +342,7 @@ extension UndoLoop {
     }
 
     private var replaced: BackfillError {
-        BackfillError(
-            .bindingChanged,
-            "the undo of job \"\(subject.name)\" cannot go on: \(subject.namespace) was dropped and created anew while it ran"
-        )
+        .anotherUUID(of: subject.name, on: subject.namespace, "while it was", refusing: "be undone")
     }
 
     /// Documents that are restored alike, those of each connection together; one whose place among its fields matters stands

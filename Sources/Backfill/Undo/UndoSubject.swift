@@ -75,9 +75,7 @@ struct UndoSubject {
         }
         let target = try Target.find(namespace, on: store.client.client)
         guard record["uuid"] == (target.uuid ?? .null) else {
-            throw BackfillError(
-                .bindingChanged,
-                "job \"\(name)\" cannot be undone: \(namespace) was dropped and created anew since it was started")
+            throw BackfillError.anotherUUID(of: name, on: namespace, "since it was started", refusing: "be undone")
         }
         let compiled = try? StoredJob.compile(record, assuming: assuming)
         var subject = UndoSubject(

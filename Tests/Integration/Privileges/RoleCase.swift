@@ -20,6 +20,8 @@ struct RoleCase: Sendable {
         let arguments: [String]
         /// What is done before, as the administrator.
         var before: [[String]] = []
+        /// Whether the collection is moved then, and has another UUID.
+        var isMoved = false
         /// The file that it works on.
         let subject: String
         var exitCodes: Set<Int32> = [0, 1]
@@ -84,6 +86,9 @@ struct RoleCase: Sendable {
             grants: ["resume"], arguments: ["resume", "FILE"], before: [run, ["pause", "FILE"]], subject: "job.yml"),
         Command(grants: ["tune"], arguments: ["tune", "FILE", "nice=0.5"], before: [run], subject: "job.yml"),
         Command(grants: ["deployed"], arguments: ["deployed", "FILE", "--yes"], before: [run], subject: "next.yml"),
+        Command(
+            grants: ["rebind", "FILE"], arguments: ["rebind", "FILE", "--yes"], before: [run], isMoved: true,
+            subject: "job.yml", exitCodes: [0]),
         Command(
             grants: ["cleanup", "FILE"], arguments: ["cleanup", "FILE", "--yes"], before: [run], subject: "once.yml"),
         Command(grants: ["watch", "FILE"], arguments: ["watch", "FILE", "--once"], subject: "person.json"),
@@ -197,6 +202,7 @@ struct RoleCase: Sendable {
                 words(arguments, of: command) + flags(arguments) + ["--uri", mongod.uri])
             try #require([0, 1].contains(run.exitCode), "\(arguments): \(run.errors)")
         }
+        if command.isMoved { try await mongod.move("person", of: database) }
     }
 
     /// Runs a command as a user with these privileges.

@@ -1,0 +1,38 @@
+import BSON
+package import Backfill
+
+/// What `rebind` found, for a person.
+package enum RebindText {
+    /// The two collections, and how far the documents agree.
+    package static func plan(_ plan: RebindPlan) -> String {
+        [
+            "job \(plan.job) is bound to \(plan.namespace) with the UUID \(uuid(plan.was)); the one that is there has \(uuid(plan.now))",
+            "  \(evidence(plan))",
+        ].asLines
+    }
+
+    private static func evidence(_ plan: RebindPlan) -> String {
+        guard plan.changes == 0 else {
+            let parts = [
+                "\(plan.same.grouped) are of documents that are there",
+                "\(plan.gone.grouped) of documents that are gone",
+                "\(plan.others.grouped) of others under the same _id",
+            ]
+            return "of \(plan.changes.counted("change")) in its journal \(parts.joined(separator: ", "))"
+                + (plan.untold == 0 ? "" : "; of \(plan.untold.grouped) nothing tells whether they are the same")
+        }
+        return switch plan.hasLast {
+        case true?: "it has no journal to compare with; the document of its last checkpoint is there"
+        case false?: "it has no journal to compare with; the document of its last checkpoint is gone"
+        case nil: "it has no journal to compare with"
+        }
+    }
+
+    private static func uuid(_ value: BSONValue) -> String {
+        guard case .binary(_, let bytes) = value, bytes.count == 16 else { return "unknown" }
+        let hex = bytes.map { ($0 < 16 ? "0" : "") + String($0, radix: 16) }.joined()
+        return [0..<8, 8..<12, 12..<16, 16..<20, 20..<32].map { range in
+            String(hex.dropFirst(range.lowerBound).prefix(range.count))
+        }.joined(separator: "-")
+    }
+}

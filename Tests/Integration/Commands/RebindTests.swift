@@ -1,0 +1,153 @@
+import BSON
+import Glibc
+import TestSupport
+import Testing
+
+/// A job whose collection has another UUID goes on only when somebody says that it is the same one, and the documents say so,
+/// too.
+@Suite struct RebindTests {
+    private func withPeople(_ body: (BackfillCase) async throws -> Void) async throws {
+        try await Mongod.shared.withBackfill { test in
+            try await fill(test)
+            try test.job(
+                steps: [#"default: {field: email, value: ""}"#, "convert: {field: age, to: int}"],
+                limits: "{chunk: {documents: 10}}")
+            try await body(test)
+        }
+    }
+
+    private func fill(_ test: BackfillCase, from first: Int = 0) async throws {
+        try await test.database.fill("people", count: 50) { number in
+            [
+                "_id": .integer(number), "name": .string("n\(first + number)"),
+                "at": .double(Double(first + number) / 3),
+                "age": .string("\(number)"),
+            ]
+        }
+    }
+
+    /// The changes in the job's journal: whoever is asked to stop may end one more chunk.
+    private func changes(_ test: BackfillCase) async throws -> Int {
+        try await test.state.documents("journal").reduce(0) { $0 + ($1["count"]?.integer ?? 0) }
+    }
+
+    /// Drops the collection, and makes another of its name.
+    private func replace(_ test: BackfillCase) async throws {
+        try await test.database.run(["drop": "people"])
+        try await fill(test, from: 1_000)
+    }
+
+    @Test func aJobWhoseCollectionWasMovedGoesOnAndIsUndone() async throws {
+        try await withPeople { test in
+            let before = try await test.database.documents("people")
+            #expect(try await test.stoppedHalfway().exitCode == 75)
+            let changes = try await changes(test)
+            #expect((20..<50).contains(changes))
+            try await test.mongod.move("people", of: test.database)
+            for refused in [try await test.backfill(), try await test.undo()] {
+                #expect(refused.exitCode == 65)
+                #expect(refused.errors.contains("shipshape rebind job"), "\(refused.errors)")
+            }
+            // Users go on meanwhile.
+            try await test.database.run(["delete": "people", "deletes": [["q": ["_id": 3], "limit": 1]]])
+            let asked = try await test.steer("rebind", "job")
+            #expect(asked.exitCode == 64)
+            #expect(asked.errors.contains("off a terminal, rebind needs --yes"), "\(asked.errors)")
+            #expect(
+                asked.errors.contains(
+                    "of \(changes) changes in its journal \(changes - 1) are of documents that are there, 1 of documents that are gone, 0 of others"
+                ), "\(asked.errors)")
+            #expect(try await test.backfill().exitCode == 65)
+
+            let run = try await test.steer("rebind", test.path(), "--yes")
+            #expect(run.exitCode == 0, "\(run.errors)")
+            #expect(try await test.log() == ["bound to \(test.database.name).people anew, which has another UUID"])
+            let again = try await test.steer("rebind", "job", "--yes")
+            #expect(again.output == "job job is bound to the collection that is there: nothing changed\n")
+            #expect(try await test.status()["state"] == "stopped")
+
+            let rest = try await test.backfill("job", "--output", "json")
+            #expect(rest.exitCode == 0, "\(rest.errors)")
+            #expect(try test.report(rest)["changed"]?.integer == 50 - changes)
+            #expect(try await test.database.count("people", ["email": "", "age": ["$type": "int"]]) == 49)
+            // Moved once more, it is undone there.
+            try await test.mongod.move("people", of: test.database)
+            #expect(try await test.steer("rebind", "job", "--yes").exitCode == 0)
+            let undo = try await test.undo()
+            #expect(undo.exitCode == 0, "\(undo.errors)")
+            #expect(try await test.database.documents("people") == before.filter { $0["_id"] != 3 })
+        }
+    }
+
+    @Test func anotherCollectionIsRefusedWhateverItsIDs() async throws {
+        try await withPeople { test in
+            #expect(try await test.stoppedHalfway().exitCode == 75)
+            let changes = try await changes(test)
+            try await replace(test)
+            let run = try await test.steer("rebind", "job", "--yes")
+            #expect(run.exitCode == 65)
+            #expect(run.errors.contains("\(changes) of others under the same _id"), "\(run.errors)")
+            #expect(run.errors.contains("stays bound to the collection that it was started on"), "\(run.errors)")
+            #expect(try await test.backfill().exitCode == 65)
+            #expect(try await test.database.count("people", ["email": ["$exists": true]]) == 0)
+
+            try await test.database.run(["delete": "people", "deletes": [["q": [:], "limit": 0]]])
+            let empty = try await test.steer("rebind", "job", "--yes")
+            #expect(empty.exitCode == 65)
+            #expect(empty.errors.contains("\(changes) of documents that are gone"), "\(empty.errors)")
+            try await test.database.run(["drop": "people"])
+            #expect(try await test.steer("rebind", "job", "--yes").exitCode == 65)
+        }
+    }
+
+    /// Without a journal there is nothing to be taken back from the wrong documents.
+    @Test func aJobWithoutAJournalGoesByYourWord() async throws {
+        try await withPeople { test in
+            #expect(try await test.stoppedHalfway(flags: ["--no-journal"]).exitCode == 75)
+            try await test.mongod.move("people", of: test.database)
+            let run = try await test.steer("rebind", "job", "--yes")
+            #expect(run.exitCode == 0, "\(run.errors)")
+            #expect(
+                run.errors.contains("no journal to compare with; the document of its last checkpoint is there"),
+                "\(run.errors)")
+            #expect(try await test.backfill("job", "--no-journal").exitCode == 0)
+        }
+    }
+
+    @Test func whileARunnerHoldsTheJobNothingIsBound() async throws {
+        try await withPeople { test in
+            try await test.backfill(flags: ["--lease-ttl", "60s"], fault: "after-checkpoint:2:stop") { program in
+                try await waitUntil("the program is stopped") { try program.isStopped }
+                try await test.mongod.move("people", of: test.database)
+                let run = try await test.steer("rebind", "job", "--yes")
+                #expect(run.exitCode == 76, "\(run.errors)")
+                #expect(run.errors.contains("is held by a runner"), "\(run.errors)")
+                program.send(SIGCONT)
+            }
+            // The runner itself found another UUID, and wrote nothing more.
+            #expect(try await test.database.count("people", ["email": ""]) == 20)
+            #expect(try await test.steer("rebind", "job", "--yes").exitCode == 0)
+            #expect(try await test.backfill().exitCode == 0)
+            #expect(try await test.database.count("people", ["email": ""]) == 50)
+        }
+    }
+
+    @Test func aJobThatNobodyBeganIsNamed() async throws {
+        try await withPeople { test in
+            let run = try await test.steer("rebind", "jbo", "--yes")
+            #expect(run.exitCode == 65)
+            #expect(run.errors.contains("no job \"jbo\" was begun"), "\(run.errors)")
+        }
+    }
+}
+
+extension Mongod {
+    /// Gives a collection another UUID, as moving it does: its documents are copied, and the copy takes its name.
+    func move(_ collection: String, of database: TestDatabase) async throws {
+        try await database.run(["aggregate": .string(collection), "pipeline": [["$out": "moved"]], "cursor": [:]])
+        try await admin([
+            "renameCollection": .string("\(database.name).moved"), "to": .string("\(database.name).\(collection)"),
+            "dropTarget": true,
+        ])
+    }
+}
