@@ -109,6 +109,22 @@ cmongoc_oldest_wire_version (mongoc_client_t *client)
    return oldest;
 }
 
+/// Whether a server that the client knows is a router.
+static inline bool
+cmongoc_knows_router (mongoc_client_t *client)
+{
+   size_t count = 0;
+   mongoc_server_description_t **known = mongoc_client_get_server_descriptions (client, &count);
+   bool found = false;
+   for (size_t i = 0; i < count; i++) {
+      found = found || !strcmp (mongoc_server_description_type (known[i]), "Mongos");
+   }
+   if (known) {
+      mongoc_server_descriptions_destroy_all (known, count);
+   }
+   return found;
+}
+
 /// `mongoc_collection_find_with_opts`; the cursor is never NULL, and its error is found by its first `next`.
 static inline mongoc_cursor_t *
 cmongoc_find (mongoc_client_t *client,

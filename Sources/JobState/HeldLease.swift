@@ -24,7 +24,10 @@ package struct HeldLease {
     }
 
     /// Whether a fence of this lease held at any time up to now.
-    package var isCertain: Bool { askedAt.duration(to: .now) < lease.terms.duration - lease.terms.writeLimit }
+    package var isCertain: Bool {
+        let terms = lease.terms
+        return askedAt.duration(to: .now) < terms.duration - terms.writeLimit - terms.spread
+    }
 
     /// Whether it is time to renew it.
     package var isHalfOver: Bool { askedAt.duration(to: .now) > lease.terms.duration / 2 }

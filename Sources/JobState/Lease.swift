@@ -9,11 +9,35 @@ package struct LeaseTerms: Hashable, Sendable {
     /// How far two servers' clocks may be apart: a successor waits that much beyond the lease's end.
     package let skew: Duration
 
+    /// How far the clocks may be apart by which the writes of one lease go.
+    ///
+    /// It is nothing where they all go by the primary's.
+    let spread: Duration
+
     /// Makes terms; `duration` is at least a second, so that a write has time.
     package init(duration: Duration, skew: Duration = .seconds(1)) {
         precondition(duration >= .seconds(1), "checked when parsed")
-        self.duration = duration
-        self.skew = skew
+        self.init(duration, skew: skew, spread: .zero)
+    }
+
+    private init(_ duration: Duration, skew: Duration, spread: Duration) {
+        (self.duration, self.skew, self.spread) = (duration, skew, spread)
+    }
+
+    /// The terms where routers stand between: each has a clock of its own, and `$$NOW` is the time of the one that is asked.
+    ///
+    /// A quarter of the lease leaves half of it, at which it is renewed.
+    package var behindRouters: LeaseTerms {
+        let margin = min(duration / 4, .seconds(10))
+        return LeaseTerms(duration, skew: max(skew, margin), spread: margin)
+    }
+
+    /// What the operator has to know of the clocks; `nil` where one of them is all there is.
+    package var note: String? {
+        guard spread > .zero else { return nil }
+        return
+            "behind routers the job's lease goes by the clock of whichever is asked: it holds while all clocks of the cluster are "
+            + "within \(spread.text) of each other"
     }
 
     /// The most time that the server may spend on one write: a quarter of the lease, and never more than ten seconds.

@@ -7,9 +7,13 @@ package struct RangeStore {
     let client: StoreClient
     let job: String
     let identity: RunnerIdentity
-    package let terms: LeaseTerms
+    /// As the operator set them.
+    let given: LeaseTerms
     /// The collection: of jobs, or of what follows changes and never ends.
     package var collection = "ranges"
+
+    /// How long a lease lasts here, and how far clocks may be apart.
+    package var terms: LeaseTerms { client.client.isBehindRouter ? given.behindRouters : given }
 
     /// The key of the job's one range.
     package var id: BSONValue { ["job": .string(job), "range": 0] }

@@ -32,7 +32,7 @@ package struct StateStore: ~Copyable {
     package var jobs: JobStore { JobStore(client: client, job: job) }
     /// `ranges`: lease, checkpoint and undo.
     package var ranges: RangeStore {
-        RangeStore(client: client, job: job, identity: identity, terms: terms, collection: leases)
+        RangeStore(client: client, job: job, identity: identity, given: terms, collection: leases)
     }
     /// `parts`: where the job was cut for several runners.
     package var parts: PartStore { PartStore(client: client, job: job) }

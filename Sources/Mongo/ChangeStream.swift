@@ -82,7 +82,8 @@ extension MongoCollection {
     /// - Returns: a stream; what goes wrong is thrown by its first `next()`.
     package func watch(_ pipeline: [BSONDocument] = [], options: BSONDocument = [:]) -> ChangeStream {
         let stages: BSONDocument = ["pipeline": .array(of: pipeline.map { .object($0) })]
-        let stream = unsafe lending(stages, options, nil) { stages, options, _ in
+        // To go on behind a place, the server may have much of its oplog to read.
+        let stream = unsafe lending(stages, options.withTimeLimit, nil) { stages, options, _ in
             unsafe cmongoc_watch(lease.handle, namespace.database, namespace.collection, stages, options)
         }
         guard let stream = unsafe stream else { preconditionFailure("mongoc_collection_watch never fails") }

@@ -72,6 +72,7 @@ extension ClientLease {
     ) throws(MongoError) -> BSONDocument {
         var error = bson_error_t()
         var answer = unsafe cmongoc_reply()
+        let command = kind == .read && options["maxTimeMS"] == nil ? command.withTimeLimit : command
         let isDone = unsafe run(kind, command, on: database, options: options, readPreference, &answer, &error)
         let reply = unsafe answer.take()
         if let error = MongoError(writeConcernErrorOf: reply, host: host) { throw error }

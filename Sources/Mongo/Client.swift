@@ -1,4 +1,5 @@
 package import BSON
+internal import CMongoC
 
 /// A client that a pool lent: its calls block, so they belong on a thread of our own.
 ///
@@ -9,6 +10,9 @@ package struct Client: ~Copyable {
 
     /// The deployment's addresses, without user and password.
     package var host: String { lease.host }
+
+    /// Whether a router stands between: what the driver knows of the servers that it has met, without asking.
+    package var isBehindRouter: Bool { unsafe cmongoc_knows_router(lease.handle) }
 
     /// A collection of the deployment, whether it exists or not.
     package func collection(_ namespace: Namespace) -> MongoCollection {

@@ -34,11 +34,11 @@ extension MongoCollection {
         command.append("find", .string(namespace.collection))
         for (name, value) in (try? arguments.elements()) ?? [] { command.append(name, value) }
         command.append("singleBatch", true)
-        let find = options["maxTimeMS"] == nil ? command.finish().withTimeLimit : command.finish()
+        let find = command.finish()
         let reply =
             if let reads {
                 try lease.run(
-                    .raw, find, on: namespace.database, options: reads.startOptions,
+                    .raw, find.withTimeLimit, on: namespace.database, options: reads.startOptions,
                     readPreference: .whoeverIsAsked)
             } else {
                 try lease.run(.read, find, on: namespace.database, options: options)

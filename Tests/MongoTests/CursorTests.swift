@@ -119,19 +119,44 @@ import Testing
                 let reads = try MemberReads(by: try client.readingMember(), in: session)
                 var records = collection.records(reads, after: nil, batchSize: 5, comment: "none")
                 _ = try records.advance()
+                _ = try collection.command(["count": "a", "comment": "none"])
                 _ = try collection.find([:], options: ["comment": "own", "maxTimeMS": 9_000]).documents()
                 _ = try collection.findBatch(["filter": ["_id": 1], "comment": "own", "maxTimeMS": 9_000])
                 _ = try collection.findBatch(["filter": ["_id": 1]], options: ["comment": "own", "maxTimeMS": 9_000])
                 _ = try collection.aggregate([], options: ["comment": "own", "maxTimeMS": 9_000]).documents()
             }
             try await database.run(["profile": 0])
-            for (comment, limit, count) in [("none", 0, 5), ("own", 9_000, 4)] {
+            for (comment, limit, count) in [("none", 0, 6), ("own", 9_000, 4)] {
                 let seen = try await database.documents(
                     "system.profile", ["command.comment": .string(comment), "op": ["$in": ["query", "command"]]])
                 #expect(
                     seen.map { $0["command"]?.document?["maxTimeMS"]?.integer } == .init(repeating: limit, count: count)
                 )
             }
+        }
+    }
+
+    /// A server may have much of its oplog to read before it comes to the place.
+    @Test func theOpeningOfAChangeStreamSaysSoToo() async throws {
+        try await Mongod.shared.withDatabase { database in
+            let namespace = database.namespace("a")
+            try await database.fill("a", count: 1)
+            let opened = try await database.pool.run { client in
+                var changes = client.collection(namespace).watch(
+                    options: ["comment": .string(namespace.database), "maxAwaitTimeMS": 1])
+                _ = try changes.next() == nil
+                let reply = try client.runCommand(
+                    [
+                        "aggregate": 1, "cursor": [:],
+                        "pipeline": [
+                            ["$currentOp": ["idleCursors": true]],
+                            ["$match": ["cursor.originatingCommand.comment": .string(namespace.database)]],
+                        ],
+                    ], on: "admin")
+                return reply["cursor"]?.document?["firstBatch"]?.document?.values.first?.document
+            }
+            let command = opened?["cursor"]?.document?["originatingCommand"]?.document
+            #expect(command?["maxTimeMS"] == 0, "\(String(describing: opened))")
         }
     }
 

@@ -109,8 +109,8 @@ package final class RequestProxy: Sendable {
     }
 }
 
-/// A message of MongoDB's wire protocol, as far as the proxy looks into it.
-private struct WireMessage {
+/// A message of MongoDB's wire protocol, as far as a proxy looks into it.
+struct WireMessage {
     private static let headerSize = 16
     private static let message: Int32 = 2013
     private var bytes: [UInt8]
@@ -144,6 +144,25 @@ private struct WireMessage {
         let size = Int(Self.number(bytes, 21))
         guard size > 4, 21 + size <= bytes.count else { return nil }
         return try? BSONDocument(bytes: Array(bytes[21..<21 + size]))
+    }
+
+    /// The message as a router would send it, where it answers a hello; else as it is.
+    var asOfRouter: WireMessage {
+        // The driver's first hello and its answer have an older form.
+        let start = Self.number(bytes, 12) == Self.message ? 21 : 36
+        guard bytes.count > start + 4, let reply = try? BSONDocument(bytes: Array(bytes[start...])),
+            reply["maxWireVersion"] != nil, let elements = try? reply.elements()
+        else { return self }
+        let ofSets: Set = [
+            "setName", "setVersion", "hosts", "primary", "me", "secondary", "electionId", "lastWrite",
+            "topologyVersion",
+        ]
+        let body = BSONDocument(
+            elements.filter { !ofSets.contains($0.name) }.map { ($0.name, $0.value) } + [("msg", "isdbgrid")])
+        var message = self
+        message.bytes = Array(bytes[..<start]) + body.bytes
+        for place in 0..<4 { message.bytes[place] = UInt8(truncatingIfNeeded: message.bytes.count >> (8 * place)) }
+        return message
     }
 
     /// The name of the command that is asked.

@@ -116,6 +116,7 @@ package struct BackfillRunner: Sendable {
         plan.paused = state.control.paused
         let throttler = try throttleOfPlan(on: pool)
         (plan.missingMetrics, plan.notes) = (throttler.missing, plan.notes + throttler.notes)
+        if let note = store.ranges.terms.note { plan.notes.append(note) }
         if !job.isHarmless {
             let budget = UnsyncBudget(
                 job: job, collection: collection, ledger: try openLedger(on: pool), limits: job.job.limits, stop: stop)

@@ -24,7 +24,7 @@ struct LeaseSeeker {
             case .taken(let lease, let range):
                 return (HeldLease(lease: lease, askedAt: askedAt), range)
             case .held(let holder, let remaining):
-                let needed = max(remaining, .zero) + options.lease.skew
+                let needed = max(remaining, .zero) + store.ranges.terms.skew
                 let isDead = holder.map { identity.knowsDead($0) } ?? false
                 if isDead, deadEnd == nil { deadEnd = .now + needed + .seconds(2) }
                 let isWorthIt = isDead ? (deadEnd.map { .now < $0 } ?? false) : started.duration(to: .now) < longest

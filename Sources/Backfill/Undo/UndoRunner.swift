@@ -171,7 +171,7 @@ extension UndoRunner {
         report.chunks = contents.passes.reduce(0) { $0 + $1.chunks }
         report.changes = contents.passes.reduce(0) { $0 + $1.changes }
         (report.attempts, report.missing) = (contents.attempts, contents.missing)
-        report.notes = subject.notes
+        report.notes = subject.notes + [store.ranges.terms.note].compactMap(\.self)
         report.unjournaled = max(subject.unjournaled, contents.lost)
         return contents
     }
