@@ -1,0 +1,283 @@
+"""Has everything run for long beside each other, and tells whether anything grows or goes wrong.
+
+    soak.py PROGRAM MONGOD-PID PORT FOLDER MINUTES SEED
+
+One replica set with users who write, two watches, a check each minute, and jobs that are run, taken back and cleaned up in a
+loop; some of it is killed now and then, and the primary steps down. At the end every document has to be what the last job makes
+of what users wrote, and each ledger what a full check finds. Ends with 1 when something is not as it should be.
+"""
+
+import collections
+import json
+import os
+import random
+import resource
+import signal
+import statistics
+import subprocess
+import sys
+import threading
+import time
+
+from users import Users
+from wire import Connection, Refused
+
+PROGRAM, MONGOD, PORT, FOLDER, MINUTES, SEED = sys.argv[1], *map(int, sys.argv[2:4]), sys.argv[4], *map(int, sys.argv[5:7])
+URI = f"mongodb://127.0.0.1:{PORT}/?replicaSet=soak"
+PEOPLE, WRITES_A_SECOND = 600, 3
+DATABASE, STATE, OTHER_STATE = "soak", "shipshape", "shipshape_other"
+KILL = {"backfill": 0.4, "undo": 0.4, "cleanup": 0.2, "check": 0.1}
+
+SCHEMA = {
+    "title": "Person", "bsonType": "object", "required": ["_id", "name", "age", "email"],
+    "properties": {"_id": {"bsonType": "int"}, "name": {"bsonType": "string"}, "age": {"bsonType": "int"},
+                   "email": {"bsonType": "string"}},
+}
+JOB = """job: {name}
+collection: soak.person
+steps:
+  - default: {{field: email, value: ""}}
+  - convert: {{field: age, to: int}}
+limits: {{chunk: {{documents: 20}}, nice: 2}}
+"""
+
+
+class Soak:
+    def __init__(self):
+        self.end = time.monotonic() + MINUTES * 60
+        self.random, self.users = random.Random(SEED + 1), Users(PORT, DATABASE, SEED)
+        self.connection = Connection(PORT)
+        self.runs, self.killed = collections.Counter(), collections.Counter()
+        self.elections = self.jobs = 0
+        self.watch = self.other = None
+        self.wrong, self.rows = [], []
+        self.used, self.at = 0.0, time.monotonic()
+        self.lock = threading.Lock()
+
+    @property
+    def is_over(self):
+        return time.monotonic() >= self.end or bool(self.wrong)
+
+    def complain(self, text):
+        with self.lock:
+            self.wrong.append(text)
+        print(f"WRONG: {text}", flush=True)
+
+    def nap(self, seconds):
+        end = time.monotonic() + seconds
+        while time.monotonic() < end and not self.is_over:
+            time.sleep(0.2)
+
+    def start(self, words, state=STATE, errors=subprocess.PIPE):
+        arguments = [PROGRAM, *words, "--uri", URI, "--state-database", state]
+        return subprocess.Popen(arguments, stdout=subprocess.DEVNULL, stderr=errors, text=True, errors="replace")
+
+    def finish(self, words, state=STATE, expected=(0, 1), spared=False):
+        """Runs a command until it ends with an expected code; on the way it may be killed, and meet an election."""
+        command = words[0]
+        for _ in range(30):
+            process, reason = self.start(words, state), ""
+            if not spared and not self.is_over and self.random.random() < KILL.get(command, 0):
+                try:
+                    reason = process.communicate(timeout=self.random.uniform(0.2, 4))[1]
+                except subprocess.TimeoutExpired:
+                    process.send_signal(signal.SIGKILL if self.random.random() < 0.8 else signal.SIGTERM)
+            reason += process.communicate()[1] or ""
+            with self.lock:
+                self.runs[command, process.returncode] += 1
+                self.killed[command] += process.returncode == -signal.SIGKILL
+            if process.returncode in expected:
+                return process.returncode
+            # Stopped, unreachable, or held by one that died.
+            if process.returncode not in (-signal.SIGKILL, -signal.SIGTERM, 69, 75, 76):
+                return self.complain(f"{' '.join(words)} ended with {process.returncode}: {reason[-600:]}")
+            time.sleep(1)
+        return self.complain(f"{' '.join(words)} did not come to an end")
+
+    # What goes on side by side
+
+    def write(self):
+        while not self.is_over:
+            self.users.act()
+            time.sleep(1 / WRITES_A_SECOND)
+
+    def job(self):
+        self.jobs += 1
+        name = f"soak-{self.jobs}"
+        with open(f"{FOLDER}/{name}.yml", "w", encoding="utf-8") as file:
+            file.write(JOB.format(name=name))
+        return name
+
+    def run_jobs(self):
+        while not self.is_over:
+            name = self.job()
+            self.finish(["backfill", f"{FOLDER}/{name}.yml", "--yes", "--ledger", "none", "--lease-ttl", "5s", "--quiet"])
+            uncertain = ["--include-uncertain"] if self.random.random() < 0.5 else []
+            self.finish(["undo", name, "--yes", "--ledger", "none", "--lease-ttl", "5s", "--quiet", *uncertain])
+            self.finish(["cleanup", name, "--yes"])
+            os.remove(f"{FOLDER}/{name}.yml")
+            self.nap(self.random.uniform(5, 15))
+
+    def watching(self, state):
+        words = ["watch", f"{FOLDER}/person.json", "--collection", "soak.person", "--lease-ttl", "5s", "--quiet"]
+        with open(f"{FOLDER}/{state}.log", "a", encoding="utf-8") as log:
+            return self.start(words, state, log)
+
+    def said(self, state):
+        with open(f"{FOLDER}/{state}.log", encoding="utf-8", errors="replace") as log:
+            return log.read()[-600:]
+
+    def check(self, *more):
+        return self.finish(["check", f"{FOLDER}/person.json", "--collection", "soak.person", "--ledger", "none", "--history",
+                            f"{FOLDER}/history", "--metrics", f"{FOLDER}/check.prom", "--quiet", *more])
+
+    def disturb(self):
+        """Now and then the primary steps down, and the second watch is killed."""
+        while not self.is_over:
+            self.nap(self.random.uniform(20, 60))
+            if self.random.random() < 0.3:
+                try:
+                    Connection(PORT).run("admin", {"replSetStepDown": 1, "secondaryCatchUpPeriodSecs": 0, "force": True})
+                except (OSError, Refused):
+                    pass
+                self.elections += 1
+            else:
+                self.other.kill()
+                self.other.wait()
+                with self.lock:
+                    self.killed["watch"] += 1
+                self.other = self.watching(OTHER_STATE)
+
+    # What is measured
+
+    def patiently(self, database, command):
+        while True:
+            try:
+                return self.connection.run(database, command)
+            except (OSError, Refused):
+                time.sleep(0.5)
+
+    def load(self):
+        """The share of a core that all of it took since the last time, in percent."""
+        used = processor(MONGOD) + processor(self.watch.pid) + processor(self.other.pid)
+        used += sum(sum(resource.getrusage(who)[:2]) for who in (resource.RUSAGE_SELF, resource.RUSAGE_CHILDREN))
+        now = time.monotonic()
+        share = (used - self.used) / (now - self.at) * 100
+        self.used, self.at = used, now
+        return max(0, share)
+
+    def measure(self, minute):
+        state = self.patiently(STATE, {"dbStats": 1})
+        row = {
+            "watch MiB": resident(self.watch.pid), "watch files": open_files(self.watch.pid),
+            "mongod MiB": resident(MONGOD), "connections": self.patiently("admin", {"serverStatus": 1})["connections"]["current"],
+            "state KiB": state["dataSize"] / 1024, "state documents": state["objects"],
+            "person documents": len(self.users.truth), "core %": self.load(),
+        }
+        self.rows.append(row)
+        codes = collections.Counter()
+        for (_, code), count in self.runs.items():
+            codes[code] += count
+        print(f"{minute:4} min  " + "  ".join(f"{name} {value:.0f}" for name, value in row.items())
+              + f"  jobs {self.jobs}  elections {self.elections}  writes {self.users.writes}  runs by code "
+              + " ".join(f"{code}:{count}" for code, count in sorted(codes.items())), flush=True)
+
+    # The whole
+
+    def run(self):
+        try:
+            self.go()
+        finally:
+            for watch in (self.watch, self.other):
+                if watch is not None and watch.poll() is None:
+                    watch.kill()
+        return 1 if self.wrong else 0
+
+    def go(self):
+        with open(f"{FOLDER}/person.json", "w", encoding="utf-8") as file:
+            json.dump(SCHEMA, file)
+        self.users.insert(PEOPLE)
+        self.watch, self.other = self.watching(STATE), self.watching(OTHER_STATE)
+        threads = [threading.Thread(target=work) for work in (self.write, self.run_jobs, self.disturb)]
+        for thread in threads:
+            thread.start()
+        minute = 0
+        while not self.is_over:
+            self.check()
+            minute += 1
+            rest = self.end - MINUTES * 60 + minute * 60 - time.monotonic()
+            while rest > 0 and not self.wrong and self.watch.poll() is None:
+                time.sleep(min(rest, 1))
+                rest -= 1
+            if self.watch.poll() is not None:
+                self.complain(f"the watch ended with {self.watch.returncode}: {self.said(STATE)}")
+            else:
+                self.measure(minute)
+        for thread in threads:
+            thread.join()
+        self.verify()
+        self.tell()
+
+    def verify(self):
+        """Users write no more: one last job makes all documents fit, and what is not right then is wrong."""
+        name = self.job()
+        self.finish(["backfill", f"{FOLDER}/{name}.yml", "--yes", "--ledger", "none", "--quiet"], spared=True)
+        expected = {number: {**person, "age": int(person["age"]), "email": person.get("email", "")}
+                    for number, person in self.users.truth.items()}
+        found = {person["_id"]: person for person in self.connection.documents(DATABASE, "person")}
+        different = [number for number in expected.keys() | found.keys() if expected.get(number) != found.get(number)]
+        for number in different[:5]:
+            self.complain(f"document {number} is {found.get(number)}, and should be {expected.get(number)}")
+        print(f"documents: {len(found)}, {len(different)} of them not as they should be", flush=True)
+        # Something for the ledgers to hold.
+        for _ in range(30):
+            self.users.act()
+        for watch, state in ((self.watch, STATE), (self.other, OTHER_STATE)):
+            watch.terminate()
+            self.runs["watch", watch.wait()] += 1
+            if watch.returncode not in (0, 75):
+                self.complain(f"a watch ended with {watch.returncode}: {self.said(state)}")
+            self.finish(["watch", f"{FOLDER}/person.json", "--collection", "soak.person", "--once", "--quiet"], state)
+        failures = f"{FOLDER}/failures.jsonl"
+        self.check("--failures", failures)
+        with open(failures, encoding="utf-8") as file:
+            lines = [json.loads(line) for line in file]
+        failing = {line["_id"] for line in lines if line.get("verdict") == "certain"}
+        for state in (STATE, OTHER_STATE):
+            ledger = {entry["documentId"] for entry in self.connection.documents(state, "unsynced_documents")}
+            if ledger != failing:
+                self.complain(f"the ledger of {state} differs from a check in {sorted(ledger ^ failing)[:10]}")
+        print(f"ledgers: 2, a check finds {len(failing)} documents that do not fit", flush=True)
+
+    def tell(self):
+        print(f"\n{self.jobs} jobs, {self.elections} elections, {self.users.writes} writes of users "
+              f"({self.users.repeated} sent again), killed: {dict(self.killed)}")
+        for (command, code), count in sorted(self.runs.items()):
+            print(f"  {command:10} ended with {code:4}: {count}")
+        quarter = max(1, len(self.rows) // 4)
+        print(f"\n{'':20}{'first quarter':>15}{'last quarter':>15}")
+        for name in self.rows[0] if self.rows else ():
+            first, last = (statistics.median(row[name] for row in rows) for rows in (self.rows[:quarter], self.rows[-quarter:]))
+            grew = "  grew" if last > first * 1.1 + 1 else ""
+            print(f"{name:20}{first:15.1f}{last:15.1f}{grew}")
+        print("\n" + (f"{len(self.wrong)} things are wrong" if self.wrong else "nothing is wrong"), flush=True)
+
+
+def resident(process):
+    with open(f"/proc/{process}/statm", encoding="ascii") as file:
+        return int(file.read().split()[1]) * os.sysconf("SC_PAGE_SIZE") / (1 << 20)
+
+
+def processor(process):
+    try:
+        with open(f"/proc/{process}/stat", encoding="ascii", errors="replace") as file:
+            return sum(map(int, file.read().rpartition(")")[2].split()[11:13])) / os.sysconf("SC_CLK_TCK")
+    except OSError:
+        return 0
+
+
+def open_files(process):
+    return len(os.listdir(f"/proc/{process}/fd"))
+
+
+sys.exit(Soak().run())
