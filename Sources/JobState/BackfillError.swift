@@ -63,9 +63,14 @@ extension BackfillError {
     ) -> BackfillError {
         BackfillError(
             .bindingChanged,
-            "job \"\(job)\" cannot \(refused): \(namespace) was dropped and created anew \(time), or moved; if it was moved "
-                + "(movePrimary, moveCollection, reshardCollection, a rename) and is the same still, bind the job to it: "
-                + "shipshape rebind \(job)")
+            "job \"\(job)\" cannot \(refused): \(namespace) was dropped and created anew \(time), or moved; \(rebinding(job))"
+        )
+    }
+
+    /// How to go on where a collection has another UUID and is the same.
+    package static func rebinding(_ job: String) -> String {
+        "if it was moved (movePrimary, moveCollection, reshardCollection, a rename) and is the same still, bind the job to it: "
+            + "shipshape rebind \(job)"
     }
 
     /// A collection that a step reads is not there.

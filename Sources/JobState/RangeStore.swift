@@ -136,7 +136,7 @@ package struct RangeStore {
         let remedy =
             try JobStore(client: client, job: job).record() == nil
             ? "run it again: it is a new job then, which changes only what still needs it and can undo only that"
-            : "start over with --restart: only what still needs the job is changed"
+            : "start over with --restart, where it was to be undone undo it again: only what is left to be done is done"
         return BackfillError(
             .checkpointUnreadable,
             "how far job \"\(job)\" came was deleted from database \"\(client.database)\" while it ran; \(remedy)")

@@ -321,14 +321,8 @@ extension BackfillRun {
             } catch let error as MongoError where error.isTimeLimit && documents > 1 {
                 halve(documents)
                 return .tooSlow
-            } catch let error as MongoError where error.code == .collectionUUIDMismatch {
-                throw BackfillError.anotherUUID(of: job.job.name, on: job.job.namespace, "while it ran")
             } catch let error as MongoError where error.isOfOneDocument {
                 return .refused(error)
-            } catch let error as MongoError where error.code == .queryPlanKilled {
-                throw BackfillError(
-                    .bindingChanged,
-                    "job \"\(job.job.name)\" cannot go on: \(job.job.namespace) was dropped or renamed while it ran")
             }
             if kernel.isFenceCertain { return nil }
             try kernel.renew()

@@ -64,6 +64,9 @@ struct BackfillRun: ~Copyable {
         } catch is StopAsked {
             saveCount()
             return .signal
+        } catch let error as MongoError where [.collectionUUIDMismatch, .queryPlanKilled].contains(error.code) {
+            try checkCollection()
+            throw error
         }
     }
 
@@ -160,17 +163,14 @@ struct BackfillRun: ~Copyable {
         return survey.map { _ in 0 }
     }
 
-    /// Refuses to go on over a collection that was dropped meanwhile, or created anew.
+    /// Refuses to go on over a collection that was dropped or renamed meanwhile, or created anew.
     private func checkCollection() throws {
-        let (namespace, uuid) = (job.job.namespace, plan.collectionUUID)
-        let found = try kernel.retrying {
-            try kernel.client.listCollections(
-                of: namespace.database, options: ["filter": ["name": .string(namespace.collection)]])
+        let (name, namespace, uuid) = (job.job.name, job.job.namespace, plan.collectionUUID)
+        guard let fate = try kernel.retrying({ try Target.fate(of: namespace, uuid, for: name, on: kernel.client) })
+        else {
+            return
         }
-        guard found.first?.uuid != uuid || found.isEmpty else { return }
-        guard found.isEmpty else { throw BackfillError.anotherUUID(of: job.job.name, on: namespace, "while it ran") }
-        throw BackfillError(
-            .bindingChanged, "job \"\(job.job.name)\" cannot go on: \(namespace) was dropped while it ran")
+        throw BackfillError(.bindingChanged, "job \"\(name)\" cannot go on: \(fate)")
     }
 
     /// Looks at the whole collection for documents that still need the job: what arrived or changed meanwhile, without those

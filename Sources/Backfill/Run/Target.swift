@@ -53,6 +53,23 @@ struct Target {
             validator: RefusingValidator(of: info))
     }
 
+    /// What became of a collection while somebody worked on it, and how to go on; `nil` where it is there as it was.
+    static func fate(
+        of namespace: Namespace, _ uuid: BSONValue?, for job: String, on client: borrowing Client
+    ) throws(MongoError) -> String? {
+        let infos = try client.listCollections(of: namespace.database)
+        let now = infos.first { $0.name == namespace.collection }
+        guard now == nil || now?.uuid != uuid else { return nil }
+        if let uuid, let moved = infos.first(where: { $0.uuid == uuid }) {
+            return
+                "\(namespace) was renamed to \(namespace.database).\(moved.name) while it ran; rename it back and go on"
+        }
+        return now == nil
+            ? "\(namespace) was dropped while it ran; to run over another one the job needs a new name"
+            : "\(namespace) was dropped and created anew while it ran, or moved; \(BackfillError.rebinding(job)), else give the "
+                + "job a new name to run it over the new one"
+    }
+
     private static func averageSize(_ namespace: Namespace, on client: borrowing Client) -> Int? {
         var cursor = client.collection(namespace).aggregate(
             [["$collStats": ["storageStats": [:]]], ["$project": ["size": "$storageStats.avgObjSize"]]])

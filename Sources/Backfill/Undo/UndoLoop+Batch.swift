@@ -65,6 +65,8 @@ extension UndoLoop {
             let kept = Set(entries.prefix(count).map(\.id))
             left.removeAll { !kept.contains($0.id) }
         }
+        // Servers before 6.0 do not compare the UUID.
+        if !left.isEmpty, !subject.target.checksUUID { try checkCollection() }
         guard !kernel.isDry else {
             for document in due { overlay?.restore(document) }
             remember(due)
@@ -137,13 +139,15 @@ extension UndoLoop {
         let isWhole = judgesWhole || part.groups.contains { $0.places != nil }
         let fields = ["_id"] + part.touched + part.evidence.names + SyncLock.fields
         let projection = isWhole ? [:] : BSONDocument(fields.map { ($0, 1) })
+        var options: BSONDocument = [
+            "projection": .object(projection), "hint": ["_id": 1], "comment": "shipshape undo",
+        ]
+        if let uuid = subject.collectionUUID { options = options.appending("collectionUUID", uuid) }
         return try kernel.retrying {
             var documents: [BSONValue: BSONDocument] = [:]
             var size = 0
             for slice in ids.commandSlices() {
-                var cursor = collection.find(
-                    ["_id": ["$in": .array(of: slice)]],
-                    options: ["projection": .object(projection), "hint": ["_id": 1], "comment": "shipshape undo"])
+                var cursor = collection.find(["_id": ["$in": .array(of: slice)]], options: options)
                 while let document = try cursor.nextDocument() {
                     guard let id = document["_id"] else { continue }
                     size += document.bytes.count
@@ -289,7 +293,7 @@ extension UndoLoop {
             for (part, reply) in zip(parts, replies) {
                 written.modified += reply.modified
                 for error in reply.writeErrors {
-                    if error.code == .collectionUUIDMismatch { throw replaced }
+                    if error.code == .collectionUUIDMismatch { try checkCollection() }
                     if error.code == .maxTimeMSExpired { return nil }
                     if let only = groups[sent + error.index].first, groups[sent + error.index].count == 1 {
                         written.refused.append((only.id, error.code.rawValue))
@@ -341,10 +345,6 @@ extension UndoLoop {
                 "\(tally.moved) \(tally.moved == 1 ? "document is" : "documents are") too large for a command that puts a "
                     + "field back at its place: the fields stand at the end"
             ]
-    }
-
-    private var replaced: BackfillError {
-        .anotherUUID(of: subject.name, on: subject.namespace, "while it was", refusing: "be undone")
     }
 
     /// Documents that are restored alike, those of each connection together; one whose place among its fields matters stands

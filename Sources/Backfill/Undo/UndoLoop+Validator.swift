@@ -9,11 +9,11 @@ extension UndoLoop {
     static var misfit: Int { MongoError.Code.documentValidationFailure.rawValue }
 
     /// Whether whole documents are judged, and not only the fields that the job wrote.
-    var judgesWhole: Bool { budget != nil || kernel.isDry && subject.validator != nil }
+    var judgesWhole: Bool { budget != nil || kernel.isDry && subject.target.validator != nil }
 
     /// The documents that it would refuse, by their `_id`s, each with the server's code.
     func refusedByValidator(_ due: [Restoring]) throws -> [BSONValue: Int] {
-        guard let validator = subject.validator, !due.isEmpty else { return [:] }
+        guard let validator = subject.target.validator, !due.isEmpty else { return [:] }
         let before = try refused(due.map { try $0.restored() }, by: validator)
         // Under "moderate" a document that does not fit already may be changed.
         guard validator.isModerate, !before.isEmpty else { return before }
@@ -62,7 +62,7 @@ extension UndoLoop {
 
     /// What is to be said of the validator, once all is compared.
     var validatorNotes: [String] {
-        guard subject.validator != nil else { return [] }
+        guard subject.target.validator != nil else { return [] }
         let count = tally.report.filter { $0.left.reason == .refused && $0.left.code == Self.misfit }.reduce(0) {
             $0 + $1.count
         }

@@ -64,7 +64,14 @@ struct UndoLoop: ~Copyable {
                 if let stop = try kernel.waitForThrottle() { return stop }
                 kernel.restart()
                 let entries = part.entries[done..<min(done + batch, part.entries.count)]
-                switch try undo(entries, of: part) {
+                let attempt: Attempt
+                do { attempt = try undo(entries, of: part) } catch let error as MongoError
+                    where error.code == .collectionUUIDMismatch
+                {
+                    try checkCollection()
+                    throw error
+                }
+                switch attempt {
                 case .done(let count):
                     done += count
                     sent = []
@@ -86,6 +93,17 @@ struct UndoLoop: ~Copyable {
 
     private func nextPart(upTo position: JournalPosition?, orAt isIncluded: Bool) throws -> JournalPart? {
         try kernel.retrying { try kernel.store.journal.part(upTo: position, orAt: isIncluded) }
+    }
+
+    /// Refuses to go on over a collection that was dropped or renamed meanwhile, or created anew: its documents would all
+    /// look as if somebody had deleted them.
+    func checkCollection() throws {
+        let (name, namespace, uuid) = (subject.name, subject.namespace, subject.target.uuid)
+        guard let fate = try kernel.retrying({ try Target.fate(of: namespace, uuid, for: name, on: kernel.client) })
+        else {
+            return
+        }
+        throw BackfillError(.bindingChanged, "the undo of job \"\(name)\" cannot go on: \(fate)")
     }
 
     private mutating func checkpoint(_ position: JournalPosition) throws {

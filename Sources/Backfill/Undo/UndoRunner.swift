@@ -135,6 +135,7 @@ package struct UndoRunner: Sendable {
                 } else if let stop = try loop.settleRepaired() {
                     report.outcome = .stopped(stop)
                 } else {
+                    try checkJournal(loop.kernel.store, holds: report.chunks, of: subject)
                     try loop.kernel.renew(setting: RangeChange.undoEnded)
                 }
             } else {
@@ -176,6 +177,16 @@ extension UndoRunner {
         return contents
     }
 
+    /// Refuses to call an undo done whose journal went while it was read: there was more to take back than it found.
+    private func checkJournal(_ store: borrowing StateStore, holds chunks: Int, of subject: UndoSubject) throws {
+        let contents = try retry.run { try store.journal.contents(upTo: subject.journaled, behind: subject.earlier) }
+        guard contents.passes.reduce(0, { $0 + $1.chunks }) < chunks else { return }
+        throw BackfillError(
+            .undoRefused,
+            "the undo of job \"\(job)\" cannot go on: its journal was dropped while it ran; what was taken back stays so, and "
+                + "of the rest nothing is known")
+    }
+
     private func isPassing(_ reason: UndoReport.Reason) -> Bool {
         reason.isPassing(includingUncertain: options.includesUncertain)
     }
@@ -188,7 +199,7 @@ extension UndoRunner {
         let client = try pool.client()
         let isOver = subject.undoing?.ended != nil
         let passing = Set(left.filter { isPassing($0.left.reason) }.map(\.id))
-        let byBytes = subject.averageSize.map { max(1, (16 << 20) / max(1, $0)) } ?? UndoLoop.batch
+        let byBytes = subject.target.averageSize.map { max(1, (16 << 20) / max(1, $0)) } ?? UndoLoop.batch
         let budget = try budget(subject, on: client, pool)
         let throttler: Throttler? =
             if let job = subject.job?.job, holding != nil { Throttler(job, store: try self.store(pool)) } else { nil }

@@ -9,12 +9,8 @@ import ServerSchema
 struct UndoSubject {
     let name: String
     let namespace: Namespace
-    /// The collection's UUID, where the server compares it with every write.
-    let collectionUUID: BSONValue?
-    /// The average document's bytes, where the server tells.
-    let averageSize: Int?
-    /// The validator that may refuse documents as they were; `nil` where nothing is refused.
-    let validator: RefusingValidator?
+    /// The collection, as it is when the undo begins.
+    let target: Target
     /// The job as it was run; `nil` when this program cannot read its text.
     let job: CompiledJob?
     /// The top-level fields that the job writes.
@@ -30,6 +26,8 @@ struct UndoSubject {
     /// The undo that was begun.
     let undoing: Undoing?
 
+    /// The collection's UUID, where the server compares it with every command.
+    var collectionUUID: BSONValue? { target.checksUUID ? target.uuid : nil }
     /// Whether the job may have made documents in other collections.
     var mayHaveChildren: Bool { job?.steps.contains { $0.step.kind is ExtractStep } ?? true }
 
@@ -79,8 +77,7 @@ struct UndoSubject {
         }
         let compiled = try? StoredJob.compile(record, assuming: assuming)
         var subject = UndoSubject(
-            name: name, namespace: namespace, collectionUUID: target.checksUUID ? target.uuid : nil,
-            averageSize: target.averageSize, validator: target.validator, job: compiled,
+            name: name, namespace: namespace, target: target, job: compiled,
             touched: Set(record.touched.map(\.topLevel)).sorted(),
             unjournaled: Self.unjournaled(in: range), journaled: progress.journaled,
             earlier: try store.earlier(record), undoing: range["undo"]?.document.map(Undoing.init))

@@ -1,4 +1,5 @@
 import BSON
+import Subprocess
 import SystemPackage
 import TestSupport
 import Testing
@@ -19,6 +20,8 @@ struct FaultTrial: Sendable {
     let arguments: [String]
     /// The connection string.
     let uri: String
+    /// The documents that it is about.
+    let database: TestDatabase
     /// What ends the lease of a runner that is dead.
     let state: TestDatabase
     /// What counts of what is there at the end, the same whatever the databases' names are.
@@ -26,15 +29,19 @@ struct FaultTrial: Sendable {
 
     /// Runs it.
     func run(
-        by uri: String? = nil, fault: String? = nil, meanwhile: (LiveProgram) async throws -> Void = { _ in }
+        by uri: String? = nil, _ flags: [String] = [], environment: [Environment.Key: String?] = [:],
+        fault: String? = nil, endsLeases: Bool = true, meanwhile: (LiveProgram) async throws -> Void = { _ in }
     ) async throws -> ProgramRun {
-        let run = try await Program.run(arguments + ["--uri", uri ?? self.uri], fault: fault, meanwhile: meanwhile)
-        if ![0, 1].contains(run.exitCode) { try await endLeases() }
+        let own = flags.contains("--lease-wait") ? FaultSubject.without("--lease-wait", arguments) : arguments
+        let run = try await Program.run(
+            own + flags + ["--uri", uri ?? self.uri], environment: environment, fault: fault, meanwhile: meanwhile
+        )
+        if ![0, 1].contains(run.exitCode), endsLeases { try await endLeases() }
         return run
     }
 
     /// As if their time were over: whoever held them is gone, and what it had sent is answered.
-    private func endLeases() async throws {
+    func endLeases() async throws {
         for collection in ["ranges", "streams"] {
             let update: BSONValue = [
                 "q": ["lease": ["$exists": true]], "u": ["$set": ["lease.end": .date(milliseconds: 0)]], "multi": true,
@@ -58,11 +65,14 @@ extension FaultSubject {
     // MARK: Jobs
 
     /// A job that can do harm, in chunks of a few documents.
-    static let backfill = job("backfill", prepareHarm)
+    static let backfill = backfill(of: 10)
+
+    /// The same over so many documents.
+    static func backfill(of count: Int) -> FaultSubject { job("backfill") { try await prepareHarm($0, count: count) } }
 
     /// Makes the documents and the file of the job that can do harm.
-    static let prepareHarm: @Sendable (BackfillCase) async throws -> Void = { test in
-        try await test.database.fill("tasks", count: 10) {
+    static func prepareHarm(_ test: BackfillCase, count: Int = 10) async throws {
+        try await test.database.fill("tasks", count: count) {
             ["_id": .integer($0), "priority": .string("\($0)"), "free": .integer($0)]
         }
         try BudgetCase.writeSchemas(retyping: "priority", in: test)
@@ -89,14 +99,21 @@ extension FaultSubject {
     }
 
     /// The way back from the first.
-    static let undo = FaultSubject(name: "undo") { mongod, body in
-        try await backfill.trial(mongod) { forth in
-            _ = try await forth.undisturbed()
-            let arguments = ["undo"] + forth.arguments.dropFirst() + ["--include-uncertain"]
-            try await body(
-                FaultTrial(arguments: arguments, uri: forth.uri, state: forth.state) { last in
-                    try await forth.outcome(last).filter { $0["free"] != nil }
-                })
+    static let undo = undo(of: 10)
+
+    /// The same over so many documents.
+    static func undo(of count: Int) -> FaultSubject {
+        FaultSubject(name: "undo") { mongod, body in
+            try await backfill(of: count).trial(mongod) { forth in
+                _ = try await forth.undisturbed()
+                let arguments = ["undo"] + forth.arguments.dropFirst() + ["--include-uncertain"]
+                try await body(
+                    FaultTrial(
+                        arguments: arguments, uri: forth.uri, database: forth.database, state: forth.state
+                    ) { last in
+                        try await forth.outcome(last).filter { $0["free"] != nil }
+                    })
+            }
         }
     }
 
@@ -108,10 +125,10 @@ extension FaultSubject {
                 try await prepare(test)
                 let arguments = [
                     "backfill", test.path(), "--state-database", test.state.name, "--yes", "--ledger", "none",
-                    "--allow-unsync", "10", "--lease-ttl", "60s", "--lease-wait", "30s",
+                    "--allow-unsync", "1000", "--lease-ttl", "60s", "--lease-wait", "30s",
                 ]
                 try await body(
-                    FaultTrial(arguments: arguments, uri: test.uri, state: test.state) { _ in
+                    FaultTrial(arguments: arguments, uri: test.uri, database: test.database, state: test.state) { _ in
                         let ranges = try await test.state.documents("ranges").map { range in
                             BSONDocument(["pass", "state", "last", "upper"].map { ($0, range[$0] ?? .null) })
                         }
@@ -138,7 +155,7 @@ extension FaultSubject {
                 "migrate", test.folder.string, "--state-database", test.state.name, "--yes", "--lease-ttl", "60s",
             ]
             try await body(
-                FaultTrial(arguments: arguments, uri: test.uri, state: test.state) { _ in
+                FaultTrial(arguments: arguments, uri: test.uri, database: test.database, state: test.state) { _ in
                     // The status of a job whose digest is not its file's is another.
                     let rows = try await test.migrationRows().map { row in
                         BSONDocument(row.dropLast().enumerated().map { ("\($0)", .string($1)) })
@@ -157,7 +174,7 @@ extension FaultSubject {
                 "\(test.database.name).people", "--state-database", test.state.name, "--yes",
             ]
             try await body(
-                FaultTrial(arguments: arguments, uri: test.uri, state: test.state) { _ in
+                FaultTrial(arguments: arguments, uri: test.uri, database: test.database, state: test.state) { _ in
                     let isThere = try await test.isEnforced("error")
                     return try await test.database.documents("people") + [["enforced": .bool(isThere)]]
                 })
@@ -204,7 +221,9 @@ extension FaultSubject {
             try await test.database.delete("person", ["_id": 6])
             let arguments = try test.arguments(["--once"])
             try await body(
-                FaultTrial(arguments: without("--uri", arguments), uri: test.uri, state: test.state) { _ in
+                FaultTrial(
+                    arguments: without("--uri", arguments), uri: test.uri, database: test.database, state: test.state
+                ) { _ in
                     try await test.recorded().map(\.value).sorted { "\($0)" < "\($1)" }.map { ["recorded": $0] }
                 })
         }
@@ -213,18 +232,24 @@ extension FaultSubject {
     // MARK: Reads
 
     /// A schema is checked against documents some of which do not fit.
-    static let check = reading("check") { test, folder in
-        let arguments = try folder.check(test, on: try await Mongod.shared) + ["-o", "json"]
-        return (
-            without("--uri", arguments),
-            { run in
-                let report = try BSONDocument(extendedJSON: run.output)
-                let collections = report["collections"]?.document?.values.compactMap(\.document) ?? []
-                return collections.map { collection in
-                    BSONDocument(["documents_read", "failing", "groups"].map { ($0, collection[$0] ?? .null) })
+    static let check = check(of: 400)
+
+    /// The same over so many documents.
+    /// - Parameter flags: further flags.
+    static func check(of count: Int, _ flags: String...) -> FaultSubject {
+        reading("check", count: count) { test, folder in
+            let arguments = try folder.check(test, on: try await Mongod.shared) + ["-o", "json"] + flags
+            return (
+                without("--uri", arguments),
+                { run in
+                    let report = try BSONDocument(extendedJSON: run.output)
+                    let collections = report["collections"]?.document?.values.compactMap(\.document) ?? []
+                    return collections.map { collection in
+                        BSONDocument(["documents_read", "failing", "groups"].map { ($0, collection[$0] ?? .null) })
+                    }
                 }
-            }
-        )
+            )
+        }
     }
 
     /// A schema is proposed.
@@ -233,7 +258,7 @@ extension FaultSubject {
     }
 
     private static func reading(
-        _ name: String,
+        _ name: String, count: Int = 400,
         _ make:
             @Sendable @escaping (TestDatabase, CommandLineFolder) async throws -> (
                 arguments: [String], outcome: @Sendable (ProgramRun) throws -> [BSONDocument]
@@ -243,12 +268,15 @@ extension FaultSubject {
             let folder = try CommandLineFolder()
             defer { folder.remove() }
             try await mongod.withDatabase { database in
-                try await database.fill("person", count: 400) { number in
+                try await database.fill("person", count: count) { number in
                     ["_id": .integer(number), "name": number % 7 == 0 ? .integer(number) : "Ada"]
                 }
                 let (arguments, outcome) = try await make(database, folder)
                 try await body(
-                    FaultTrial(arguments: arguments, uri: mongod.uri(appName: database.name), state: database) {
+                    FaultTrial(
+                        arguments: arguments, uri: mongod.uri(appName: database.name), database: database,
+                        state: database
+                    ) {
                         try outcome($0) + (try await database.documents("person"))
                     })
             }
@@ -256,7 +284,7 @@ extension FaultSubject {
     }
 
     /// The arguments without a flag and its value.
-    private static func without(_ flag: String, _ arguments: [String]) -> [String] {
+    fileprivate static func without(_ flag: String, _ arguments: [String]) -> [String] {
         guard let index = arguments.firstIndex(of: flag) else { return arguments }
         return Array(arguments[..<index] + arguments[(index + 2)...])
     }
@@ -269,7 +297,7 @@ extension PartnerCase {
             "partner", command, folder.path.appending("tasks.yml").string, "--state-database", state.name,
             "--lease-ttl", "60s", flag,
         ]
-        return FaultTrial(arguments: arguments, uri: uri, state: state) { [self] _ in
+        return FaultTrial(arguments: arguments, uri: uri, database: database, state: state) { [self] _ in
             try await database.documents("Task") + partners()
                 + [["differences": try await differences()["difference_count"] ?? .null]]
         }

@@ -5,8 +5,9 @@ import Testing
 
 /// A collection that goes while it is read: its cursors just end, which must not look like the end of the documents.
 @Suite struct CheckReplacedTests {
-    @Test(arguments: [false, true]) func aCollectionThatIsReplacedInMidScanIsNoVerdict(_ isCreatedAnew: Bool)
-        async throws
+    enum Change: CaseIterable { case drop, dropAndCreate, rename, dropDatabase }
+
+    @Test(arguments: Change.allCases) func aCollectionThatIsReplacedInMidScanIsNoVerdict(_ change: Change) async throws
     {
         let mongod = try await Mongod.shared
         try await mongod.withDatabase { database in
@@ -20,8 +21,16 @@ import Testing
             let result = try await mongod.failing(point) {
                 async let run = Program.run(arguments)
                 try await mongod.waitForCommand("find", of: appName)
-                try await database.run(["drop": "person"])
-                if isCreatedAnew { try await database.fill("person", [["_id": 1, "name": "Ada"]]) }
+                switch change {
+                case .drop: try await database.run(["drop": "person"])
+                case .dropAndCreate:
+                    try await database.run(["drop": "person"])
+                    try await database.fill("person", [["_id": 1, "name": "Ada"]])
+                case .rename:
+                    let name = "\(database.name).person"
+                    try await mongod.admin(["renameCollection": .string(name), "to": .string("\(name)s")])
+                case .dropDatabase: try await database.run(["dropDatabase": 1])
+                }
                 return try await run
             }
             #expect(result.exitCode == 75, "\(result.output) \(result.errors)")

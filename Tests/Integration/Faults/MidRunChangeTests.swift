@@ -1,0 +1,209 @@
+import BSON
+import Glibc
+import TestSupport
+import Testing
+
+/// Somebody drops, renames or forbids what a command is in the midst of: it says what happened and how to go on, and what
+/// it leaves is mended by another run.
+@Suite struct MidRunChangeTests {
+    /// What happens to the data.
+    enum Change: CaseIterable, Sendable {
+        case drop, dropAndCreate, rename, swap, dropDatabase
+
+        func happen(to collection: String, in database: TestDatabase) async throws {
+            switch self {
+            case .drop: try await database.run(["drop": .string(collection)])
+            case .dropAndCreate:
+                try await database.run(["drop": .string(collection)])
+                try await database.fill(collection, [["_id": 1, "priority": "1"]])
+            case .rename: try await rename(collection, to: "elsewhere", in: database)
+            case .swap:
+                try await rename(collection, to: "elsewhere", in: database)
+                try await database.fill(collection, [["_id": 1, "priority": "1"]])
+            case .dropDatabase: try await database.run(["dropDatabase": 1])
+            }
+        }
+
+        /// Gives the collection its name back, where it is still there.
+        func mend(_ collection: String, in database: TestDatabase) async throws -> Bool {
+            switch self {
+            case .drop, .dropAndCreate, .dropDatabase: return false
+            case .swap: try await database.run(["drop": .string(collection)])
+            case .rename: break
+            }
+            try await rename("elsewhere", to: collection, in: database)
+            return true
+        }
+
+        private func rename(_ name: String, to other: String, in database: TestDatabase) async throws {
+            try await Mongod.shared.admin([
+                "renameCollection": .string("\(database.name).\(name)"), "to": .string("\(database.name).\(other)"),
+            ])
+        }
+
+        var leavesAnother: Bool { self == .dropAndCreate || self == .swap }
+
+        /// What is said of it.
+        var said: String {
+            switch self {
+            case .drop, .dropDatabase: "was dropped while it ran; to run over another one the job needs a new name"
+            case .dropAndCreate: "was dropped and created anew while it ran; give the job a new name"
+            case .rename, .swap: "elsewhere while it ran; rename it back and go on"
+            }
+        }
+    }
+
+    /// Holds the program, lets something happen, and lets it go on.
+    private func disturbed(
+        _ trial: FaultTrial, at place: String, _ change: () async throws -> Void
+    ) async throws -> ProgramRun {
+        try await trial.run(fault: place) { program in
+            try await waitUntil("the program is held at \(place)") { try program.isStopped }
+            try await change()
+            program.send(SIGCONT)
+        }
+    }
+
+    private func expectEnd(
+        _ subject: FaultSubject, _ trial: FaultTrial, after run: ProgramRun, _ expected: [BSONDocument]
+    ) async throws {
+        let next = try await trial.run()
+        #expect([0, 1].contains(next.exitCode), "\(subject.name): \(next.status): \(next.errors)")
+        // How many passes it took is no matter.
+        let (end, wanted) = (
+            try await trial.outcome(next).filter { $0["pass"] == nil }, expected.filter { $0["pass"] == nil }
+        )
+        #expect(end == wanted, "\(subject.name): \(difference(end, wanted))\n\(run.errors)\(run.output)")
+    }
+
+    /// Before a write, and before what is read next.
+    private static func places(of subject: FaultSubject) -> [String] {
+        let places = [
+            "before-write:2:stop", subject.name == "undo" ? "after-restore:1:stop" : "after-checkpoint:1:stop",
+        ]
+        return TestScale.pick([places[subject.name == "undo" ? 1 : 0]], full: places, torture: places)
+    }
+
+    @Test(arguments: [FaultSubject.backfill, .undo], Change.allCases)
+    func aCollectionThatGoesInMidRunEndsIt(_ subject: FaultSubject, _ change: Change) async throws {
+        let mongod = try await Mongod.shared
+        let expected = try await subject.undisturbed(on: mongod)
+        for place in Self.places(of: subject) {
+            try await subject.trial(mongod) { trial in
+                let run = try await disturbed(trial, at: place) {
+                    try await change.happen(to: "tasks", in: trial.database)
+                }
+                #expect(run.exitCode == 65, "\(place): \(run.status): \(run.errors)\(run.output)")
+                #expect(run.errors.contains(change.said), "\(place): \(run.errors)")
+                let left = try await trial.database.documents("tasks")
+                #expect(left == (change.leavesAnother ? [["_id": 1, "priority": "1"]] : []))
+                if try await change.mend("tasks", in: trial.database) {
+                    try await expectEnd(subject, trial, after: run, expected)
+                } else {
+                    let next = try await trial.run()
+                    #expect(next.exitCode == 65, "\(next.status): \(next.errors)")
+                }
+            }
+        }
+    }
+
+    /// A job's is `int`, that of its undo a text.
+    @Test(arguments: [(FaultSubject.backfill, "string"), (FaultSubject.undo, "int")])
+    func aValidatorThatRefusesWhatIsWrittenListsIt(_ subject: FaultSubject, _ type: String) async throws {
+        let mongod = try await Mongod.shared
+        let expected = try await subject.undisturbed(on: mongod)
+        try await subject.trial(mongod) { trial in
+            let run = try await disturbed(trial, at: "before-write:2:stop") {
+                try await trial.database.run([
+                    "collMod": "tasks", "validator": ["priority": ["$type": .string(type)]],
+                ])
+            }
+            #expect(run.exitCode == 1, "\(run.status): \(run.errors)\(run.output)")
+            #expect(run.output.contains("(code 121): "), "\(run.errors)\(run.output)")
+            try await trial.database.run(["collMod": "tasks", "validator": [:]])
+            try await expectEnd(subject, trial, after: run, expected)
+        }
+    }
+
+    /// The sums of the limit are asked of it.
+    @Test(arguments: [FaultSubject.backfill, .undo]) func anIndexOfTheStateThatGoesCostsNothing(_ subject: FaultSubject)
+        async throws
+    {
+        let mongod = try await Mongod.shared
+        let expected = try await subject.undisturbed(on: mongod)
+        try await subject.trial(mongod) { trial in
+            let run = try await disturbed(trial, at: "before-write:2:stop") {
+                try await trial.state.run(["dropIndexes": "harm", "index": "*"])
+            }
+            #expect(run.exitCode == 0, "\(run.status): \(run.errors)\(run.output)")
+            let end = try await trial.outcome(run)
+            #expect(end == expected, "\(subject.name): \(difference(end, expected))")
+        }
+    }
+
+    // MARK: The state database
+
+    /// What stands in the journal of the chunks to come is taken back, and of the others it is said that nothing is known.
+    @Test func aJournalThatGoesInMidRunIsToldByUndo() async throws {
+        try await FaultSubject.backfill.trial(try await Mongod.shared) { trial in
+            let run = try await disturbed(trial, at: "before-write:2:stop") {
+                try await trial.state.run(["drop": "journal"])
+            }
+            #expect([0, 1].contains(run.exitCode), "\(run.status): \(run.errors)\(run.output)")
+            #expect(try await trial.database.count("tasks", ["priority": ["$type": "int"]]) == 10)
+            let undone = try await trial.run(undoing: true)
+            #expect(undone.exitCode == 1, "\(undone.status): \(undone.errors)\(undone.output)")
+            #expect(undone.output.contains("of 3 chunks"), "\(undone.output)")
+        }
+    }
+
+    /// Its journal, or all that is known of the job: what is left is told, and not called done.
+    @Test(arguments: ["journal", nil]) func anUndoWhoseJournalGoesIsNotDone(_ collection: String?) async throws {
+        try await FaultSubject.undo.trial(try await Mongod.shared) { trial in
+            let run = try await disturbed(trial, at: "before-write:2:stop") {
+                try await trial.state.run(collection.map { ["drop": .string($0)] } ?? ["dropDatabase": 1])
+            }
+            #expect(run.exitCode == 65, "\(run.status): \(run.errors)\(run.output)")
+            let said = collection == nil ? "was deleted from database" : "its journal was dropped while it ran"
+            #expect(run.errors.contains(said), "\(run.errors)")
+            #expect(try await trial.run().exitCode == 65)
+        }
+    }
+
+    @Test func anUndoThatIsForgottenBeginsAnew() async throws {
+        let mongod = try await Mongod.shared
+        let expected = try await FaultSubject.undo.undisturbed(on: mongod)
+        try await FaultSubject.undo.trial(mongod) { trial in
+            let run = try await disturbed(trial, at: "before-write:2:stop") {
+                try await trial.state.run(["drop": "ranges"])
+            }
+            #expect(run.exitCode == 65, "\(run.status): \(run.errors)\(run.output)")
+            #expect(run.errors.contains("undo it again"), "\(run.errors)")
+            try await expectEnd(.undo, trial, after: run, expected)
+        }
+    }
+
+    @Test(arguments: Change.allCases) func aMigrationWhoseCollectionGoesIsNotApplied(_ change: Change) async throws {
+        let subject = FaultSubject.migrate
+        let mongod = try await Mongod.shared
+        let expected = try await subject.undisturbed(on: mongod)
+        try await subject.trial(mongod) { trial in
+            let run = try await disturbed(trial, at: "before-write:2:stop") {
+                try await change.happen(to: "people", in: trial.database)
+            }
+            #expect(run.exitCode == 65, "\(run.status): \(run.errors)\(run.output)")
+            #expect(run.errors.contains(change.said), "\(run.errors)")
+            #expect(try await trial.state.count("migrations") == 0)
+            if try await change.mend("people", in: trial.database) {
+                try await expectEnd(subject, trial, after: run, expected)
+            }
+        }
+    }
+}
+
+extension FaultTrial {
+    /// Takes back what the job did.
+    fileprivate func run(undoing: Bool) async throws -> ProgramRun {
+        try await Program.run(["undo"] + arguments.dropFirst() + ["--uri", uri])
+    }
+}
