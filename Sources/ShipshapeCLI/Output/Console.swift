@@ -32,6 +32,8 @@ enum Console {
             // Lower numbers are taken, so this is the stream's; writing a result to it fails, as it should.
             _ = unsafe open("/dev/null", mode)
         }
+        // A file that may grow no more (`ulimit -f`) is to fail as on a full disk: nothing half-written, and exit code 73.
+        _ = signal(SIGXFSZ, SIG_IGN)
     }
 
     /// Whether colour is wanted on a stream: on a terminal, unless `NO_COLOR` is set.

@@ -50,6 +50,8 @@ final class RunMonitor: Sendable {
         do { try await work() } catch {
             let status = ExitStatus.code(for: error)
             await end(status, because: error is ExitStatus ? nil : ConnectionStringMask.mask("\(error)"))
+            // As with a report that cannot be written: whoever reads the code alone is to look.
+            if case ExitStatus.findings = error, let failure = state.withLock({ $0.failure }) { throw failure }
             throw error
         }
         await end(0, because: nil)

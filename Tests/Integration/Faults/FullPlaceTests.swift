@@ -1,0 +1,135 @@
+import BSON
+import Foundation
+import SystemPackage
+import TestSupport
+import Testing
+
+/// Where a result is to be written there is no room, or it may not be written: nothing is left half-written, the work that
+/// was done stands, and what could not be kept is said with exit code 73.
+@Suite struct FullPlaceTests {
+    /// An output, by its flag and its file's name.
+    struct Output: CustomTestStringConvertible, Sendable {
+        let flag: String
+        let name: String
+
+        init(_ flag: String, _ name: String) { (self.flag, self.name) = (flag, name) }
+
+        var testDescription: String { "\(flag) \(name)" }
+
+        static let reports = ["txt", "json", "jsonl", "md", "html", "xml"].map { Output("--report", "r.\($0)") }
+        static let others = [Output("--failures", "f.jsonl"), Output("--metrics", "m.prom")]
+        static let all = reports + others
+        static let ofJobs = TestScale.pick([reports[1]] + others, full: all, torture: all)
+    }
+
+    /// Runs the program where no file may have more than so many KiB, as on a disk that is full then.
+    private func run(_ arguments: [String], room kilobytes: Int) async throws -> ProgramRun {
+        try await Program.shell(#"ulimit -f "$1" && shift && exec "$0" "$@""#, ["\(kilobytes)"] + arguments)
+    }
+
+    private func expectNothingHalfWritten(_ folder: CommandLineFolder, _ output: Output, _ run: ProgramRun) {
+        #expect(run.exitCode == 73, "\(run.status): \(run.errors)")
+        #expect(run.errors.contains("\(folder.path.appending(output.name)): File too large"), "\(run.errors)")
+        #expect(folder.text(of: output.name) == "of yesterday")
+        #expect(!folder.names.contains { $0.hasSuffix(".partial") })
+    }
+
+    /// With room for the beginning of it, and with none.
+    @Test(arguments: Output.all) func aCheckKeepsWhatWasThereBefore(_ output: Output) async throws {
+        let isLong = ["r.json", "r.html", "f.jsonl"].contains(output.name)
+        for room in TestScale.pick([isLong ? 1 : 0], full: [0, 1], torture: [0, 1]) {
+            try await check(output, room: room)
+        }
+    }
+
+    private func check(_ output: Output, room: Int) async throws {
+        let mongod = try await Mongod.shared
+        try await mongod.withDatabase { database in
+            // More of them than the first KiB of any form holds.
+            try await database.fill("person", count: 50) { ["_id": .integer($0), "name": .integer($0)] }
+            let folder = try CommandLineFolder()
+            defer { folder.remove() }
+            let place = try folder.write("of yesterday", to: output.name)
+            let run = try await run(try folder.check(database, on: mongod) + [output.flag, place], room: room)
+            if room > 0, run.exitCode != 73 {
+                // It has room enough, and is whole.
+                #expect(run.exitCode == 1, "\(run.status): \(run.errors)")
+                #expect(folder.text(of: output.name) != "of yesterday")
+                return
+            }
+            expectNothingHalfWritten(folder, output, run)
+            // The result is not kept back, where the scan came to its end.
+            if output.flag != "--failures" {
+                #expect(run.output.contains("50 documents would stop syncing"), "\(run.output)")
+            }
+        }
+    }
+
+    @Test func aHistoryKeepsNoHalfACheck() async throws {
+        let mongod = try await Mongod.shared
+        try await mongod.withDatabase { database in
+            try await database.fill("person", [["_id": 1, "name": 5]])
+            let folder = try CommandLineFolder()
+            defer { folder.remove() }
+            let history = folder.path.appending("history")
+            let check = try folder.check(database, on: mongod) + ["--history", history.string]
+            let full = try await run(check, room: 0)
+            #expect(full.exitCode == 73, "\(full.status): \(full.errors)")
+            #expect(full.errors.contains("File too large"), "\(full.errors)")
+            #expect(try FileManager.default.contentsOfDirectory(atPath: history.string).isEmpty)
+            let next = try await Program.run(check)
+            #expect(next.exitCode == 1, "\(next.errors)")
+            #expect(try FileManager.default.contentsOfDirectory(atPath: history.string).count == 1)
+        }
+    }
+
+    @Test(arguments: Output.ofJobs) func aBackfillIsDoneAllTheSame(_ output: Output) async throws {
+        let subject = FaultSubject.backfill
+        let mongod = try await Mongod.shared
+        let expected = try await subject.undisturbed(on: mongod)
+        let folder = try CommandLineFolder()
+        defer { folder.remove() }
+        try await subject.trial(mongod) { trial in
+            let place = try folder.write("of yesterday", to: output.name)
+            let run = try await run(trial.arguments + ["--uri", trial.uri, output.flag, place], room: 0)
+            expectNothingHalfWritten(folder, output, run)
+            let end = try await trial.outcome(run)
+            #expect(end == expected, "\(difference(end, expected))")
+            // With room again it says that all is done.
+            let next = try await trial.run([output.flag, place])
+            #expect(next.exitCode == 0, "\(next.status): \(next.errors)")
+            #expect(folder.text(of: output.name) != "of yesterday")
+        }
+    }
+
+    @Test(arguments: Output.ofJobs) func aJobDoesNotBeginWhereItsResultMayNotBeWritten(_ output: Output) async throws {
+        try await FaultSubject.backfill.trial(try await Mongod.shared) { trial in
+            let before = try await trial.database.documents("tasks")
+            let run = try await trial.run([output.flag, "/proc/\(output.name)"])
+            #expect(run.exitCode == 73, "\(run.status): \(run.errors)")
+            #expect(run.errors.contains("/proc/\(output.name)"), "\(run.errors)")
+            #expect(try await trial.database.documents("tasks") == before)
+            #expect(try await trial.state.documents("ranges").isEmpty)
+        }
+    }
+
+    /// It is looked at before the work begins, and gone when it ends.
+    @Test(arguments: Output.ofJobs) func aFolderThatGoesInMidRunTakesNoWorkWithIt(_ output: Output) async throws {
+        let subject = FaultSubject.backfill
+        let mongod = try await Mongod.shared
+        let expected = try await subject.undisturbed(on: mongod)
+        let folder = try CommandLineFolder()
+        try await subject.trial(mongod) { trial in
+            let place = folder.path.appending(output.name).string
+            let run = try await trial.run([output.flag, place], fault: "before-write:2:stop") { program in
+                try await waitUntil("the runner sleeps") { try program.isStopped }
+                folder.remove()
+                program.send(SIGCONT)
+            }
+            #expect(run.exitCode == 73, "\(run.status): \(run.errors)")
+            #expect(run.errors.contains("\(place): No such file or directory"), "\(run.errors)")
+            let end = try await trial.outcome(run)
+            #expect(end == expected, "\(difference(end, expected))")
+        }
+    }
+}
