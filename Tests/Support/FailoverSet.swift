@@ -1,4 +1,4 @@
-import BSON
+package import BSON
 import Glibc
 import Mongo
 import Synchronization
@@ -16,9 +16,12 @@ package final class FailoverSet: Sendable {
     /// The deployment, by all its members.
     package let mongod: Mongod
     private let members: Mutex<[Member]>
+    /// Each member by itself.
+    private let direct: [Mongod]
 
     private init(_ mongod: Mongod, _ members: [Member]) {
         self.mongod = mongod
+        direct = members.map { Mongod(uri: "mongodb://\($0.host)/?directConnection=true", host: $0.host, process: nil) }
         self.members = Mutex(members)
     }
 
@@ -65,6 +68,41 @@ package final class FailoverSet: Sendable {
             return host != nil
         }
         return host ?? ""
+    }
+
+    /// How often there was an election, by the members' own count.
+    package func term() async throws -> Int {
+        try await mongod.admin(["replSetGetStatus": 1])["term"]?.integer ?? 0
+    }
+
+    /// Waits until every member is the primary or follows it, so that the next one may go.
+    package func settle() async throws {
+        try await waitUntil("all members are there") {
+            let status = try? await mongod.admin(["replSetGetStatus": 1])
+            let states = status?["members"]?.document?.values.compactMap { $0.document?["state"]?.integer } ?? []
+            return states.sorted() == [1, 2, 2]
+        }
+    }
+
+    /// How many documents the open cursors over a collection have returned, by the cursor.
+    package func returned(from namespace: Namespace) async -> [Int64: Int] {
+        var returned: [Int64: Int] = [:]
+        for member in direct {
+            let found = try? await member.admin([
+                "aggregate": 1,
+                "pipeline": [
+                    ["$currentOp": ["idleCursors": true]],
+                    ["$match": ["ns": .string("\(namespace)"), "cursor": ["$exists": true]]],
+                ], "cursor": [:],
+            ])
+            for operation in found?["cursor"]?.document?["firstBatch"]?.document?.values.compactMap(\.document) ?? [] {
+                guard let cursor = operation["cursor"]?.document, case .long(let id)? = cursor["cursorId"] else {
+                    continue
+                }
+                returned[id] = cursor["nDocsReturned"]?.integer ?? 0
+            }
+        }
+        return returned
     }
 
     /// Kills the primary as `kill -9` does, and lets it go on as a member of the set.

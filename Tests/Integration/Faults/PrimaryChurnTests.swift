@@ -1,0 +1,99 @@
+import BSON
+import Glibc
+import TestSupport
+import Testing
+
+/// The primary gives up its office, or is killed, again and again in the midst of a command: it goes on, or says how to go
+/// on, and ends like one that nothing happened to.
+@Suite(.serialized, .clientSteps) struct PrimaryChurnTests {
+    private static let set = Task { try await FailoverSet.start() }
+
+    /// What is left of many elections and kills.
+    private struct Churn {
+        var elections = 0
+        var kills = 0
+        var count: Int { elections + kills }
+    }
+
+    /// Where the program is held: at fault points of any kind, about so many apart.
+    private static func stops(_ count: Int, every step: Int) -> String {
+        (1...count).map { "any:\($0 * step + Int.random(in: 0..<step / 2)):stop" }.joined(separator: ",")
+    }
+
+    @Test(
+        .timeLimit(.minutes(60)),
+        arguments: [
+            FaultSubject.backfill(of: TestScale.pick(16, full: 40, torture: 400)),
+            FaultSubject.undo(of: TestScale.pick(16, full: 40, torture: 400)),
+        ]) func aJobOutlivesItsPrimaries(_ subject: FaultSubject) async throws
+    {
+        let set = try await Self.set.value
+        let expected = try await subject.undisturbed(on: set.mongod)
+        let stops = Self.stops(TestScale.pick(2, full: 6, torture: 60), every: 12)
+        let churn = try await subject.withResult(set.mongod) { trial in
+            try await Self.attempt(subject, trial, expected, set, fault: stops) { program, _ in
+                try await waitUntil("the program is held or ends") { try program.hasEnded || program.isStopped }
+                return !program.hasEnded
+            }
+        }
+        #expect(churn.elections > 0 && churn.kills > 0)
+    }
+
+    /// The scan is slow, so that its progress can be seen.
+    @Test(.timeLimit(.minutes(60))) func aCheckOutlivesItsPrimaries() async throws {
+        let set = try await Self.set.value
+        let count = TestScale.pick(12_000, full: 12_000, torture: 120_000)
+        let subject = FaultSubject.check(of: count, "--rate", "2000", "--threads", "2")
+        let expected = try await subject.undisturbed(on: set.mongod)
+        let most = TestScale.pick(2, full: 4, torture: .max)
+        let churn = try await subject.withResult(set.mongod) { trial in
+            var seen: [Int64: Int] = [:]
+            return try await Self.attempt(subject, trial, expected, set) { program, churn in
+                guard churn.count < most else { return false }
+                let before = seen.values.reduce(0, +)
+                try await waitUntil("the check reads on") {
+                    seen.merge(await set.returned(from: trial.database.namespace("person"))) { max($0, $1) }
+                    return program.hasEnded || seen.values.reduce(0, +) >= before + 1_000
+                }
+                return !program.hasEnded
+            }
+        }
+        #expect(churn.elections > 0 && churn.kills > 0)
+    }
+
+    /// Runs it to its end, again where it says so, and holds what is left against an undisturbed try.
+    /// - Parameter comes: waits until the primary is to go; `false` when it is to stay from then on.
+    private static func attempt(
+        _ subject: FaultSubject, _ trial: FaultTrial, _ expected: [BSONDocument], _ set: FailoverSet,
+        fault: String? = nil, _ comes: (LiveProgram, Churn) async throws -> Bool
+    ) async throws -> Churn {
+        var (churn, runs, last) = (Churn(), 0, ProgramRun?.none)
+        repeat {
+            let run = try await trial.run(fault: fault) { program in
+                while try await comes(program, churn) {
+                    try await set.settle()
+                    let term = try await set.term()
+                    let kills = !churn.count.isMultiple(of: 2)
+                    // The program goes on while there is no primary.
+                    async let change: Void = kills ? set.killPrimary() : set.stepDown()
+                    program.send(SIGCONT)
+                    try await change
+                    try await waitUntil("there was an election") { ((try? await set.term()) ?? term) > term }
+                    if kills { churn.kills += 1 } else { churn.elections += 1 }
+                }
+            }
+            runs += 1
+            let code = try #require(run.exitCode, "\(subject.name): \(run.status): \(run.errors)")
+            #expect([0, 1, 69, 75, 76].contains(code), "\(subject.name): \(run.status): \(run.errors)")
+            #expect(code < 2 || !run.errors.isEmpty)
+            last = run
+        } while ![0, 1].contains(last?.exitCode) && runs < 20
+        try await set.settle()
+        let run = try #require(last)
+        let end = try await trial.outcome(run)
+        #expect(end == expected, "\(subject.name) after \(churn): \(difference(end, expected))")
+        let wentOn = runs == 1 ? churn.count : max(0, churn.count - runs + 1)
+        FaultTable.tell(subject, "election or kill -9 of the primary", tries: churn.count, wentOn: wentOn)
+        return churn
+    }
+}
