@@ -1,0 +1,65 @@
+import BSON
+import TestSupport
+import Testing
+
+/// Many runners begin at once: the documents are those that one runner leaves, and whoever is not let in says so.
+@Suite struct RunnersAtOnceTests {
+    private static let counts = TestScale.pick([4], full: [2, 4, 8], torture: [2, 4, 8])
+    private static let times = TestScale.pick(1, full: 2, torture: 100)
+
+    /// Runs so many at once; each has the flags that its number, from 1 on, is given.
+    private func run(_ count: Int, _ trial: FaultTrial, _ flags: @Sendable @escaping (Int) -> [String]) async throws
+        -> [ProgramRun]
+    {
+        try await withThrowingTaskGroup(of: ProgramRun.self) { group in
+            for number in 1...count { group.addTask { try await trial.run(flags(number), endsLeases: false) } }
+            return try await group.reduce(into: []) { $0.append($1) }
+        }
+    }
+
+    @Test(
+        .clientSteps, .timeLimit(.minutes(60)), arguments: [FaultSubject.backfill, .clientBackfill, .undo, .migrate],
+        counts)
+    func togetherTheyLeaveWhatOneDoes(_ subject: FaultSubject, _ count: Int) async throws {
+        let mongod = try await Mongod.shared
+        let expected = try await subject.undisturbed(on: mongod)
+        for _ in 0..<Self.times {
+            let refused = try await subject.withResult(mongod) { trial in
+                let runs = try await run(count, trial) { _ in ["--lease-wait", "0s"] }
+                for run in runs {
+                    #expect([0, 76].contains(run.exitCode), "\(run.status): \(run.errors)\(run.output)")
+                }
+                let done = try #require(runs.first { $0.exitCode == 0 }, "nobody was let in")
+                let end = try await trial.outcome(done)
+                #expect(end == expected, "\(subject.name): \(difference(end, expected))")
+                return runs.count { $0.exitCode == 76 }
+            }
+            FaultTable.tell(subject, "\(count) runners at once", tries: count, wentOn: count - refused)
+        }
+    }
+
+    /// Two for each part: one of them is turned away, or comes when the other is done.
+    @Test(.timeLimit(.minutes(60)), arguments: counts) func onPartsTheyLeaveWhatOneDoes(_ count: Int) async throws {
+        let mongod = try await Mongod.shared
+        let subject = FaultSubject.backfill(of: 40)
+        let expected = try await subject.withResult(mongod) { trial in
+            _ = try await trial.undisturbed()
+            return try await trial.database.documents("tasks")
+        }
+        for _ in 0..<Self.times {
+            try await subject.trial(mongod) { trial in
+                let parts = max(1, count / 2)
+                let runs = try await run(count, trial) { number in
+                    ["--part", "\(1 + number % parts)/\(parts)", "--lease-wait", "0s"]
+                }
+                for run in runs {
+                    #expect([0, 76].contains(run.exitCode), "\(run.status): \(run.errors)\(run.output)")
+                }
+                #expect(try await trial.database.documents("tasks") == expected)
+                #expect(try await trial.state.count("harm", ["seen": false]) == 40)
+                let refused = runs.count { $0.exitCode == 76 }
+                FaultTable.tell(subject, "\(count) runners of parts at once", tries: count, wentOn: count - refused)
+            }
+        }
+    }
+}
