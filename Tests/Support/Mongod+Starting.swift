@@ -14,25 +14,28 @@ extension Mongod {
         }
     }
 
+    /// How a server is started that is not to be started as it is, of its command and its folder.
+    typealias Wrapping = (_ command: [String], _ folder: String) -> [String]
+
     /// Starts a server that listens and belongs to no set yet, by a command that starts it again.
     static func startProcess(
-        _ kind: Kind, _ more: [String]
+        _ kind: Kind, _ more: [String], by wrapping: Wrapping = { command, _ in command }
     ) async throws -> (WatchedProcess, host: String, command: [String]) {
         var lastError: (any Error)?
         for _ in 0..<3 {  // somebody may take the port between our look and mongod's
-            do { return try await startOnce(kind, more) } catch { lastError = error }
+            do { return try await startOnce(kind, more, wrapping) } catch { lastError = error }
         }
         throw lastError ?? TestSupportError("no mongod")
     }
 
     private static func startOnce(
-        _ kind: Kind, _ more: [String]
+        _ kind: Kind, _ more: [String], _ wrapping: Wrapping
     ) async throws -> (WatchedProcess, host: String, command: [String]) {
         let binary = try executable()
         let port = try LocalPort.free()
         let folder = try makeTemporaryFolder("shipshape-mongod")
         let arguments = try arguments(kind, more, folder: folder, port: port)
-        let command = [binary] + arguments
+        let command = wrapping([binary] + arguments, folder)
         let process = try WatchedProcess.start(command, folder: folder)
         do {
             try await waitUntil("mongod listens; see its log: \(log(folder))") { port.isOpen }
@@ -67,7 +70,7 @@ extension Mongod {
         return arguments + more
     }
 
-    private static func ready(_ kind: Kind, host: String, process: WatchedProcess) async throws -> Mongod {
+    static func ready(_ kind: Kind, host: String, process: WatchedProcess) async throws -> Mongod {
         let direct = Mongod(uri: "mongodb://\(host)/?directConnection=true", host: host, process: nil)
         guard kind != .standalone else { return Mongod(uri: direct.uri, host: host, process: process) }
         let members: BSONValue = [["_id": 0, "host": .string(host)]]

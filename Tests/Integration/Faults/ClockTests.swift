@@ -1,0 +1,96 @@
+import BSON
+import Foundation
+import Glibc
+import Subprocess
+import TestSupport
+import Testing
+
+/// The clock of the machine that the program runs on is hours ahead or behind: leases, fences, `$now` and what is told go
+/// by the server's.
+@Suite(.enabled(if: Clock.library != nil, "scripts/setup installs libfaketime"))
+struct ClockTests {
+    private static let hours = [5, -5]
+    private static let subjects: [FaultSubject] = TestScale.pick(
+        [.backfill, .mirror], full: FaultSubject.all, torture: FaultSubject.all)
+
+    @Test(.clientSteps, arguments: subjects, hours)
+    func aCommandWhoseClockIsHoursApartEndsLikeAnyOther(_ subject: FaultSubject, _ hours: Int) async throws {
+        let mongod = try await Mongod.shared
+        let expected = try await subject.undisturbed(on: mongod)
+        try await subject.trial(mongod) { trial in
+            let run = try await trial.run(environment: Clock.hours(hours))
+            #expect([0, 1].contains(run.exitCode), "\(run.status): \(run.errors)")
+            let end = try await trial.outcome(run)
+            #expect(end == expected, "\(hours) h: \(difference(end, expected))")
+        }
+    }
+
+    /// By its own clock the lease is over for hours, or has hours to go.
+    @Test(arguments: hours) func aLeaseLastsByTheServersClock(_ hours: Int) async throws {
+        try await FaultSubject.backfill.trial(try await Mongod.shared) { trial in
+            let environment = Clock.hours(hours)
+            var before: [BSONDocument] = []
+            let first = try await trial.run(environment: Clock.hours(-hours), fault: "before-write:2:stop") { program in
+                try await waitUntil("the first sleeps") { try program.isStopped }
+                before = try await trial.database.documents("tasks")
+                let second = try await trial.run(["--lease-wait", "0s"], environment: environment, endsLeases: false)
+                #expect(second.exitCode == 76, "\(second.status): \(second.errors)")
+                #expect(try await trial.database.documents("tasks") == before)
+                // The server's clock has come to the lease's end: whoever asks next takes it.
+                try await trial.endLeases()
+                let third = try await trial.run(environment: environment)
+                #expect(third.exitCode == 0, "\(third.status): \(third.errors)")
+                before = try await trial.database.documents("tasks")
+                program.send(SIGCONT)
+            }
+            #expect(first.exitCode == 76, "\(first.status): \(first.errors)")
+            #expect(try await trial.database.documents("tasks") == before)
+        }
+    }
+
+    /// The time that a job writes is the server's at its start.
+    @Test(arguments: hours) func nowIsTheServersTime(_ hours: Int) async throws {
+        try await Mongod.shared.withBackfill { test in
+            try await test.database.fill("people", count: 3)
+            try test.job(steps: ["default: {field: at, value: $now}"])
+            let before = try await serverTime(test.mongod)
+            let run = try await Program.run(
+                ["backfill", test.path(), "--uri", test.uri, "--state-database", test.state.name, "--yes"],
+                environment: Clock.hours(hours))
+            let after = try await serverTime(test.mongod)
+            #expect(run.exitCode == 0, "\(run.errors)")
+            for document in try await test.database.documents("people") {
+                guard case .date(let time)? = document["at"] else {
+                    Issue.record("no time in \(document.json)")
+                    continue
+                }
+                #expect((before...after).contains(time))
+            }
+        }
+    }
+
+    private func serverTime(_ mongod: Mongod) async throws -> Int64 {
+        guard case .date(let time)? = try await mongod.admin(["hello": 1])["localTime"] else { return 0 }
+        return time
+    }
+}
+
+/// A program's clock.
+private enum Clock {
+    /// Where Debian's libfaketime lies.
+    static let library: String? = {
+        let folders = ["/usr/lib/x86_64-linux-gnu", "/usr/lib/aarch64-linux-gnu", "/usr/lib"]
+        return folders.map { "\($0)/faketime/libfaketimeMT.so.1" }.first(where: FileManager.default.fileExists)
+    }()
+
+    /// An environment in which it is so many hours later; what measures how long something takes is as ever.
+    ///
+    /// Swift finds the arguments beside the environment, which libfaketime moves to add the name of its shared memory,
+    /// unless there is one.
+    static func hours(_ hours: Int) -> [Environment.Key: String?] {
+        [
+            "LD_PRELOAD": library, "FAKETIME": hours < 0 ? "\(hours)h" : "+\(hours)h",
+            "FAKETIME_DONT_FAKE_MONOTONIC": "1", "FAKETIME_SHARED": "/none /none",
+        ]
+    }
+}

@@ -1,0 +1,36 @@
+import BSON
+import Glibc
+import TestSupport
+import Testing
+
+/// The server's disk is full in the midst of a command, so that journal and checkpoint cannot be written, and mongod ends:
+/// once it has room again, another run ends like one that nothing happened to.
+@Suite(.serialized, .enabled(if: MongodOnSmallDisk.isPossible, "only root may mount a disk of little room"))
+struct FullDiskTests {
+    private static let subjects: [FaultSubject] = TestScale.pick(
+        [], full: [.backfill(of: 60)], torture: [.backfill(of: 60), .clientBackfill, .undo(of: 60), .migrate, .watch])
+    private static let visits = TestScale.pick([], full: [9], torture: [1, 5, 9, 20, 40])
+
+    @Test(.clientSteps, .timeLimit(.minutes(60)), arguments: subjects, visits)
+    func aRunGoesOnOnceThereIsRoomAgain(_ subject: FaultSubject, _ visit: Int) async throws {
+        let disk = try await MongodOnSmallDisk.start()
+        let expected = try await subject.undisturbed(on: disk.mongod)
+        try await subject.trial(disk.mongod) { trial in
+            let run = try await trial.run(["--connect-timeout", "2s"], fault: "any:\(visit):stop", endsLeases: false) {
+                program in
+                try await waitUntil("the program is held") { try program.isStopped }
+                try disk.fill()
+                program.send(SIGCONT)
+                try await disk.waitForEnd()
+            }
+            #expect([69, 75].contains(run.exitCode), "\(run.status): \(run.errors)")
+            try await disk.free()
+            try await trial.endLeases()
+            let next = try await trial.run()
+            #expect([0, 1].contains(next.exitCode), "\(next.status): \(next.errors)")
+            let end = try await trial.outcome(next)
+            #expect(end == expected, "\(subject.name) at \(visit): \(difference(end, expected))")
+            FaultTable.tell(subject, "the server's disk is full", tries: 1, wentOn: 0)
+        }
+    }
+}

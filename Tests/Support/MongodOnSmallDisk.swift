@@ -1,0 +1,67 @@
+import Glibc
+
+/// A replica set of one member whose data lies on a disk of little room, and which starts again when it has ended and there
+/// is room again.
+///
+/// The disk is in memory, and in a mount namespace of the server's own: it is gone with it. Only root may make one.
+package final class MongodOnSmallDisk: Sendable {
+    /// The deployment.
+    package let mongod: Mongod
+    private let ballast: String
+
+    private init(mongod: Mongod, ballast: String) { (self.mongod, self.ballast) = (mongod, ballast) }
+
+    /// Whether this user may make one.
+    package static let isPossible = geteuid() == 0 && isExecutable("/usr/bin/unshare")
+
+    /// What runs the server's command, whose data lies in the first argument.
+    private static let script = """
+        ulimit -c 0
+        data=$1; shift
+        mount -t tmpfs -o size=64m tmpfs "$data" || exit
+        while :; do
+            "$@"
+            while [ -e "$data/ballast" ]; do sleep 0.1; done
+        done
+        """
+
+    /// Starts it, and waits until it takes writes.
+    package static func start() async throws -> MongodOnSmallDisk {
+        // A log that takes its room as it needs it.
+        let more = ["--wiredTigerEngineConfigString", "log=(file_max=1MB,prealloc=false)"]
+        let disk = ["/usr/bin/unshare", "--mount", "--pid", "--fork", "--kill-child", "/bin/sh", "-c", script, "disk"]
+        let (process, host, command) = try await Mongod.startProcess(.replicaSet, more) { command, folder in
+            disk + [folder] + command
+        }
+        do {
+            let mongod = try await Mongod.ready(.replicaSet, host: host, process: process)
+            let root = "/proc/\(try process.childID())/root"
+            return MongodOnSmallDisk(mongod: mongod, ballast: "\(root)\(command[disk.count])/ballast")
+        } catch {
+            process.stop()
+            throw error
+        }
+    }
+
+    /// Leaves no byte of room.
+    package func fill() throws {
+        let file = unsafe open(ballast, O_WRONLY | O_CREAT, 0o600)
+        guard file >= 0 else { throw TestSupportError("\(ballast): errno \(errno)") }
+        defer { close(file) }
+        let bytes = [UInt8](repeating: 0, count: 1 << 16)
+        while unsafe write(file, bytes, bytes.count) > 0 {}
+        guard errno == ENOSPC else { throw TestSupportError("\(ballast): errno \(errno)") }
+    }
+
+    /// Waits until the server has ended for want of room.
+    package func waitForEnd() async throws {
+        guard let port = mongod.host.split(separator: ":").last.flatMap({ UInt16($0) }) else { return }
+        try await waitUntil("mongod has ended") { !LocalPort(number: port).isOpen }
+    }
+
+    /// Gives the room back, and waits until the server takes writes again.
+    package func free() async throws {
+        guard unsafe unlink(ballast) == 0 else { throw TestSupportError("\(ballast): errno \(errno)") }
+        try await waitUntil("mongod is there again") { (try? await mongod.waitForPrimary()) != nil }
+    }
+}
