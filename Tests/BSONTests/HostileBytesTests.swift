@@ -4,7 +4,7 @@ import Testing
 /// Whatever the bytes say, a walk ends with an error or with every value read; it never traps, and never reads a byte
 /// that is not the document's.
 ///
-/// `scripts/test-asan` runs this under AddressSanitizer. A thousand documents, each cut at every byte in two ways and
+/// `scripts/test-sanitized address` runs this under AddressSanitizer. A thousand documents, each cut at every byte in two ways and
 /// with every byte changed in four; eight slices, so that the cores share them.
 @Suite struct HostileBytesTests {
     static let documents = 1000

@@ -1,6 +1,7 @@
 import BSON
 import Checking
 import DemoData
+import Foundation
 import Scanning
 import ServerSchema
 import SystemPackage
@@ -27,9 +28,10 @@ import Testing
     }
 
     private func withFile(_ bytes: [UInt8], _ body: (String) throws -> Void) throws {
-        let folder = try CommandLineFolder()
-        defer { folder.remove() }
-        try body(try folder.write(bytes, to: "orders.bson"))
+        let file = FileManager.default.temporaryDirectory.appendingPathComponent("\(UUID().uuidString).bson")
+        defer { try? FileManager.default.removeItem(at: file) }
+        try Data(bytes).write(to: file)
+        try body(file.path)
     }
 
     @Test func theFirstDocumentsOfTheFileAreTheSamples() throws {
