@@ -31,7 +31,25 @@ extension FuzzKind {
         let read: @Sendable ([UInt8]) throws -> Void = { bytes in
             try use(try ServerSchema.read(text: String(decoding: bytes, as: UTF8.self), namespace: namespace), base)
         }
-        return [FuzzKind("schema", Corpus.schemas, read), FuzzKind("validator", Corpus.validators, read)]
+        return [
+            FuzzKind("schema", Corpus.schemas, read), FuzzKind("validator", Corpus.validators, read),
+            FuzzKind("schema and documents", Corpus.judgements, judge),
+        ]
+    }
+
+    /// Reads a schema, and judges the documents behind the first zero by it.
+    private static func judge(_ bytes: [UInt8]) throws {
+        let parts = bytes.split(separator: 0, maxSplits: 1, omittingEmptySubsequences: false)
+        let schema = try ServerSchema.read(text: String(decoding: parts[0], as: UTF8.self), namespace: namespace)
+        var tally = Tally(CompiledSchema(schema.collections[0], of: schema))
+        var rest = (parts.count == 2 ? parts[1] : [])[...]
+        while rest.count >= 5 {
+            let length = max(5, rest.prefix(4).reversed().reduce(0) { $0 << 8 | Int($1) })
+            let document = try BSONDocument(bytes: Array(rest.prefix(length)))
+            try tally.add(document.view)
+            rest = rest.dropFirst(length)
+        }
+        _ = tally.counts
     }
 
     /// Whatever a schema is used for.
@@ -60,11 +78,11 @@ extension FuzzKind {
                 guard let data = try? Data(contentsOf: home.appendingPathComponent(name)) else { return nil }
                 return (name, Array(data))
             }
-            return FuzzKind(name, files.map(\.1)) { bytes in
-                // Which file it stands for follows from the bytes.
-                let index = (bytes.reduce(0) { ($0 &* 31 &+ Int($1)) & 0xFFFF }) % files.count
+            // The first byte says which file the others stand for.
+            return FuzzKind(name, files.enumerated().map { [UInt8($0)] + $1.1 }) { bytes in
+                guard let index = bytes.first else { return }
                 var changed = files
-                changed[index].1 = bytes
+                changed[Int(index) % files.count].1 = Array(bytes.dropFirst())
                 try folder.with(changed.map { (name: $0.0, bytes: $0.1) }) { path in
                     _ = SchemaLint.findings(in: try ServerSchema.readForLint(at: path))
                     _ = try ServerSchema.read(at: path, namespace: namespace)

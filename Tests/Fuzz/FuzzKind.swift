@@ -18,6 +18,12 @@ struct FuzzKind: Sendable {
     init(_ name: String, texts seeds: [String], _ read: @escaping @Sendable (String) throws -> Void) {
         self.init(name, seeds.map { Array($0.utf8) }) { try read(String(decoding: $0, as: UTF8.self)) }
     }
+
+    /// The name as that of a file.
+    var fileName: String { String(name.map { $0.isLetter || $0.isNumber ? $0 : "-" }) }
+
+    /// Inputs that were too much once, from `Regressions`.
+    var regressions: [[UInt8]] { Corpus.files("Tests/Fuzz/Regressions/\(fileName)", "") }
 }
 
 /// What inputs grow from: files of the repository, and cases of the conformance tests.
@@ -45,6 +51,13 @@ enum Corpus {
     static let validators =
         files("Tests/PlanningTests/Fixtures/validator", ".json")
         + cases.compactMap { try? "{\"$jsonSchema\": \($0.schema.extendedJSON())}" }.map { Array($0.utf8) }
+    /// A schema and documents, as ``FuzzKind`` reads them together: the schema's text, a zero, the documents.
+    static let judgements = cases.flatMap { group in
+        [try? "{\"$jsonSchema\": \(group.schema.extendedJSON())}", group.appServicesText].compactMap(\.self).map {
+            text in
+            Array(text.utf8) + [0] + group.documents.flatMap(\.bytes)
+        }
+    }
     static let jobs = files("jobs/examples", ".yml")
     static let documents = cases.flatMap(\.documents)
 }

@@ -14,8 +14,17 @@ import Testing
     private static let inputs = environment["SHIPSHAPE_FUZZ_INPUTS"].flatMap { Int($0) } ?? 300
     private static let first = environment["SHIPSHAPE_FUZZ_FIRST"].flatMap { Int($0) } ?? 0
     private static let seed = environment["SHIPSHAPE_FUZZ_SEED"].flatMap { UInt64($0) } ?? 1
-    private static let megabytes = environment["SHIPSHAPE_FUZZ_MEGABYTES"].flatMap { Int($0) } ?? 300
-    private static let mostSeconds = 10.0
+
+    /// Files of `Regressions`, each of which ended, held up or filled the program once; in folders by kind.
+    @Test func whatWasTooMuchOnceIsNoMore() throws {
+        let folder = try FuzzFolder()
+        defer { folder.remove() }
+        let kinds = try FuzzKind.all(in: folder)
+        #expect(Set(kinds.map(\.fileName)).count == kinds.count)
+        #expect(kinds.flatMap(\.regressions).count == Corpus.files("Tests/Fuzz/Regressions", "").count)
+        let meter = Meter()
+        for kind in kinds { for bytes in kind.regressions { meter.read(bytes, as: kind, "a regression") } }
+    }
 
     @Test func noInputIsTooMuch() throws {
         let folder = try FuzzFolder()
@@ -25,9 +34,7 @@ import Testing
         try #require(!kinds.isEmpty)
         let everything = kinds.flatMap(\.seeds)
         for kind in kinds { for seed in kind.seeds { _ = try? kind.read(seed) } }
-        let watch = Watch(seconds: Self.mostSeconds)
-        var refused = 0
-        var worst = (seconds: 0.0, kind: "", kilobytes: 0)
+        let meter = Meter()
         for number in Self.first..<Self.first + Self.inputs {
             let kind = kinds[number % kinds.count]
             // Each input has a seed of its own, so that one can be had again without those before it.
@@ -35,23 +42,37 @@ import Testing
             let origin = random.pick(kind.seeds)
             var mutation = Mutation(random: random)
             let bytes = mutation.mutate(origin, with: random.percent(80) ? kind.seeds : everything)
-            watch.begin("\(kind.name), input \(number)", bytes)
-            Memory.forgetPeak()
-            let before = Memory.peak
-            do { try kind.read(bytes) } catch {
-                refused += 1
-                #expect(ExitStatus(for: error) != .bug, "\(kind.name), input \(number): \(error)")
-            }
-            let (seconds, kilobytes) = (watch.end(), Memory.peak - before)
-            #expect(kilobytes < Self.megabytes << 10, "\(kind.name), input \(number): \(kilobytes) KiB")
-            if seconds > worst.seconds { (worst.seconds, worst.kind) = (seconds, kind.name) }
-            worst.kilobytes = max(worst.kilobytes, kilobytes)
+            meter.read(bytes, as: kind, "input \(number)")
         }
+        let worst = meter.worst
         print(
-            "fuzz: \(Self.inputs) inputs of \(kinds.count) kinds, \(refused) refused; at most \(worst.kilobytes >> 10) MiB and "
+            "fuzz: \(Self.inputs) inputs of \(kinds.count) kinds, \(meter.refused) refused; at most \(worst.kilobytes >> 10) MiB and "
                 + "\((worst.seconds * 1_000).rounded() / 1_000) s (\(worst.kind))")
         // Changes that leave nothing to refuse, or nothing that is read, would show nothing.
-        if Self.inputs >= 100 { #expect((1..<Self.inputs).contains(refused)) }
+        if Self.inputs >= 100 { #expect((1..<Self.inputs).contains(meter.refused)) }
+    }
+}
+
+/// Reads inputs, and looks at what each takes.
+private final class Meter {
+    private static let megabytes =
+        ProcessInfo.processInfo.environment["SHIPSHAPE_FUZZ_MEGABYTES"].flatMap { Int($0) } ?? 300
+    private let watch = Watch(seconds: 10)
+    private(set) var refused = 0
+    private(set) var worst = (seconds: 0.0, kind: "", kilobytes: 0)
+
+    func read(_ bytes: [UInt8], as kind: FuzzKind, _ name: String) {
+        watch.begin("\(kind.name), \(name)", bytes)
+        Memory.forgetPeak()
+        let before = Memory.peak
+        do { try kind.read(bytes) } catch {
+            refused += 1
+            #expect(ExitStatus(for: error) != .bug, "\(kind.name), \(name): \(error)")
+        }
+        let (seconds, kilobytes) = (watch.end(), Memory.peak - before)
+        #expect(kilobytes < Self.megabytes << 10, "\(kind.name), \(name): \(kilobytes) KiB")
+        if seconds > worst.seconds { (worst.seconds, worst.kind) = (seconds, kind.name) }
+        worst.kilobytes = max(worst.kilobytes, kilobytes)
     }
 }
 

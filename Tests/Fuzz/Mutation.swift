@@ -6,7 +6,7 @@ struct Mutation {
     private static let mostBytes = 200_000
 
     /// Words that mean something to one of the readers.
-    private static let words: [String] = [
+    static let words: [String] = [
         "{", "}", "[", "]", "\"", "'", ":", ",", "\\", "\n", "\r\n", "\t", "- ", "&a ", "*a", "!!str ", "? ", "| ",
         "> ", "---\n",
         "<<: ", "$", "$$ROOT", "$literal", "$_internalJsEmit", "$function", "{$numberLong: \"1\"}", "{\"$oid\":\"",

@@ -1,0 +1,79 @@
+#if SHIPSHAPE_COVERAGE
+import Foundation
+import Synchronization
+import Testing
+
+@testable import ShipshapeCLI
+
+/// libFuzzer, which keeps the inputs that reach code that no input has reached before, and goes on from those.
+///
+/// `scripts/fuzz --coverage` builds and runs it; a kind for each run.
+@Suite struct CoverageFuzzing {
+    private static let environment = ProcessInfo.processInfo.environment
+    /// What libFuzzer's function reads its inputs as: it can capture nothing.
+    private static let kind = Mutex<FuzzKind?>(nil)
+
+    /// Writes what libFuzzer begins with: a folder of seeds for each kind, the words of mutations as its dictionary, and
+    /// the names of the kinds.
+    @Test func writesSeeds() throws {
+        let home = URL(fileURLWithPath: try #require(Self.environment["SHIPSHAPE_FUZZ_SEEDS"]))
+        let folder = try FuzzFolder()
+        defer { folder.remove() }
+        let kinds = try FuzzKind.all(in: folder)
+        for kind in kinds {
+            let seeds = home.appendingPathComponent(kind.fileName)
+            try FileManager.default.createDirectory(at: seeds, withIntermediateDirectories: true)
+            for (number, seed) in (kind.seeds + kind.regressions).enumerated() {
+                try Data(seed).write(to: seeds.appendingPathComponent("seed-\(number)"))
+            }
+        }
+        let words = Mutation.words.map { word in
+            "\"\(word.utf8.map { "\\x" + ($0 < 16 ? "0" : "") + String($0, radix: 16) }.joined())\"\n"
+        }
+        try Data(words.joined().utf8).write(to: home.appendingPathComponent("words.dict"))
+        let names = kinds.map { "\($0.name)\t\($0.fileName)\n" }
+        try Data(names.joined().utf8).write(to: home.appendingPathComponent("kinds.tsv"))
+    }
+
+    /// Ends the process, as libFuzzer does; `scripts/fuzz` removes the folder.
+    @Test func runs() async throws {
+        let folder = try FuzzFolder()
+        let name = Self.environment["SHIPSHAPE_FUZZ_KIND"]
+        let kind = try FuzzKind.all(in: folder).first { $0.name == name }
+        try #require(kind != nil, "SHIPSHAPE_FUZZ_KIND names no kind")
+        Self.kind.withLock { $0 = kind }
+        let arguments = (Self.environment["SHIPSHAPE_FUZZ_ARGUMENTS"] ?? "").split(separator: "\n").map(String.init)
+        // As large a stack as the program's own threads have.
+        let thread = Thread { Self.drive(["fuzz"] + arguments) }
+        thread.stackSize = 8 << 20
+        thread.start()
+        while true { try await Task.sleep(for: .seconds(3600)) }
+    }
+
+    private static func drive(_ arguments: [String]) {
+        var count = CInt(arguments.count)
+        let texts = unsafe arguments.map { unsafe strdup($0) } + [nil]
+        unsafe texts.withUnsafeBufferPointer { texts in
+            var first = unsafe UnsafeMutablePointer(mutating: texts.baseAddress)
+            _ = unsafe runLibFuzzer(&count, &first) { bytes, count in
+                unsafe CoverageFuzzing.read(Array(UnsafeBufferPointer(start: bytes, count: count)))
+                return 0
+            }
+        }
+    }
+
+    private static func read(_ bytes: [UInt8]) {
+        do { try kind.withLock({ $0 })?.read(bytes) } catch {
+            if ExitStatus(for: error) == .bug { fatalError("\(error)") }
+        }
+    }
+}
+
+/// `LLVMFuzzerRunDriver`, of libclang_rt.fuzzer_no_main: the library without a `main` of its own.
+@_silgen_name("LLVMFuzzerRunDriver")
+private func runLibFuzzer(
+    _ count: UnsafeMutablePointer<CInt>,
+    _ arguments: UnsafeMutablePointer<UnsafeMutablePointer<UnsafeMutablePointer<CChar>?>?>,
+    _ read: @convention(c) (UnsafePointer<UInt8>?, Int) -> CInt
+) -> CInt
+#endif
