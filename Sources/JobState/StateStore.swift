@@ -78,12 +78,17 @@ extension StateStore {
         }
     }
 
-    /// Records the job and its range, unless an earlier run did.
-    /// - Parameter keepsJournal: whether this run keeps a journal; once one did not, the job cannot be undone.
-    package func begin(_ binding: JobStore.Binding, keepsJournal: Bool) throws(MongoError) {
+    /// Records the job's range, unless it is there.
+    package func createRange() throws(MongoError) {
         try client.createIfAbsent(
             "ranges", id: ranges.id,
             ["version": .integer(JobStore.version), "pass": 0, "chunks": 0, "modified": 0, "state": "idle"])
+    }
+
+    /// Records the job and its range, unless an earlier run did.
+    /// - Parameter keepsJournal: whether this run keeps a journal; once one did not, the job cannot be undone.
+    package func begin(_ binding: JobStore.Binding, keepsJournal: Bool) throws(MongoError) {
+        try createRange()
         try client.createIfAbsent("jobs", id: .string(job), binding.document)
         if !keepsJournal { try client.set("jobs", ["_id": .string(job), "journal": true], ["journal": false]) }
     }

@@ -116,6 +116,8 @@ package struct UndoRunner: Sendable {
         let started = ContinuousClock.now
         let store = try store(pool)
         _ = try subject(store, on: pool)
+        // Where it was deleted, the journal alone is enough to take back.
+        try retry.run { if try store.ranges.document() == nil { try store.createRange() } }
         let (holding, range) = try LeaseSeeker(options: options, identity: identity, retry: retry, events: events)
             .take(store, for: .undo)
         // Read again: until the lease was taken, a runner may have gone on.

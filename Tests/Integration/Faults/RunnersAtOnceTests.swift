@@ -53,7 +53,8 @@ import Testing
                     ["--part", "\(1 + number % parts)/\(parts)", "--lease-wait", "0s"]
                 }
                 for run in runs {
-                    #expect([0, 76].contains(run.exitCode), "\(run.status): \(run.errors)\(run.output)")
+                    // 1: what is counted under the next schema is the whole collection, and other parts may be at work yet.
+                    #expect([0, 1, 76].contains(run.exitCode), "\(run.status): \(run.errors)\(run.output)")
                 }
                 #expect(try await trial.database.documents("tasks") == expected)
                 #expect(try await trial.state.count("harm", ["seen": false]) == 40)
