@@ -3,7 +3,7 @@ internal import Synchronization
 
 /// What tests make a debug build do on purpose: die or fall asleep at a named place, or make a named mistake.
 ///
-/// In a release build none of it exists.
+/// In a release build none of it exists, unless it was built with `SHIPSHAPE_FAULTS`, as `scripts/test` does.
 package enum FaultInjection {
     /// A place where a test can make the process die or fall asleep, to prove that it loses and breaks nothing there.
     ///
