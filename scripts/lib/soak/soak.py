@@ -168,10 +168,11 @@ class Soak:
 
     def measure(self, minute):
         state = self.patiently(STATE, {"dbStats": 1})
+        ledger = self.patiently(STATE, {"count": "unsynced_documents"})["n"]
         row = {
             "watch MiB": resident(self.watch.pid), "watch files": open_files(self.watch.pid),
             "mongod MiB": resident(MONGOD), "connections": self.patiently("admin", {"serverStatus": 1})["connections"]["current"],
-            "state KiB": state["dataSize"] / 1024, "state documents": state["objects"],
+            "state KiB": state["dataSize"] / 1024, "state documents": state["objects"] - ledger, "ledger entries": ledger,
             "person documents": len(self.users.truth), "core %": self.load(),
         }
         self.rows.append(row)
