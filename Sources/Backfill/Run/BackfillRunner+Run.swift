@@ -131,11 +131,12 @@ extension BackfillRunner {
         return report
     }
 
-    /// How many documents of the collection do not sync under the next schema.
+    /// How many of the job's documents do not sync under the next schema.
     private func failing(under next: CompiledSchema, on pool: ClientPool) throws -> Int {
-        let (namespace, retry, stop, concurrency) = (job.job.namespace, retry, stop, job.job.limits.concurrency)
+        let (job, retry, stop) = (job, retry, stop)
+        let concurrency = job.job.limits.concurrency
         let read = BackgroundTask(on: pool) { client in
-            let count = FailingCount(schema: next, namespace: namespace, stop: stop)
+            let count = FailingCount(schema: next, namespace: job.job.namespace, scope: job.scope, stop: stop)
             return try retry.run { try count.run(in: concurrency, on: pool, client) }
         }
         return try read.wait(stop: stop) {}

@@ -4,23 +4,29 @@ import Concurrency
 import Mongo
 import ServerSchema
 
-/// Counts the documents of a collection that do not sync under a schema.
+/// Counts the documents that do not sync under a schema: those of a collection, or of a part of a job, whose runner answers
+/// for no others.
 struct FailingCount: Sendable {
     let schema: CompiledSchema
     let namespace: Namespace
+    let scope: ReadScope
     let stop: StopSignal
 
     /// Counts side by side on so many connections, each a part of the collection at a time.
     func run(in concurrency: Int, on pool: ClientPool, _ client: borrowing Client) throws -> Int {
         let collection = client.collection(namespace)
+        guard case .collection = scope else {
+            return try count(scope.filter(), of: collection, scope.options("next"))
+        }
         let parts = try CollectionParts(of: collection, for: concurrency)
-        return try parts.reduce(0, on: pool, and: collection, count, combining: +)
+        let options: BSONDocument = ["comment": "shipshape next", "readConcern": ["level": "majority"]]
+        return try parts.reduce(
+            0, on: pool, and: collection, { try count($0, of: $1, options) }, combining: +)
     }
 
-    private func count(_ part: BSONDocument, of collection: MongoCollection) throws -> Int {
+    private func count(_ filter: BSONDocument, of collection: MongoCollection, _ options: BSONDocument) throws -> Int {
         var failing = 0
-        var cursor = collection.find(
-            part, options: ["comment": "shipshape next", "readConcern": ["level": "majority"]])
+        var cursor = collection.find(filter, options: options)
         while !stop.isRaised, let view = try cursor.next() {
             if try schema.check(view) == .certain { failing += 1 }
         }

@@ -74,6 +74,11 @@ extension FaultSubject {
     }
 }
 
+extension [BSONDocument] {
+    /// What is left, however many passes it took.
+    var withoutPasses: [BSONDocument] { filter { $0["pass"] == nil } }
+}
+
 /// The documents of one end that the other has not, and the other way round.
 func difference(_ found: [BSONDocument], _ wanted: [BSONDocument]) -> String {
     let (found, wanted) = (found.map(\.json), wanted.map(\.json))

@@ -69,10 +69,7 @@ import Testing
     ) async throws {
         let next = try await trial.run()
         #expect([0, 1].contains(next.exitCode), "\(subject.name): \(next.status): \(next.errors)")
-        // How many passes it took is no matter.
-        let (end, wanted) = (
-            try await trial.outcome(next).filter { $0["pass"] == nil }, expected.filter { $0["pass"] == nil }
-        )
+        let (end, wanted) = (try await trial.outcome(next).withoutPasses, expected.withoutPasses)
         #expect(end == wanted, "\(subject.name): \(difference(end, wanted))\n\(run.errors)\(run.output)")
     }
 

@@ -30,8 +30,9 @@ import Testing
                     #expect([0, 76].contains(run.exitCode), "\(run.status): \(run.errors)\(run.output)")
                 }
                 let done = try #require(runs.first { $0.exitCode == 0 }, "nobody was let in")
-                let end = try await trial.outcome(done)
-                #expect(end == expected, "\(subject.name): \(difference(end, expected))")
+                // One that comes when another has just begun makes a pass of its own.
+                let (end, wanted) = (try await trial.outcome(done).withoutPasses, expected.withoutPasses)
+                #expect(end == wanted, "\(subject.name): \(difference(end, wanted))")
                 return runs.count { $0.exitCode == 76 }
             }
             FaultTable.tell(subject, "\(count) runners at once", tries: count, wentOn: count - refused)
@@ -53,8 +54,7 @@ import Testing
                     ["--part", "\(1 + number % parts)/\(parts)", "--lease-wait", "0s"]
                 }
                 for run in runs {
-                    // 1: what is counted under the next schema is the whole collection, and other parts may be at work yet.
-                    #expect([0, 1, 76].contains(run.exitCode), "\(run.status): \(run.errors)\(run.output)")
+                    #expect([0, 76].contains(run.exitCode), "\(run.status): \(run.errors)\(run.output)")
                 }
                 #expect(try await trial.database.documents("tasks") == expected)
                 #expect(try await trial.state.count("harm", ["seen": false]) == 40)
