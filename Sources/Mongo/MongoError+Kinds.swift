@@ -24,7 +24,7 @@ extension MongoError {
 
     /// Whether the server hung up before it had said anything: it may want encryption, or another certificate.
     package var isHungUp: Bool {
-        ["Server closed connection", "connection closed", "Failed to receive length header"]
+        ["Server closed connection", "connection closed", "unknown socket error", "Failed to receive length header"]
             .contains(where: message.contains)
     }
 
