@@ -14,16 +14,17 @@ import Testing
     /// Runs a command by way of a bad link until it comes to its end; each time it may lose the deployment.
     private func untilDone(
         _ faults: BadLink.Faults, of test: BackfillCase, _ run: (_ uri: String) async throws -> ProgramRun
-    ) async throws -> (last: ProgramRun, tally: BadLink.Tally) {
+    ) async throws -> (last: ProgramRun, runs: Int, tally: BadLink.Tally) {
         let link = try BadLink(before: test.mongod.host, faults)
         defer { link.close() }
         let uri = "mongodb://\(link.host)/?directConnection=true"
-        var done = try await run(uri)
-        for _ in 0..<200 where ![0, 1].contains(done.exitCode) {
+        var (done, runs) = (try await run(uri), 1)
+        while ![0, 1].contains(done.exitCode), runs <= 200 {
             #expect([69, 75, 76].contains(done.exitCode), "\(done.status): \(done.errors)")
             done = try await run(uri)
+            runs += 1
         }
-        return (done, link.tally)
+        return (done, runs, link.tally)
     }
 
     /// The whole way over a link: a run, a check, and an undo.
@@ -75,6 +76,11 @@ import Testing
             }
             #expect(undo.last.exitCode == 0, "\(undo.last.errors)")
             #expect(try await test.database.documents("people") == original)
+            for (command, done) in [("backfill", run), ("check", bad), ("undo", undo)] where done.tally.cuts > 0 {
+                let ended = min(done.runs - 1, done.tally.cuts)
+                FaultTable.tell(
+                    command, "a connection is cut", tries: done.tally.cuts, wentOn: done.tally.cuts - ended)
+            }
             return [run.tally, bad.tally, undo.tally]
         }
     }
@@ -82,7 +88,6 @@ import Testing
     @Test(.timeLimit(.minutes(20))) func aLinkThatIsCutLosesNothing() async throws {
         let tallies = try await everythingOver { BadLink.Faults(cutAfter: $0 * 3 / 2...$0 * 3) }
         #expect(tallies[0].cuts > 0)
-        print("bad link: \(tallies.map(\.cuts)) cuts in a run, a check and an undo")
     }
 
     @Test(.timeLimit(.minutes(20))) func aSlowLinkOfSmallPiecesLosesNothing() async throws {

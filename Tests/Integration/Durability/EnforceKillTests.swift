@@ -29,6 +29,7 @@ import Testing
             }
         }
         #expect(deaths >= 6)
+        FaultTable.tell("enforce", "kill -9 at a fault point", tries: deaths, wentOn: 0)
     }
 
     @Test(.timeLimit(.minutes(10))) func aRoadThatIsKilledAnywhereEndsLikeOneThatWasNot() async throws {

@@ -4,7 +4,7 @@ import TestSupport
 import Testing
 
 /// What follows changes outlives the primary: one that gives up its office, and one that is killed.
-@Suite(.serialized) struct FollowingFailoverTests {
+@Suite struct FollowingFailoverTests {
     /// Tries until the set has a primary that does it.
     private func persistently(_ what: String, _ write: () async throws -> Void) async throws {
         try await waitUntil(what) { (try? await write()) != nil }
@@ -53,6 +53,7 @@ import Testing
             #expect(left["to_target"] == 0 && left["to_source"] == 0, "\(rest.output)")
             #expect(try await test.differences()["difference_count"] == 0)
             #expect(try await test.database.count("Task") == 40)
+            FaultTable.tell("partner mirror", FaultTable.lostPrimary, tries: 2, wentOn: 2)
         }
     }
 
@@ -77,6 +78,7 @@ import Testing
             #expect(try await test.once().exitCode == 1)
             #expect(try await test.entries().count == 1)
             #expect(try await test.recorded() == test.failing())
+            FaultTable.tell("watch", FaultTable.lostPrimary, tries: 2, wentOn: 2)
         }
     }
 }

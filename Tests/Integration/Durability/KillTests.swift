@@ -57,9 +57,7 @@ import Testing
             #expect(killed.count == Self.documents)
             #expect(killed == expected)
             #expect(zip(killed, original).count { $0 != $1 } == Self.documents)
-            print(
-                "kill loop: \(Self.rounds) kills up to chunk \(chunks) of \(end.chunks), "
-                    + "\(between) of them between a write and its checkpoint")
+            FaultTable.tell("backfill", "kill -9 anywhere", tries: Self.rounds, wentOn: 0)
         }
     }
 

@@ -3,10 +3,7 @@ import TestSupport
 import Testing
 
 /// A deployment of which a share of all commands fails, at random, for as long as the run takes.
-@Suite(.serialized) struct ShareOfFailuresTests {
-    /// A server of the suite's own: it fails one such point at a time.
-    private static let server = Task { try await Mongod.start() }
-
+@Suite struct ShareOfFailuresTests {
     private static let documents = 100
 
     /// All that a run sends once it is connected.
@@ -18,7 +15,9 @@ import Testing
     /// The server says that it is to leave, and stays.
     @Test(arguments: [["unset: {field: n}"], ["convert: {field: n, to: string}", "unset: {field: m}"]])
     func aRunAndItsUndoGetThrough(_ steps: [String]) async throws {
-        try await Self.server.value.withBackfill { test in
+        // A server of its own: one has one such point at a time.
+        let server = try await Mongod.start()
+        try await server.withBackfill { test in
             try await test.database.fill("people", count: Self.documents) {
                 ["_id": .integer($0), "n": .integer($0), "m": .integer($0)]
             }

@@ -23,6 +23,7 @@ struct ClockTests {
             let end = try await trial.outcome(run)
             #expect(end == expected, "\(hours) h: \(difference(end, expected))")
         }
+        FaultTable.tell(subject, "the client's clock is five hours apart", tries: 1, wentOn: 1)
     }
 
     /// By its own clock the lease is over for hours, or has hours to go.
@@ -46,6 +47,7 @@ struct ClockTests {
             #expect(first.exitCode == 76, "\(first.status): \(first.errors)")
             #expect(try await trial.database.documents("tasks") == before)
         }
+        FaultTable.tell(.backfill, "SIGSTOP past the lease, which another takes", tries: 1, wentOn: 0)
     }
 
     /// The time that a job writes is the server's at its start.

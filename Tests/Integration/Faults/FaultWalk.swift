@@ -88,11 +88,17 @@ func difference(_ found: [BSONDocument], _ wanted: [BSONDocument]) -> String {
 
 /// What the tests of faults print, for the table in the documentation.
 enum FaultTable {
+    static let lostPrimary = "election, or kill -9 of the primary"
+
     /// Tells a row.
     /// - Parameters:
     ///   - tries: how often it happened.
     ///   - wentOn: how often the command ended as if it had not; else it was run again.
     static func tell(_ subject: FaultSubject, _ fault: String, tries: Int, wentOn: Int) {
-        print("fault table | \(subject.name) | \(fault) | \(tries) | \(wentOn) | \(tries - wentOn)")
+        tell(subject.name, fault, tries: tries, wentOn: wentOn)
+    }
+
+    static func tell(_ command: String, _ fault: String, tries: Int, wentOn: Int) {
+        print("fault table | \(command) | \(fault) | \(tries) | \(wentOn) | \(tries - wentOn)")
     }
 }

@@ -22,6 +22,9 @@ import Testing
         static let ofJobs = TestScale.pick([reports[1]] + others, full: all, torture: all)
     }
 
+    /// What the table of faults calls it.
+    private static let row = "no room for a report, failures or metrics"
+
     /// Runs the program where no file may have more than so many KiB, as on a disk that is full then.
     private func run(_ arguments: [String], room kilobytes: Int) async throws -> ProgramRun {
         try await Program.shell(#"ulimit -f "$1" && shift && exec "$0" "$@""#, ["\(kilobytes)"] + arguments)
@@ -39,6 +42,7 @@ import Testing
         let isLong = ["r.json", "r.html", "f.jsonl"].contains(output.name)
         for room in TestScale.pick([isLong ? 1 : 0], full: [0, 1], torture: [0, 1]) {
             try await check(output, room: room)
+            FaultTable.tell("check", Self.row, tries: 1, wentOn: 0)
         }
     }
 
@@ -100,6 +104,7 @@ import Testing
             #expect(next.exitCode == 0, "\(next.status): \(next.errors)")
             #expect(folder.text(of: output.name) != "of yesterday")
         }
+        FaultTable.tell(subject, Self.row, tries: 1, wentOn: 0)
     }
 
     @Test(arguments: Output.ofJobs) func aJobDoesNotBeginWhereItsResultMayNotBeWritten(_ output: Output) async throws {
@@ -111,6 +116,7 @@ import Testing
             #expect(try await trial.database.documents("tasks") == before)
             #expect(try await trial.state.documents("ranges").isEmpty)
         }
+        FaultTable.tell(.backfill, Self.row, tries: 1, wentOn: 0)
     }
 
     /// It is looked at before the work begins, and gone when it ends.
@@ -131,5 +137,6 @@ import Testing
             let end = try await trial.outcome(run)
             #expect(end == expected, "\(difference(end, expected))")
         }
+        FaultTable.tell(subject, Self.row, tries: 1, wentOn: 0)
     }
 }

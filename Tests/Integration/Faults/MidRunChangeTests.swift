@@ -43,6 +43,15 @@ import Testing
 
         var leavesAnother: Bool { self == .dropAndCreate || self == .swap }
 
+        /// What the table of faults calls it.
+        var row: String {
+            switch self {
+            case .drop, .dropDatabase: "the collection is dropped"
+            case .dropAndCreate: "the collection is dropped and created anew"
+            case .rename, .swap: "the collection is renamed"
+            }
+        }
+
         /// What is said of it.
         var said: String {
             switch self {
@@ -101,6 +110,7 @@ import Testing
                     #expect(next.exitCode == 65, "\(next.status): \(next.errors)")
                 }
             }
+            FaultTable.tell(subject, change.row, tries: 1, wentOn: 0)
         }
     }
 
@@ -121,6 +131,7 @@ import Testing
             try await trial.database.run(["collMod": "tasks", "validator": [:]])
             try await expectEnd(subject, trial, after: run, expected)
         }
+        FaultTable.tell(subject, "a validator is switched on", tries: 1, wentOn: 0)
     }
 
     /// The sums of the limit are asked of it.
@@ -137,6 +148,7 @@ import Testing
             let end = try await trial.outcome(run)
             #expect(end == expected, "\(subject.name): \(difference(end, expected))")
         }
+        FaultTable.tell(subject, "an index of the state is dropped", tries: 1, wentOn: 1)
     }
 
     // MARK: The state database
@@ -153,6 +165,7 @@ import Testing
             #expect(undone.exitCode == 1, "\(undone.status): \(undone.errors)\(undone.output)")
             #expect(undone.output.contains("of 3 chunks"), "\(undone.output)")
         }
+        FaultTable.tell(.backfill, "its state is dropped", tries: 1, wentOn: 1)
     }
 
     /// Its journal, or all that is known of the job: what is left is told, and not called done.
@@ -166,6 +179,7 @@ import Testing
             #expect(run.errors.contains(said), "\(run.errors)")
             #expect(try await trial.run().exitCode == 65)
         }
+        FaultTable.tell(.undo, "its state is dropped", tries: 1, wentOn: 0)
     }
 
     @Test func anUndoThatIsForgottenBeginsAnew() async throws {
@@ -179,6 +193,7 @@ import Testing
             #expect(run.errors.contains("undo it again"), "\(run.errors)")
             try await expectEnd(.undo, trial, after: run, expected)
         }
+        FaultTable.tell(.undo, "its state is dropped", tries: 1, wentOn: 0)
     }
 
     @Test(arguments: Change.allCases) func aMigrationWhoseCollectionGoesIsNotApplied(_ change: Change) async throws {
@@ -196,6 +211,7 @@ import Testing
                 try await expectEnd(subject, trial, after: run, expected)
             }
         }
+        FaultTable.tell(subject, change.row, tries: 1, wentOn: 0)
     }
 }
 

@@ -9,8 +9,9 @@ import Testing
 
     @Test func killsLoseNothingAndEchoNothing() async throws {
         try await Mongod.shared.withPartner { test in
+            let rounds = TestScale.pick(6, full: 8, torture: 120)
             let model = try await Self.load(.documented, test) { model in
-                for round in 0..<TestScale.pick(6, full: 8, torture: 120) {
+                for round in 0..<rounds {
                     let points = ["before-write", "after-write", "after-state-write", "before-state-write"]
                     let fault = round % 3 == 2 ? nil : "\(points[round % 4]):\(Int.random(in: 3...25)):kill"
                     let before = model.writes
@@ -25,6 +26,7 @@ import Testing
                 }
             }
             try await expectRest(.documented, test, model)
+            FaultTable.tell("partner mirror", "kill -9 anywhere", tries: rounds, wentOn: 0)
         }
     }
 
@@ -51,8 +53,9 @@ import Testing
                     try await MirrorWorkload.surely { try await test.endLease() }
                 }
             }
-            print("mirror: \(model.writes) writes, \(elections) elections, \(kills) kills of the mirror")
             try await expectRest(workload, test, model)
+            FaultTable.tell("partner mirror", FaultTable.lostPrimary, tries: elections, wentOn: elections)
+            FaultTable.tell("partner mirror", "kill -9 anywhere", tries: kills, wentOn: 0)
         }
     }
 

@@ -11,7 +11,8 @@ import Testing
                 number % 5 == 0 ? ["_id": .integer(number)] : ["_id": .integer(number), "name": "Ada"]
             }
             var random = SystemRandomNumberGenerator()
-            for round in 0..<TestScale.pick(5, full: 10, torture: 100) {
+            let rounds = TestScale.pick(5, full: 10, torture: 100)
+            for round in 0..<rounds {
                 let fault = Bool.random() ? "any:\(Int.random(in: 1...16)):kill" : nil
                 let run = try await Program.run(try test.arguments(), fault: fault) { program in
                     for _ in 0..<10 { try await Self.write(to: test.database, &random) }
@@ -35,6 +36,7 @@ import Testing
             #expect(!failing.isEmpty)
             #expect(recorded.subtracting(failing) == [], "entries that no check finds")
             #expect(failing.subtracting(recorded) == [], "findings that have no entry")
+            FaultTable.tell("watch", "kill -9 anywhere", tries: rounds, wentOn: 0)
         }
     }
 
