@@ -209,7 +209,7 @@ def prefilter(bench):
         options = {"count": count, "uri": uri}
         return [pair(bench, "`check --prefilter`, C, 20 ms round trip, 100 Mbit/s", "`check`, same link",
                      check(bench, STRICT, "Flawed", "--strict", "--prefilter", strict_failing=True, **options),
-                     check(bench, STRICT, "Flawed", "--strict", strict_failing=True, **options), 0.3,
+                     check(bench, STRICT, "Flawed", "--strict", strict_failing=True, **options), 0.25,
                      repeats_reference=False)]
     finally:
         proxy.stdin.close()
