@@ -1,4 +1,5 @@
 package import BSON
+import ServerSchema
 
 /// Conditions in the match language, which cost the server a fraction of an expression: each holds of every document of a
 /// kind, and of others too.
@@ -20,14 +21,13 @@ package struct QuickCondition: Sendable {
 
     /// Of a step that changes the values of a field in place, but for those of one type and for nulls.
     ///
-    /// A list may be anything: the match language looks at its elements.
-    static func present(_ path: FieldPath, notOf type: String) -> QuickCondition {
+    /// The other types are named, which takes the server less than half of what it takes to ask for none of these two. Of a
+    /// list it looks at the elements, too.
+    static func present(_ path: FieldPath, notOf type: SchemaType) -> QuickCondition {
         guard !path.leadsIntoElements else { return present(path) }
-        let name = path.description
+        let others = SchemaType.allCases.filter { ![type, .null, .number, .uuid, .mixed].contains($0) }
         let isOther: BSONDocument = [
-            "$or": [
-                [name: ["$exists": true, "$not": ["$type": [.string(type), "null"]]]], [name: ["$type": "array"]],
-            ]
+            path.description: ["$type": .array(of: others.map { .string($0.rawValue) })]
         ]
         return QuickCondition(need: isOther, concern: path.parents.isEmpty ? isOther : nil)
     }

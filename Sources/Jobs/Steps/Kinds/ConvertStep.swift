@@ -32,7 +32,7 @@ package struct ConvertStep: TargetRuled {
     package var source: FieldPath? { into == nil ? nil : field }
     package var changesInPlace: Bool { into == nil || rule.whenPresent == .replace }
     package var quick: QuickCondition {
-        into == nil ? .present(field, notOf: type.rawValue) : .present(field, besides: [target])
+        into == nil ? .present(field, notOf: type) : .present(field, besides: [target])
     }
     package var refuses: Set<CompiledStep.Reason> { onError == .fail ? [.notConvertible] : [] }
 
