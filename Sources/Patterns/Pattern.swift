@@ -16,6 +16,9 @@ public final class Pattern: Sendable {
     /// The expression, as the schema spells it.
     public let text: String
 
+    /// Why PCRE2, and with it MongoDB 6.1 and later, refuses the expression; `nil` when it does not.
+    public let refusalByPCRE2: String?
+
     private let code: Code
 
     /// Compiles an expression.
@@ -23,7 +26,9 @@ public final class Pattern: Sendable {
     public init(_ text: String, mode: Mode) throws(PatternError) {
         guard !text.utf8.contains(0) else { throw .containsNUL }
         self.text = text
-        code = try PatternRewriting.compile(text, mode: mode)
+        let compiled = try PatternRewriting.compile(text, mode: mode)
+        code = compiled.code
+        refusalByPCRE2 = compiled.refusal?.reason
         _ = try PatternRewriting.compile(WrappedText.of(text), mode: mode)
     }
 

@@ -8,13 +8,16 @@ enum PatternRewriting {
     private static let escapeInClass: Int32 = 107
     private static let invalidRange: Int32 = 150
 
-    static func compile(_ text: String, mode: Pattern.Mode) throws(PatternError) -> Code {
+    /// - Returns: what was compiled, and why PCRE2 alone would refuse the expression.
+    static func compile(
+        _ text: String, mode: Pattern.Mode
+    ) throws(PatternError) -> (code: Code, refusal: CompileFailure?) {
         var bytes = Array(withNewName(ofUTF8Setting: text).utf8)
         var first: CompileFailure?
         while true {
             let failure: CompileFailure
             do throws(CompileFailure) {
-                return try Code(bytes, mode: mode)
+                return (try Code(bytes, mode: mode), first)
             } catch {
                 failure = error
             }

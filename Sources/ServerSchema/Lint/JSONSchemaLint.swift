@@ -1,4 +1,5 @@
 public import BSON
+internal import Patterns
 
 extension SchemaLint {
     /// What is odd in a schema of MongoDB's own dialect that the server would take.
@@ -16,7 +17,8 @@ extension SchemaLint {
                     "additionalProperties is false and properties do not name _id: every document fails",
                     remedy: "name _id in properties"))
         }
-        for place in LintPlace.all(of: collection) where place.node.hasNoPatterns {
+        let places = LintPlace.all(of: collection)
+        for place in places where place.node.hasNoPatterns {
             // Every document has an _id, described or not.
             let names = place.node.undefinedRequired.filter { place.holder != nil || $0 != "_id" }
             findings += names.map { name in
@@ -25,10 +27,47 @@ extension SchemaLint {
                     remedy: Spelling.hint(for: name, among: place.node.properties.map(\.name)))
             }
         }
+        for place in places {
+            findings += place.node.patterns.compactMap { pattern in
+                guard let refusal = try? Pattern(pattern.text, mode: pattern.mode).refusalByPCRE2 else { return nil }
+                return place.finding(
+                    .patternOutdated, .warning,
+                    "MongoDB 6.1 and later refuse the pattern \"\(pattern.text)\": \(refusal)",
+                    remedy: "leave out a backslash that means nothing; put one before a hyphen that is no range",
+                    at: pattern.location)
+            }
+        }
         return findings
     }
 }
 
 extension SchemaNode {
     fileprivate var hasNoPatterns: Bool { constraints.patternProperties.isEmpty }
+
+    /// A regular expression of a schema.
+    fileprivate struct Expression {
+        var text: String
+        var mode: Pattern.Mode
+        var location: SourceLocation
+    }
+
+    /// Those for the value itself and for its fields' names, and all of what it is combined with or its names lead to.
+    fileprivate var patterns: [Expression] {
+        var found = constraints.pattern.map { [Expression(text: $0, mode: .characters, location: location)] } ?? []
+        for property in constraints.patternProperties {
+            found.append(Expression(text: property.pattern, mode: .bytes, location: location))
+            found += property.node.everyPattern
+        }
+        for dependency in constraints.dependencies {
+            if case .schema(let node) = dependency.demand { found += node.everyPattern }
+        }
+        if case .schema(let node) = constraints.additionalItems { found += node.everyPattern }
+        return found + constraints.combinations.flatMap(\.nodes).flatMap(\.everyPattern)
+    }
+
+    /// All of a schema that has no place of its own.
+    private var everyPattern: [Expression] {
+        LintPlace.all(of: CollectionSchema(namespace: Namespace(database: "", collection: ""), root: self))
+            .flatMap(\.node.patterns)
+    }
 }

@@ -56,4 +56,6 @@ extension LintFinding.Code {
 extension LintFinding.Code {
     /// A root that allows no `_id`, so that no document can be stored.
     public static let idForbidden: Self = "id-forbidden"
+    /// A regular expression that MongoDB refuses from 6.1 on.
+    public static let patternOutdated: Self = "pattern-outdated"
 }

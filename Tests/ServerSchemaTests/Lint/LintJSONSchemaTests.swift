@@ -25,6 +25,21 @@ import Testing
         #expect(try codes(#"{"required": ["_id", "a"], "properties": {"a": {}}}"#) == [])
     }
 
+    /// `pattern-outdated`: wherever in the schema it stands.
+    @Test func patternsThatNewerServersRefuse() throws {
+        #expect(
+            try codes(##"{"properties": {"a": {"pattern": "^[\\w-.]+$"}, "b": {"pattern": "^[\\w\\-.]+$"}}}"##)
+                == ["pattern-outdated warning a"])
+        #expect(try codes(##"{"patternProperties": {"^\\i": {"pattern": "\\j"}}}"##).count == 2)
+        for around in [
+            ##"{"allOf": [{"properties": {"a": $}}]}"##, ##"{"not": {"anyOf": [{}, $]}}"##,
+            ##"{"dependencies": {"a": $}}"##, ##"{"items": [{}], "additionalItems": $}"##,
+        ] {
+            let text = around.replacing("$", with: ##"{"pattern": "\\i"}"##)
+            #expect(try codes(text) == ["pattern-outdated warning (root)"], "\(text)")
+        }
+    }
+
     /// The App Services rules are not for it.
     @Test func theDialectDecides() throws {
         let text = #"{"properties": {"a": {"bsonType": "timestamp"}}}"#
