@@ -51,8 +51,9 @@ extension StateStore {
     /// could not tell any more what they did.
     /// - Parameter restarts: whether the operator wants a job whose range is gone to start over.
     package func check(_ binding: JobStore.Binding, restarts: Bool = false) throws {
-        let hasRange = try ranges.document() != nil
         guard let record = try jobs.record() else { return }
+        // Created before the record, and so read behind it: another runner may begin the job meanwhile.
+        let hasRange = try ranges.document() != nil
         try checkVersion(of: record)
         if binding.hasMarkers, record["cleaned"] != nil {
             throw BackfillError(
@@ -61,7 +62,6 @@ extension StateStore {
                     + "knowledge of what it did; give the job a new name if its steps are to be done once more")
         }
         if let undo = try ranges.undoing() { throw undo.refusal(of: job) }
-        // The range is created before the record: it was there.
         guard hasRange || restarts else {
             throw BackfillError(
                 .checkpointUnreadable,
