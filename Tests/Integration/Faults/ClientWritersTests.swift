@@ -109,7 +109,8 @@ import Testing
                         try await group.waitForAll()
                     }
                 }
-                #expect(run.wasKilled || [0, 1].contains(run.exitCode), "\(run.status): \(run.errors)")
+                // 75: documents kept arriving.
+                #expect(run.wasKilled || [0, 1, 75].contains(run.exitCode), "\(run.status): \(run.errors)")
                 try await expectNoDefects(database, isDone: false)
             }
             let last = try await test.backfill()

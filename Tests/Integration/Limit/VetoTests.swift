@@ -58,7 +58,10 @@ import Testing
         defer { folder.remove() }
         try await Answering.serving(in: folder) { port in
             try await withPeople(throttle.replacing("PORT", with: "\(port)")) { test in
-                let run = try await test.backfill("job", "--max-runtime", "1s")
+                let run = try await test.backfill { program in
+                    try await ThrottleCase.waitForBrake("veto", test)
+                    program.send(SIGTERM)
+                }
                 #expect(run.exitCode == 75, "\(run.errors)")
                 #expect(run.errors.contains("waiting: veto by") && run.errors.contains(reason), "\(run.errors)")
                 #expect(run.output.contains(reason), "\(run.output)")
