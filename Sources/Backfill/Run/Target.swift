@@ -3,20 +3,6 @@ import JobState
 import Mongo
 import ServerSchema
 
-/// A validator that refuses writes.
-struct RefusingValidator {
-    let condition: BSONDocument
-    /// Whether a document that does not fit already may be changed.
-    let isModerate: Bool
-
-    /// - Returns: `nil` where the collection refuses nothing.
-    init?(of info: CollectionInfo) {
-        let validation = info.validation
-        guard validation.refuses else { return nil }
-        (condition, isModerate) = (validation.validator, validation.level == "moderate")
-    }
-}
-
 /// The collection that a job writes, as the server knows it.
 struct Target {
     /// Its UUID, which changes when it is dropped and created anew; `nil` where the server gives none.

@@ -47,16 +47,3 @@ extension CompiledJob {
     /// The collections that it reaches.
     package var reach: JobReach { JobReach(self) }
 }
-
-extension JobRegistry {
-    /// The collections that a job reaches, by its record; `nil` when no job of that name was begun.
-    /// - Throws: ``MongoError``.
-    package func reach(of job: String) throws -> JobReach? {
-        guard let record = try store(job).jobs.record(),
-            let namespace = record["ns"]?.text.flatMap({ Namespace($0) })
-        else { return nil }
-        // A text that this program cannot read is the command's to complain of.
-        let compiled = try? StoredJob.compile(record, assuming: CheckOptions())
-        return compiled.map(JobReach.init) ?? JobReach(collection: namespace)
-    }
-}

@@ -1,4 +1,5 @@
 import BSON
+import Checking
 package import JobState
 package import Jobs
 import LocatedYAML
@@ -35,6 +36,17 @@ package struct JobRegistry: Sendable {
             if let job = range["_id"]?.document?["job"]?.text { states[job] = range["state"]?.text ?? "" }
         }
         return states
+    }
+
+    /// The collections that a job reaches, by its record; `nil` when no job of that name was begun.
+    /// - Throws: ``MongoError``.
+    package func reach(of job: String) throws -> JobReach? {
+        guard let record = try store(job).jobs.record(),
+            let namespace = record["ns"]?.text.flatMap({ Namespace($0) })
+        else { return nil }
+        // A text that this program cannot read is the command's to complain of.
+        let compiled = try? StoredJob.compile(record, assuming: CheckOptions())
+        return compiled.map(JobReach.init) ?? JobReach(collection: namespace)
     }
 
     /// The names of all jobs that were ever begun.
@@ -203,6 +215,59 @@ extension JobRegistry {
     private func read(_ job: String) throws -> (Job, Control) {
         guard let record = try store(job).jobs.record() else { throw try unknown(job) }
         return (try JobFile.parse(past: record["text"]?.text ?? "", path: "job \(job)"), Control(record))
+    }
+}
+
+/// Binding a job to its collection anew, where that has another UUID since.
+extension JobRegistry {
+    /// Holds the collection that is there against the job's journal; nothing is written.
+    /// - Returns: `nil` when the job is bound to that collection.
+    /// - Throws: ``BackfillError`` when no such job was begun, a runner holds it, or there is no such collection;
+    ///   ``MongoError``.
+    package func planRebinding(of job: String) throws -> RebindPlan? {
+        let store = try store(job)
+        guard let record = try store.jobs.record() else { throw try unknown(job) }
+        try store.checkVersion(of: record)
+        guard let namespace = record["ns"]?.text.flatMap({ Namespace($0) }) else {
+            throw BackfillError(.checkpointUnreadable, "the record of job \"\(job)\" names no collection")
+        }
+        let (was, now) = (record["uuid"] ?? .null, try uuid(of: namespace, store))
+        guard was != now else { return nil }
+        guard try store.ranges.otherHolder() == nil else { throw Self.held(job) }
+        var plan = RebindPlan(job: job, namespace: namespace, was: was, now: now)
+        try plan.compare(store)
+        return plan
+    }
+
+    /// Binds the job to the collection that the plan was made for, under the job's lease.
+    /// - Throws: ``BackfillError`` of kind `leaseHeld` when a runner holds it, of kind `bindingChanged` when the collection
+    ///   is another one, or something changed since; ``MongoError``.
+    package func rebind(_ plan: RebindPlan) throws {
+        guard !plan.isAnother else {
+            throw BackfillError(
+                .bindingChanged,
+                "job \"\(plan.job)\" stays bound to the collection that it was started on: most documents that its journal "
+                    + "names are not in the \(plan.namespace) that is there, or are others; give the job a new name")
+        }
+        let store = try store(plan.job)
+        try withLease(of: plan.job, store, for: .rebinding, orElse: "bind it anew when that is done") { _ in
+            guard try store.jobs.record()?["uuid"] == plan.was, try uuid(of: plan.namespace, store) == plan.now else {
+                throw BackfillError(
+                    .bindingChanged,
+                    "the job or \(plan.namespace) changed meanwhile, and nothing was done; run it again")
+            }
+            try store.jobs.steer(
+                ["uuid": ["$literal": plan.now]], what: "bound to \(plan.namespace) anew, which has another UUID",
+                by: person)
+        }
+    }
+
+    private static func held(_ job: String) -> BackfillError {
+        BackfillError(.leaseHeld, "job \"\(job)\" is held by a runner: bind it anew when that is done")
+    }
+
+    private func uuid(of namespace: Namespace, _ store: borrowing StateStore) throws -> BSONValue {
+        try Target.find(namespace, on: store.client.client).uuid ?? .null
     }
 }
 

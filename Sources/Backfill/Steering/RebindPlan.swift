@@ -1,4 +1,6 @@
 package import BSON
+import JobState
+import Mongo
 
 /// A collection that has another UUID than the one that a job was started on, held against what the job knows of that.
 package struct RebindPlan: Sendable {
@@ -25,4 +27,56 @@ package struct RebindPlan: Sendable {
     /// Whether most documents that can be told apart are missing or others: users delete some, and never most of them at
     /// once.
     package var isAnother: Bool { (gone + others) * 2 > changes - untold }
+}
+
+extension RebindPlan {
+    /// Holds the job's journal against the collection that is there.
+    mutating func compare(_ store: borrowing StateStore) throws {
+        let collection = store.client.client.collection(namespace)
+        var position: JournalPosition?
+        while let part = try store.journal.part(upTo: position, orAt: false) {
+            for entries in part.entries.slices(count: 1_000, bytes: 4 << 20, size: { $0.id.byteCount }) {
+                try compare(entries, of: part, in: collection)
+            }
+            position = part.position
+        }
+        if changes == 0, let last = Progress(try store.ranges.document() ?? [:]).last {
+            hasLast = try !found([last], in: collection, [:]).isEmpty
+        }
+    }
+
+    private mutating func compare(
+        _ entries: [JournalPart.Entry], of part: JournalPart, in collection: MongoCollection
+    ) throws {
+        let fields = ["_id"] + part.touched + part.evidence.names
+        let documents = try found(entries.map(\.id), in: collection, BSONDocument(fields.map { ($0, 1) }))
+        changes += entries.count
+        for entry in entries {
+            guard let document = documents[entry.id] else {
+                gone += 1
+                continue
+            }
+            if let evidence = entry.evidence, evidence.contains(where: { $0 != 0 }) {
+                if try part.evidence.isReplaced(document, since: evidence) { others += 1 } else { same += 1 }
+                continue
+            }
+            // Without evidence there is what the job wrote, or found.
+            let group = part.groups[entry.group]
+            let now = try group.fields(of: document)
+            if JournalDigest(of: now) == group.after || (!now.isEmpty && now == group.before) { same += 1 }
+        }
+    }
+
+    private func found(
+        _ ids: [BSONValue], in collection: MongoCollection, _ projection: BSONDocument
+    ) throws(MongoError) -> [BSONValue: BSONDocument] {
+        var cursor = collection.find(
+            ["_id": ["$in": .array(of: ids)]],
+            options: ["projection": .object(projection), "hint": ["_id": 1], "comment": "shipshape rebind"])
+        var documents: [BSONValue: BSONDocument] = [:]
+        while let document = try cursor.nextDocument() {
+            if let id = document["_id"] { documents[id] = document }
+        }
+        return documents
+    }
 }

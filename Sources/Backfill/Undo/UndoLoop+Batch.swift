@@ -49,7 +49,7 @@ extension UndoLoop {
             }
         }
         if kernel.isDry {
-            let refused = try refusedByValidator(due)
+            let refused = try subject.target.validator?.refused(due, in: collection, kernel.retry) ?? [:]
             for document in due {
                 guard let code = refused[document.id] else { continue }
                 left.append((document.id, UndoReport.LeftDocument(reason: .refused, code: code)))
@@ -232,11 +232,6 @@ extension UndoLoop {
     }
 }
 
-extension UpdateStatement {
-    /// About what it takes in a command.
-    fileprivate var byteCount: Int { BSONDocument([("q", .object(filter)), ("u", update)]).bytes.count }
-}
-
 extension UndoLoop {
     /// What became of a write.
     struct Written {
@@ -246,43 +241,20 @@ extension UndoLoop {
         var refused: [(id: BSONValue, code: Int)] = []
     }
 
-    /// The most bytes of a statement, so that a command that holds nothing else has less than 16 MiB.
-    static let largest = (16 << 20) - (16 << 10)
-
     /// Writes documents as they were, where they are still as they were read; `nil` when it took too long.
     /// - Parameter isGrouped: whether those that are restored alike share a statement; one that is refused then stops them
     ///   all.
     mutating func write(_ documents: [Restoring], grouped isGrouped: Bool) throws -> Written? {
         try kernel.keepLease()
         guard let lease = kernel.leaseIfAny else { return Written() }
-        var written = Written()
-        var groups: [[Restoring]] = []
-        var statements: [UpdateStatement] = []
         let concurrency = concurrency
-        for group in isGrouped ? Self.groups(documents, in: concurrency) : documents.map({ [$0] }) {
-            var isPlaced = group.first?.group.places != nil
-            guard var one = try Restoring.statement(group, under: lease, isPlaced: isPlaced) else { continue }
-            if isPlaced, one.byteCount >= Self.largest,
-                let other = try Restoring.statement(group, under: lease, isPlaced: false)
-            {
-                // The document stands in the command twice; its fields alone fit.
-                (one, isPlaced) = (other, false)
-                tally.moved += 1
-            }
-            // What is compared and what is put back travel together: where both are large, no command holds them.
-            guard one.byteCount < Self.largest else {
-                if let only = group.first, group.count == 1 {
-                    written.refused.append((only.id, MongoError.Code.documentTooLarge.rawValue))
-                }
-                continue
-            }
-            groups.append(group)
-            statements.append(one)
-        }
+        let statements = try RestoringStatements(documents, under: lease, grouped: isGrouped, for: concurrency)
+        var written = Written()
+        written.refused = statements.tooLarge.map { ($0, MongoError.Code.documentTooLarge.rawValue) }
+        tally.moved += statements.moved
         var sent = 0
-        let sizes = statements.map { BSONValue.array(of: [.object($0.filter), $0.update]) }
-        for slice in sizes.commandSlices(count: 1_000) {
-            let parts = Array(statements[sent..<sent + slice.count]).parts(concurrency, least: 1)
+        for slice in statements.commands {
+            let parts = slice.parts(concurrency, least: 1)
             FaultInjection.reached(.beforeWrite)
             let replies: [WriteReply]
             do {
@@ -295,8 +267,8 @@ extension UndoLoop {
                 for error in reply.writeErrors {
                     if error.code == .collectionUUIDMismatch { try checkCollection() }
                     if error.code == .maxTimeMSExpired { return nil }
-                    if let only = groups[sent + error.index].first, groups[sent + error.index].count == 1 {
-                        written.refused.append((only.id, error.code.rawValue))
+                    if let only = statements.onlyDocument(of: sent + error.index) {
+                        written.refused.append((only, error.code.rawValue))
                     }
                 }
                 sent += part.count
@@ -339,29 +311,13 @@ extension UndoLoop {
 
     /// What is to be said of what was written.
     var notes: [String] {
-        tally.moved == 0
-            ? []
-            : [
+        var notes = subject.target.validator?.notes(tally, of: subject.namespace) ?? []
+        if tally.moved > 0 {
+            notes.append(
                 "\(tally.moved) \(tally.moved == 1 ? "document is" : "documents are") too large for a command that puts a "
-                    + "field back at its place: the fields stand at the end"
-            ]
-    }
-
-    /// Documents that are restored alike, those of each connection together; one whose place among its fields matters stands
-    /// alone, and so does one that has to be as it was.
-    private static func groups(_ documents: [Restoring], in concurrency: Int) -> [[Restoring]] {
-        var alike: [Int: [Restoring]] = [:]
-        var alone: [[Restoring]] = []
-        for document in documents {
-            if document.group.places == nil, !document.isWatched {
-                alike[document.groupIndex, default: []].append(document)
-            } else {
-                alone.append([document])
-            }
+                    + "field back at its place: the fields stand at the end")
         }
-        let shared = alike.sorted { $0.key < $1.key }.map(\.value)
-        // One large group is no work for several connections.
-        return (shared.count < concurrency ? shared.flatMap { $0.parts(concurrency, least: 50) } : shared) + alone
+        return notes
     }
 }
 

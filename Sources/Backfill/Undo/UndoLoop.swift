@@ -45,6 +45,9 @@ struct UndoLoop: ~Copyable {
 
     var collection: MongoCollection { kernel.client.collection(subject.namespace) }
 
+    /// Whether whole documents are judged, and not only the fields that the job wrote.
+    var judgesWhole: Bool { budget != nil || kernel.isDry && subject.target.validator != nil }
+
     /// Walks from a place in the journal to its oldest entry, or gives the reason to stop.
     mutating func run(from start: JournalPosition?) throws -> BackfillReport.Stop? {
         var position = start

@@ -80,7 +80,7 @@ package struct UndoRunner: Sendable {
         report.restored = loop.tally.restored
         report.asBefore = loop.tally.asBefore
         report.included = loop.tally.included
-        report.notes += loop.validatorNotes
+        report.notes += loop.notes
         if loop.overlay?.isFull == true {
             report.notes.append(
                 "the job changed more than \(UndoOverlay.most) documents in more than one pass: of the others each change is "
@@ -153,7 +153,7 @@ package struct UndoRunner: Sendable {
         report.earlier = loop.earlier
         report.asBefore = loop.tally.asBefore
         report.included = loop.tally.included
-        report.notes += loop.notes + loop.validatorNotes
+        report.notes += loop.notes
         report.leftAlone = Self.grouped(try retry.run { try loop.kernel.store.leftAlone.ofJob() })
         report.children = loop.reportOfChildren(left: try retry.run { try loop.kernel.store.leftAlone.children() })
         if let budget = loop.budget {

@@ -1,42 +1,59 @@
 import BSON
+import Concurrency
+import JobState
 import Jobs
 import Mongo
+import ServerSchema
 
-/// What the collection's validator would refuse of documents as they were: said beforehand, by the server, which alone knows
-/// all of its language.
-extension UndoLoop {
+/// A validator that refuses writes.
+struct RefusingValidator {
+    let condition: BSONDocument
+    /// Whether a document that does not fit already may be changed.
+    let isModerate: Bool
+
+    /// - Returns: `nil` where the collection refuses nothing.
+    init?(of info: CollectionInfo) {
+        let validation = info.validation
+        guard validation.refuses else { return nil }
+        (condition, isModerate) = (validation.validator, validation.level == "moderate")
+    }
+}
+
+/// What it would refuse of documents as they were: said beforehand, by the server, which alone knows all of its language.
+extension RefusingValidator {
     /// The server's code for a document that does not fit its validator.
-    static var misfit: Int { MongoError.Code.documentValidationFailure.rawValue }
-
-    /// Whether whole documents are judged, and not only the fields that the job wrote.
-    var judgesWhole: Bool { budget != nil || kernel.isDry && subject.target.validator != nil }
+    private static var misfit: Int { MongoError.Code.documentValidationFailure.rawValue }
 
     /// The documents that it would refuse, by their `_id`s, each with the server's code.
-    func refusedByValidator(_ due: [Restoring]) throws -> [BSONValue: Int] {
-        guard let validator = subject.target.validator, !due.isEmpty else { return [:] }
-        let before = try refused(due.map { try $0.restored() }, by: validator)
+    func refused(
+        _ due: [Restoring], in collection: MongoCollection, _ retry: RetryPolicy
+    ) throws -> [BSONValue: Int] {
+        guard !due.isEmpty else { return [:] }
+        let before = try refused(due.map { try $0.restored() }, in: collection, retry)
         // Under "moderate" a document that does not fit already may be changed.
-        guard validator.isModerate, !before.isEmpty else { return before }
-        let misfits = try refused(due.filter { before[$0.id] != nil }.map(\.current), by: validator)
+        guard isModerate, !before.isEmpty else { return before }
+        let misfits = try refused(due.filter { before[$0.id] != nil }.map(\.current), in: collection, retry)
         return before.filter { misfits[$0.key] == nil }
     }
 
     private func refused(
-        _ documents: [BSONDocument], by validator: RefusingValidator
+        _ documents: [BSONDocument], in collection: MongoCollection, _ retry: RetryPolicy
     ) throws -> [BSONValue: Int] {
         // What no command holds no update writes either: that is told when it comes to it.
-        let documents = documents.filter { $0.bytes.count < Self.largest }
+        let documents = documents.filter { $0.bytes.count < RestoringStatements.largest }
         return try documents.map(BSONValue.object).commandSlices().reduce(into: [:]) { all, slice in
-            all.merge(try refused(slice, by: validator)) { $1 }
+            all.merge(try refused(slice, in: collection, retry)) { $1 }
         }
     }
 
-    private func refused(_ documents: [BSONValue], by validator: RefusingValidator) throws -> [BSONValue: Int] {
+    private func refused(
+        _ documents: [BSONValue], in collection: MongoCollection, _ retry: RetryPolicy
+    ) throws -> [BSONValue: Int] {
         // The documents come in with the command, and any one of the collection carries them: `$documents` would ask for a
         // privilege on the whole database, and for MongoDB 5.1.
         let pipeline: [BSONDocument] = [
             ["$limit": 1], ["$project": ["_id": 0, "d": ["$literal": .array(of: documents)]]], ["$unwind": "$d"],
-            ["$replaceWith": "$d"], ["$match": ["$nor": [.object(validator.condition)]]], ["$project": ["_id": 1]],
+            ["$replaceWith": "$d"], ["$match": ["$nor": [.object(condition)]]], ["$project": ["_id": 1]],
         ]
         // As a command: a cursor of the driver's takes no field without a name.
         let command: BSONDocument = [
@@ -45,7 +62,7 @@ extension UndoLoop {
             "cursor": ["batchSize": .integer(documents.count + 1)], "comment": "shipshape undo",
         ]
         do {
-            let reply = try kernel.retrying { try collection.command(command) }
+            let reply = try retry.run { try collection.command(command) }
             let found = reply["cursor"]?.document?["firstBatch"]?.document?.values.compactMap(\.document) ?? []
             return Dictionary(found.compactMap { $0["_id"] }.map { ($0, Self.misfit) }) { $1 }
         } catch let error as MongoError where error.isOfOneDocument {
@@ -54,21 +71,20 @@ extension UndoLoop {
                 return documents.first?.document?["_id"].map { [$0: error.code.rawValue] } ?? [:]
             }
             let half = documents.count / 2
-            return try refused(Array(documents[..<half]), by: validator).merging(
-                refused(Array(documents[half...]), by: validator)
+            return try refused(Array(documents[..<half]), in: collection, retry).merging(
+                refused(Array(documents[half...]), in: collection, retry)
             ) { $1 }
         }
     }
 
-    /// What is to be said of the validator, once all is compared.
-    var validatorNotes: [String] {
-        guard subject.target.validator != nil else { return [] }
+    /// What is to be said of it, once all is compared.
+    func notes(_ tally: UndoTally, of namespace: Namespace) -> [String] {
         let count = tally.report.filter { $0.left.reason == .refused && $0.left.code == Self.misfit }.reduce(0) {
             $0 + $1.count
         }
         guard count > 0 else { return [] }
         return [
-            "the validator of \(subject.namespace) refuses \(count == 1 ? "a document" : "\(count) documents") as "
+            "the validator of \(namespace) refuses \(count == 1 ? "a document" : "\(count) documents") as "
                 + "\(count == 1 ? "it was" : "they were") before the job: to take back all, first put the earlier validator "
                 + "back (shipshape enforce --abort, or collMod), or set its action to warn"
         ]
