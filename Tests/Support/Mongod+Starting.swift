@@ -81,11 +81,18 @@ extension Mongod {
         ])
         try await direct.waitForPrimary()
         guard kind == .withAuthentication else {
+            try await direct.writeToMajority()
             return Mongod(uri: "mongodb://\(host)/?replicaSet=\(setName)", host: host, process: process)
         }
         try await direct.admin(["createUser": "admin", "pwd": "admin-password", "roles": ["root"]])
         return Mongod(
             uri: "mongodb://admin:admin-password@\(host)/?replicaSet=\(setName)", host: host, process: process)
+    }
+
+    /// Has writes wait for a majority, as they do from 5.0 on: what a test wrote is read so at once.
+    private func writeToMajority() async throws {
+        guard try await admin(["buildInfo": 1])["version"]?.text?.hasPrefix("4.") == true else { return }
+        try await admin(["setDefaultRWConcern": 1, "defaultWriteConcern": ["w": "majority"]])
     }
 
     /// Waits until the server takes writes.

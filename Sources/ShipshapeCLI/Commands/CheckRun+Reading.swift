@@ -86,7 +86,7 @@ extension CheckRun {
             throw UsageError(
                 scan.part == nil
                     ? "--where: the server does not take the filter: \(refusal)"
-                    : "--part needs a server of version 4.4 or later, which hashes an _id: \(refusal)")
+                    : "--part needs a server of version 5.0 or later, which hashes an _id: \(refusal)")
         }
     }
 }

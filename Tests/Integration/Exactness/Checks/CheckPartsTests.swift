@@ -4,7 +4,7 @@ import TestSupport
 import Testing
 
 /// `check --part` and `merge`: the parts hold every document once, and joined they say what the whole check says.
-@Suite struct CheckPartsTests {
+@Suite(.server(from: 5, for: "the operator $toHashedIndexKey")) struct CheckPartsTests {
     private static let old = CheckVerdictCase.schema("Pet", id: "mixed", ["name!": "string"])
     private static let new = CheckVerdictCase.schema("Pet", id: "mixed", ["name!": "string", "age!": "int"])
 
