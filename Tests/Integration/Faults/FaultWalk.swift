@@ -93,7 +93,7 @@ enum FaultTable {
     /// Tells a row.
     /// - Parameters:
     ///   - tries: how often it happened.
-    ///   - wentOn: how often the command ended as if it had not; else it was run again.
+    ///   - wentOn: how often the command ended as if it had not; else it said why.
     static func tell(_ subject: FaultSubject, _ fault: String, tries: Int, wentOn: Int) {
         tell(subject.name, fault, tries: tries, wentOn: wentOn)
     }
