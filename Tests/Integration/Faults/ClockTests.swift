@@ -18,28 +18,36 @@ struct ClockTests {
         let mongod = try await Mongod.shared
         let expected = try await subject.undisturbed(on: mongod)
         try await subject.trial(mongod) { trial in
-            let run = try await trial.run(environment: Clock.hours(hours))
-            #expect([0, 1].contains(run.exitCode), "\(run.status): \(run.errors)")
-            let end = try await trial.outcome(run)
-            #expect(end == expected, "\(hours) h: \(difference(end, expected))")
+            try await Clock.lend { clock in
+                let run = try await trial.run(environment: clock.hours(hours))
+                #expect([0, 1].contains(run.exitCode), "\(run.status): \(run.errors)")
+                let end = try await trial.outcome(run)
+                #expect(end == expected, "\(hours) h: \(difference(end, expected)); \(run.status): \(run.errors)")
+            }
         }
         FaultTable.tell(subject, "the client's clock is five hours apart", tries: 1, wentOn: 1)
     }
 
     /// By its own clock the lease is over for hours, or has hours to go.
     @Test(arguments: hours) func aLeaseLastsByTheServersClock(_ hours: Int) async throws {
+        try await Clock.lend { early in
+            try await Clock.lend { late in try await aLeaseLasts(early.hours(-hours), late.hours(hours)) }
+        }
+        FaultTable.tell(.backfill, "SIGSTOP past the lease, which another takes", tries: 1, wentOn: 0)
+    }
+
+    private func aLeaseLasts(_ held: [Environment.Key: String?], _ wanted: [Environment.Key: String?]) async throws {
         try await FaultSubject.backfill.trial(try await Mongod.shared) { trial in
-            let environment = Clock.hours(hours)
             var before: [BSONDocument] = []
-            let first = try await trial.run(environment: Clock.hours(-hours), fault: "before-write:2:stop") { program in
+            let first = try await trial.run(environment: held, fault: "before-write:2:stop") { program in
                 try await waitUntil("the first sleeps") { try program.isStopped }
                 before = try await trial.database.documents("tasks")
-                let second = try await trial.run(["--lease-wait", "0s"], environment: environment, endsLeases: false)
+                let second = try await trial.run(["--lease-wait", "0s"], environment: wanted, endsLeases: false)
                 #expect(second.exitCode == 76, "\(second.status): \(second.errors)")
                 #expect(try await trial.database.documents("tasks") == before)
                 // The server's clock has come to the lease's end: whoever asks next takes it.
                 try await trial.endLeases()
-                let third = try await trial.run(environment: environment)
+                let third = try await trial.run(environment: wanted)
                 #expect(third.exitCode == 0, "\(third.status): \(third.errors)")
                 before = try await trial.database.documents("tasks")
                 program.send(SIGCONT)
@@ -47,26 +55,27 @@ struct ClockTests {
             #expect(first.exitCode == 76, "\(first.status): \(first.errors)")
             #expect(try await trial.database.documents("tasks") == before)
         }
-        FaultTable.tell(.backfill, "SIGSTOP past the lease, which another takes", tries: 1, wentOn: 0)
     }
 
     /// The time that a job writes is the server's at its start.
     @Test(arguments: hours) func nowIsTheServersTime(_ hours: Int) async throws {
-        try await Mongod.shared.withBackfill { test in
-            try await test.database.fill("people", count: 3)
-            try test.job(steps: ["default: {field: at, value: $now}"])
-            let before = try await serverTime(test.mongod)
-            let run = try await Program.run(
-                ["backfill", test.path(), "--uri", test.uri, "--state-database", test.state.name, "--yes"],
-                environment: Clock.hours(hours))
-            let after = try await serverTime(test.mongod)
-            #expect(run.exitCode == 0, "\(run.errors)")
-            for document in try await test.database.documents("people") {
-                guard case .date(let time)? = document["at"] else {
-                    Issue.record("no time in \(document.json)")
-                    continue
+        try await Clock.lend { clock in
+            try await Mongod.shared.withBackfill { test in
+                try await test.database.fill("people", count: 3)
+                try test.job(steps: ["default: {field: at, value: $now}"])
+                let before = try await serverTime(test.mongod)
+                let run = try await Program.run(
+                    ["backfill", test.path(), "--uri", test.uri, "--state-database", test.state.name, "--yes"],
+                    environment: clock.hours(hours))
+                let after = try await serverTime(test.mongod)
+                #expect(run.exitCode == 0, "\(run.errors)")
+                for document in try await test.database.documents("people") {
+                    guard case .date(let time)? = document["at"] else {
+                        Issue.record("no time in \(document.json)")
+                        continue
+                    }
+                    #expect((before...after).contains(time))
                 }
-                #expect((before...after).contains(time))
             }
         }
     }
@@ -77,22 +86,40 @@ struct ClockTests {
     }
 }
 
-/// A program's clock.
-private enum Clock {
+/// The clock of a program that does not go by the machine's.
+private struct Clock {
     /// Where Debian's libfaketime lies.
     static let library: String? = {
         let folders = ["/usr/lib/x86_64-linux-gnu", "/usr/lib/aarch64-linux-gnu", "/usr/lib"]
         return folders.map { "\($0)/faketime/libfaketimeMT.so.1" }.first(where: FileManager.default.fileExists)
     }()
 
-    /// An environment in which it is so many hours later; what measures how long something takes is as ever.
+    /// What libfaketime's processes share.
     ///
-    /// Swift finds the arguments beside the environment, which libfaketime moves to add the name of its shared memory,
-    /// unless there is one.
-    static func hours(_ hours: Int) -> [Environment.Key: String?] {
+    /// It makes this itself where it is missing, but by the process's number and without ever taking it away: a later process
+    /// of that number then ends with 1 before it has begun. And it moves the environment to name it there, beside which Swift
+    /// finds the arguments.
+    private let shared = "/shipshape-\(UUID().uuidString)"
+
+    /// Lends such a clock.
+    static func lend(_ body: (Clock) async throws -> Void) async throws {
+        let clock = Clock()
+        defer {
+            unsafe sem_unlink(clock.shared)
+            unsafe shm_unlink(clock.shared)
+        }
+        let isLock = unsafe sem_open(clock.shared, O_CREAT | O_EXCL, 0o600, 1) != nil
+        let memory = unsafe shm_open(clock.shared, O_CREAT | O_EXCL | O_RDWR, 0o600)
+        try #require(isLock && ftruncate(memory, 4096) == 0)
+        close(memory)
+        try await body(clock)
+    }
+
+    /// An environment in which it is so many hours later; what measures how long something takes is as ever.
+    func hours(_ hours: Int) -> [Environment.Key: String?] {
         [
-            "LD_PRELOAD": library, "FAKETIME": hours < 0 ? "\(hours)h" : "+\(hours)h",
-            "FAKETIME_DONT_FAKE_MONOTONIC": "1", "FAKETIME_SHARED": "/none /none",
+            "LD_PRELOAD": Self.library, "FAKETIME": hours < 0 ? "\(hours)h" : "+\(hours)h",
+            "FAKETIME_DONT_FAKE_MONOTONIC": "1", "FAKETIME_SHARED": "\(shared) \(shared)",
         ]
     }
 }
