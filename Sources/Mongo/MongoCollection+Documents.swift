@@ -1,7 +1,21 @@
 package import BSON
 
 extension MongoCollection {
-    /// What a pipeline makes of documents that are in no collection, each in the place of the one that it was made of.
+    /// Stages that put documents of ours in the place of a collection's own, in their order; the collection need not be
+    /// there.
+    ///
+    /// `$documents` does the same from MongoDB 5.1 on, and asks for `find` on the whole database.
+    package static func stages(supplying documents: [BSONDocument]) -> [BSONDocument] {
+        [
+            // What makes one document of any number of them, and of none.
+            ["$limit": 1], ["$facet": ["none": [["$count": "n"]]]],
+            ["$project": ["d": ["$literal": .array(of: documents.map { .object($0) })]]], ["$unwind": "$d"],
+            ["$replaceWith": "$d"],
+        ]
+    }
+
+    /// What a pipeline makes of documents that need not be in the collection, each in the place of the one that it was made
+    /// of.
     ///
     /// The pipeline must neither drop nor add a document, nor change their order.
     /// - Parameter options: those of the `aggregate` command.
@@ -11,10 +25,9 @@ extension MongoCollection {
         over documents: [BSONDocument], _ pipeline: [BSONDocument], options: BSONDocument = [:]
     ) throws(MongoError) -> [BSONDocument] {
         guard !documents.isEmpty else { return [] }
-        let source: BSONDocument = ["$documents": ["$literal": .array(of: documents.map { .object($0) })]]
         var command = BSONBuilder()
-        command.append("aggregate", 1)
-        command.append("pipeline", .array(of: ([source] + pipeline).map { .object($0) }))
+        command.append("aggregate", .string(namespace.collection))
+        command.append("pipeline", .array(of: (Self.stages(supplying: documents) + pipeline).map { .object($0) }))
         command.append("cursor", ["batchSize": .integer(documents.count + 1)])
         for (name, value) in (try? options.elements()) ?? [] { command.append(name, value) }
         if let whole = try reply(to: command.finish()) { return whole }
@@ -34,7 +47,8 @@ extension MongoCollection {
         }
         guard let id = cursor["id"], id.integer != 0 else { return batch.values.compactMap(\.document) }
         // One that cannot be closed ends by itself.
-        _ = try? lease.run(.raw, ["killCursors": "$cmd.aggregate", "cursors": [id]], on: namespace.database)
+        _ = try? lease.run(
+            .raw, ["killCursors": .string(namespace.collection), "cursors": [id]], on: namespace.database)
         return nil
     }
 

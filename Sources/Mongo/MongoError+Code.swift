@@ -103,8 +103,6 @@ extension MongoError.Code {
     package static let changeStreamsUnsupported = Self(rawValue: 40_573)
     /// An option of a command that the server does not know.
     package static let unknownOption = Self(rawValue: 40_415)
-    /// No index of the target tells `$merge` documents apart: one of another collation does not.
-    package static let mergeNeedsIndex = Self(rawValue: 51_183)
     /// A parameter of an API version that the server does not know.
     package static let apiStrictError = Self(rawValue: 323)
 }

@@ -60,7 +60,7 @@ extension MongoError {
     }
 
     private static let ofCommands: Set<Code> = [
-        .unknownStage, .unknownOption, .changeStreamsUnsupported, .mergeNeedsIndex, .duplicateKey, .notWritablePrimary,
+        .unknownStage, .unknownOption, .changeStreamsUnsupported, .duplicateKey, .notWritablePrimary,
         .interruptedAtShutdown, .interrupted, .interruptedDueToReplStateChange, .notPrimaryNoSecondaryOk,
         .notPrimaryOrSecondary, .documentTooLarge, .outOfDiskSpace,
     ]

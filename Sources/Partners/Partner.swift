@@ -65,9 +65,6 @@ package struct Partner: Sendable {
     /// The steps that lead away from a side.
     func steps(from side: PartnerSide) -> StepTransformation { side == .source ? forward : reverse }
 
-    /// Whether the server has to be asked for what a document becomes.
-    package var needsServer: Bool { !forward.isEmpty || !reverse.isEmpty }
-
     /// The `_id` that a document of a side has on the other; `nil` of one that can have none there.
     package func twin(of id: BSONValue, on side: PartnerSide) -> BSONValue? {
         job.id.map { $0.converted(id, from: side) } ?? id

@@ -71,12 +71,13 @@ struct PartnerProof: Sendable {
     ) throws -> Int {
         guard !documents.isEmpty else { return 0 }
         // Marked by the server's own match, as no expression holds a whole validator.
-        let reply = try collection.command([
-            "aggregate": 1,
-            "pipeline": [
-                ["$documents": ["$literal": .array(of: documents.map { .object($0) })]],
+        let pipeline: [BSONDocument] =
+            MongoCollection.stages(supplying: documents) + [
                 ["$match": ["$nor": [.object(validator)]]], ["$count": "n"],
-            ], "cursor": [:], "comment": "shipshape partner proof",
+            ]
+        let reply = try collection.command([
+            "aggregate": .string(collection.namespace.collection),
+            "pipeline": .array(of: pipeline.map { .object($0) }), "cursor": [:], "comment": "shipshape partner proof",
         ])
         return reply["cursor"]?.document?["firstBatch"]?.document?.values.first?.document?["n"]?.integer ?? 0
     }

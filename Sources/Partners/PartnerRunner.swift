@@ -28,9 +28,6 @@ package struct PartnerRunner: Sendable {
 
     var retry: RetryPolicy { RetryPolicy(limit: options.retryLimit, stop: stop, events: events) }
 
-    /// The first version of the wire protocol that has `$documents`: that of 5.1.
-    private static let wireVersionOfDocuments = 14
-
     /// Refuses what cannot be a pair, before anything is looked at.
     func check(on client: borrowing Client) throws {
         for side in PartnerSide.allCases {
@@ -39,12 +36,6 @@ package struct PartnerRunner: Sendable {
                     .unsupportedCollection, "\(job.namespace(side)) lies in the state database: name another collection"
                 )
             }
-        }
-        guard try client.hello().maxWireVersion >= Self.wireVersionOfDocuments || !partner.needsServer else {
-            throw BackfillError(
-                .schemaMismatch,
-                "a partner whose documents differ by steps needs the stage $documents: MongoDB 5.1 or later, and this one is older"
-            )
         }
         for side in PartnerSide.allCases {
             try partner.steps(from: side).check(by: client.collection(job.namespace(side)))

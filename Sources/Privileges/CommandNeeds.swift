@@ -118,18 +118,18 @@ package struct CommandNeeds: Sendable {
                 .watchLedger, "find", "insert", "update", "remove", "createIndex", for: "keeps a ledger of its own")),
         CommandNeeds(
             "partner init", readsDocuments,
-            .needs(.data, "listIndexes", for: "reads the indexes"), findsCollection, computes,
+            .needs(.data, "listIndexes", for: "reads the indexes"), findsCollection,
             .needs(.partner, "find", "insert", "update", "createIndex", for: "makes the partner"), keepsOwnState,
             readsLedger),
         CommandNeeds(
             "partner init --dry-run", readsDocuments,
-            .needs(.data, "listIndexes", for: "reads the indexes"), findsCollection, computes, readsState, readsLedger),
+            .needs(.data, "listIndexes", for: "reads the indexes"), findsCollection, readsState, readsLedger),
         CommandNeeds(
-            "partner mirror", mirrors(.data), mirrors(.partner), computes, keepsOwnState,
+            "partner mirror", mirrors(.data), mirrors(.partner), keepsOwnState,
             .needs(.state, "remove", for: "forgets what it wrote itself")),
         CommandNeeds(
             "partner verify", readsDocuments, follows,
-            .needs(.partner, "find", "changeStream", for: "reads the partners and their changes"), computes,
+            .needs(.partner, "find", "changeStream", for: "reads the partners and their changes"),
             .may(.state, "find", "update", for: "keeps the result", without: "cutover does not know the result")),
         CommandNeeds("partner status", readsState),
         CommandNeeds("partner cutover", keepsOwnState),
@@ -151,8 +151,6 @@ package struct CommandNeeds: Sendable {
     private static let readsLedger = Need.needs(.ledger, "find", for: "counts what is unsynced")
     private static let looksUp = Need.needs(.lookedUp, "find", for: "looks up documents of other collections")
     private static let looksUpByIndex = Need.needs(.indexed, "indexStats", for: "makes sure that a lookup has an index")
-    private static let computes = Need.needs(
-        .computing, "find", for: "has the server compute steps ($documents asks for the whole database)")
     private static let readsState = Need.needs(.state, "find", for: "reads the state")
     private static let steers = Need.needs(.state, "find", "update", for: "steers the job")
     private static let keepsOwnState = Need.needs(.state, "find", "insert", "update", for: "keeps its state")
@@ -172,13 +170,13 @@ package struct CommandNeeds: Sendable {
 
     /// Showing what a job would do.
     private static let previewing: [Need] =
-        [readsDocuments, looksUp, looksUpByIndex, computes, readsLedger, findsCollection, sizesChunks] + readsMetrics
+        [readsDocuments, looksUp, looksUpByIndex, readsLedger, findsCollection, sizesChunks] + readsMetrics
 
     /// Running a job.
     private static let running: [Need] =
         [
             readsDocuments, .needs(.data, "update", for: "changes the documents"), findsCollection, looksUp,
-            looksUpByIndex, computes,
+            looksUpByIndex,
             .needs(.created, "find", "insert", "update", for: "makes documents in other collections"), keepsState,
             readsLedger, sizesChunks,
             .may(

@@ -13,8 +13,6 @@ package enum Place: String, Sendable, CaseIterable {
     case indexed
     /// Collections that a job's steps make documents in.
     case created
-    /// The databases in which the server computes what a step or a partner makes of a document.
-    case computing
     /// The partner of a collection.
     case partner
     /// The state database.
@@ -68,7 +66,7 @@ package struct WorkPlaces: Sendable, Equatable {
     }
 
     /// Adds the databases of collections to a place.
-    package mutating func addDatabases(of namespaces: [Namespace], to place: Place) {
+    private mutating func addDatabases(of namespaces: [Namespace], to place: Place) {
         add(namespaces.map { .database($0.database) }, to: place)
     }
 

@@ -43,24 +43,6 @@ import Testing
             ])
     }
 
-    @Test(arguments: [(9, true), (13, true), (14, false), (25, false)])
-    func aStepOfTheClientNeedsAServerThatTakesItsDocuments(_ wireVersion: Int, _ isRefused: Bool) throws {
-        let mixed = try JobFile.parse(
-            """
-            job: j
-            collection: app.Person
-            steps:
-              - default: {field: a, value: 1}
-              - convert: {field: ref, to: uuid}
-            """, path: "job.yml")
-        let compiled = try CompiledJob(mixed, active: nil, next: nil)
-        let told = Fixture.failure { try compiled.checkServer(wireVersion: wireVersion) }
-        #expect(told?.hasPrefix("job.yml:5:5: \"convert ref to uuid\" is computed by the client") ?? false == isRefused)
-        #expect(told?.contains("MongoDB 5.1") ?? false == isRefused)
-        let plain = try CompiledJob(try job(), active: nil, next: nil)
-        #expect(Fixture.failure { try plain.checkServer(wireVersion: wireVersion) } == nil)
-    }
-
     @Test func withoutBothSchemasThereIsNothingToCompare() throws {
         #expect(try CompiledJob(try job(), active: nil, next: try v2()).changes.isEmpty)
         #expect(try CompiledJob(try job(of: "priority"), active: try v1(), next: nil).changes.isEmpty)

@@ -28,9 +28,8 @@ extension Trait where Self == ConditionTrait {
 }
 
 extension Trait where Self == ConditionTrait {
-    /// Runs a test only on servers that take documents of the client's through a pipeline: elsewhere a job with a step of
-    /// the client, and a partner whose documents differ by steps, are refused.
-    package static var clientSteps: Self {
-        .server(from: 5, 1, for: "the stage $documents, without which a job that the client computes is refused")
+    /// Runs a test only on servers on which what follows changes may take something away under its lease.
+    package static var following: Self {
+        .server(from: 5, for: "$$NOW in a delete, without which watch and partner mirror are refused")
     }
 }

@@ -109,11 +109,13 @@ package final class ThreeNodes: Sendable {
     private func lags() async throws -> [(host: String, isSecondary: Bool, seconds: Int)] {
         let status = try await primary.admin(["replSetGetStatus": 1])
         let members = status["members"]?.document?.values.compactMap(\.document) ?? []
-        let times = members.map { member -> Int in
-            if case .date(let milliseconds)? = member["optimeDate"] { Int(milliseconds / 1_000) } else { 0 }
+        func time(_ member: BSONDocument?) -> Int {
+            if case .date(let milliseconds)? = member?["optimeDate"] { Int(milliseconds / 1_000) } else { 0 }
         }
-        return members.indices.dropFirst().map { index in
-            (members[index]["name"]?.text ?? "", members[index]["state"]?.integer == 2, times[0] - times[index])
+        // Any of them, where any may be elected.
+        let first = time(members.first { $0["state"]?.integer == 1 })
+        return members.filter { $0["state"]?.integer != 1 }.map { member in
+            (member["name"]?.text ?? "", member["state"]?.integer == 2, first - time(member))
         }
     }
 

@@ -14,37 +14,26 @@ struct ChildWriter {
     ///
     /// Its source holds the fence: a runner whose lease has ended makes nothing.
     func send(under lease: Lease, on client: borrowing Client) throws(MongoError) -> BSONDocument {
-        do throws(MongoError) { return try send(under: lease, collation: nil, on: client) } catch {
-            // Where the collection has a collation its _ids are compared by that.
-            guard error.code == .mergeNeedsIndex, let collation = try client.collectionInfo(namespace)?.collation else {
-                throw error
-            }
-            return try send(under: lease, collation: collation, on: client)
-        }
-    }
-
-    private func send(
-        under lease: Lease, collation: BSONDocument?, on client: borrowing Client
-    ) throws(MongoError) -> BSONDocument {
         let limit = lease.terms.writeLimit.milliseconds
-        let pipeline: [BSONDocument] = [
-            ["$documents": ["$literal": .array(of: documents.map { .object($0) })]],
-            ["$match": .object(lease.fence.filter)],
+        let pipeline: [BSONDocument] =
+            MongoCollection.stages(supplying: documents) + [
+                ["$match": .object(lease.fence.filter)],
+                [
+                    "$merge": [
+                        "into": ["db": .string(namespace.database), "coll": .string(namespace.collection)], "on": "_id",
+                        // "keepExisting" would insert the fields in the order of their names.
+                        "whenMatched": [["$replaceWith": "$$ROOT"]], "whenNotMatched": "insert",
+                    ]
+                ],
+            ]
+        // By the collection that they come into: its _ids are compared by its own collation.
+        return try client.runWriteCommand(
             [
-                "$merge": [
-                    "into": ["db": .string(namespace.database), "coll": .string(namespace.collection)], "on": "_id",
-                    // "keepExisting" would insert the fields in the order of their names.
-                    "whenMatched": [["$replaceWith": "$$ROOT"]], "whenNotMatched": "insert",
-                ]
-            ],
-        ]
-        let command: BSONDocument = [
-            "aggregate": 1, "pipeline": .array(of: pipeline.map { .object($0) }), "cursor": [:],
-            "maxTimeMS": .long(limit), "writeConcern": ["w": "majority", "wtimeout": .long(limit)],
-            "comment": .string("shipshape backfill \(job.name)"),
-        ]
-        let compared = collation.map { command.appending("collation", .object($0)) } ?? command
-        return try client.runWriteCommand(compared, on: namespace.database)
+                "aggregate": .string(namespace.collection), "pipeline": .array(of: pipeline.map { .object($0) }),
+                "cursor": [:],
+                "maxTimeMS": .long(limit), "writeConcern": ["w": "majority", "wtimeout": .long(limit)],
+                "comment": .string("shipshape backfill \(job.name)"),
+            ], on: namespace.database)
     }
 
     /// Which of the documents are there as they were to be.

@@ -34,11 +34,7 @@ extension CompiledJob {
 }
 
 extension CompiledJob {
-    /// The first version of the wire protocol that has `$documents`: that of 5.1.
-    private static let wireVersionOfDocuments = 14
-
-    /// Refuses a job with an operator that the server does not know, or with a step of the client on a server that cannot
-    /// take the client's documents through the others.
+    /// Refuses a job with an operator that the server does not know, or with more steps than it takes at once.
     /// - Throws: ``BackfillError``, which names the step.
     func checkServer(wireVersion: Int) throws(BackfillError) {
         for step in job.steps {
@@ -52,15 +48,6 @@ extension CompiledJob {
             }
         }
         try checkSize()
-        guard wireVersion < Self.wireVersionOfDocuments, let step = steps.first(where: { $0.client != nil }) else {
-            return
-        }
-        throw BackfillError(
-            .schemaMismatch,
-            "\"\(step.step)\" is computed by the client, for which the server has to know the stage $documents: MongoDB 5.1 "
-                + "or later, and this one is older (wire version \(wireVersion)); the job's other steps run on it in a job of "
-                + "their own"
-        ).located(at: step.location)
     }
 
     /// What a job's steps may come to as one aggregation: the server evaluates all of it for each document, and takes no

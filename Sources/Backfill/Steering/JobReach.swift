@@ -13,8 +13,6 @@ package struct JobReach: Sendable {
     package private(set) var indexed: [Namespace] = []
     /// Those that steps make documents in.
     package private(set) var created: [Namespace] = []
-    /// Whether the server computes what the client then writes.
-    package private(set) var computes = false
     /// Whether documents may come not to sync, so that the ledger is read.
     package private(set) var countsHarm = true
     /// The internal ids of the app, where the job's schemas name it.
@@ -37,7 +35,6 @@ package struct JobReach: Sendable {
             }
             marks = marks || step.marker != nil
         }
-        computes = !job.isServerSide
         countsHarm = !job.isHarmless
         apps = job.appIDs
     }

@@ -49,12 +49,9 @@ extension RefusingValidator {
     private func refused(
         _ documents: [BSONValue], in collection: MongoCollection, _ retry: RetryPolicy
     ) throws -> [BSONValue: Int] {
-        // The documents come in with the command, and any one of the collection carries them: `$documents` would ask for a
-        // privilege on the whole database, and for MongoDB 5.1.
-        let pipeline: [BSONDocument] = [
-            ["$limit": 1], ["$project": ["_id": 0, "d": ["$literal": .array(of: documents)]]], ["$unwind": "$d"],
-            ["$replaceWith": "$d"], ["$match": ["$nor": [.object(condition)]]], ["$project": ["_id": 1]],
-        ]
+        let pipeline: [BSONDocument] =
+            MongoCollection.stages(supplying: documents.compactMap(\.document))
+            + [["$match": ["$nor": [.object(condition)]]], ["$project": ["_id": 1]]]
         // As a command: a cursor of the driver's takes no field without a name.
         let command: BSONDocument = [
             "aggregate": .string(collection.namespace.collection),

@@ -4,7 +4,7 @@ import Testing
 
 /// Reports that add up.
 @Suite struct BackfillReportTests {
-    @Test(.clientSteps) func aDocumentThatTwoPhasesChangeIsOneDocument() async throws {
+    @Test func aDocumentThatTwoPhasesChangeIsOneDocument() async throws {
         try await Mongod.shared.withBackfill { test in
             try await test.database.fill("people", count: 80) { ["_id": .integer($0), "surname": "x"] }
             try test.job(
@@ -61,7 +61,7 @@ import Testing
         }
     }
 
-    @Test(.clientSteps) func whatStandsAgainstAJobIsToldWithoutEscapes() async throws {
+    @Test func whatStandsAgainstAJobIsToldWithoutEscapes() async throws {
         try await Mongod.shared.withBackfill { test in
             try await test.database.fill("dogs", [["_id": "a", "name": "Rex"], ["_id": "b", "name": "Pluto"]])
             try await test.database.fill(

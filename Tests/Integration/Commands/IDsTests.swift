@@ -97,7 +97,7 @@ import Testing
         }
     }
 
-    @Test(.clientSteps) func everyPhaseRunsOverIt() async throws {
+    @Test func everyPhaseRunsOverIt() async throws {
         try await Mongod.shared.withBackfill { test in
             let text = { (number: Int) in "00112233-4455-6677-8899-\(100_000_000_000 + number)" }
             let make = { (number: Int) -> BSONDocument in ["_id": .integer(number), "ref": .string(text(number))] }

@@ -110,7 +110,7 @@ import Testing
         }
     }
 
-    @Test(.clientSteps) func sixteenBytesBecomeAUUID() async throws {
+    @Test func sixteenBytesBecomeAUUID() async throws {
         try await Mongod.shared.withBackfill { test in
             let bytes = (0..<16).map { UInt8($0) }
             try await test.database.fill(

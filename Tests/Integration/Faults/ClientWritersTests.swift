@@ -7,7 +7,7 @@ import Testing
 /// had, and goes with what the user wrote last.
 ///
 /// The property tests hold it of the server's steps.
-@Suite(.clientSteps) struct ClientWritersTests {
+@Suite struct ClientWritersTests {
     private static let documents = 120
     private static let writes = TestScale.pick(80, full: 400, torture: 5_000)
     private static let rounds = TestScale.pick(2, full: 6, torture: 60)

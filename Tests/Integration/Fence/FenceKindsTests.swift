@@ -36,7 +36,7 @@ import Testing
         try await sleepers(of: kind, until: successor)
     }
 
-    @Test(.clientSteps, arguments: Successor.allCases)
+    @Test(arguments: Successor.allCases)
     func aSleeperBeforeADocumentOfTheClientsChangesNothing(_ successor: Successor) async throws {
         try await sleepers(of: .compared, until: successor)
     }

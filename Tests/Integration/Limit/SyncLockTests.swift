@@ -83,7 +83,7 @@ import Testing
     }
 
     /// A document of the client's that was skipped keeps needing the job, and is not what is waited for.
-    @Test(.clientSteps) func besideOneThatWasSetAsideTheyAreWaitedForInPeace() async throws {
+    @Test func besideOneThatWasSetAsideTheyAreWaitedForInPeace() async throws {
         try await Mongod.shared.withBackfill { test in
             try await test.database.fill("people", count: 3) {
                 ["_id": .integer($0), "v": "00112233-4455-6677-8899-aabbccddeeff"]

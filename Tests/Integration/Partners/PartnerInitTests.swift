@@ -4,7 +4,7 @@ import TestSupport
 import Testing
 
 /// The creation of a partner: what it makes, what it refuses, and that a kill loses nothing.
-@Suite(.clientSteps) struct PartnerInitTests {
+@Suite struct PartnerInitTests {
     @Test func everyDocumentIsThereInItsNewShape() async throws {
         try await Mongod.shared.withPartner { test in
             try test.job()
@@ -179,7 +179,7 @@ import Testing
 }
 
 /// The comparison of both sides.
-@Suite(.clientSteps) struct PartnerVerifyTests {
+@Suite struct PartnerVerifyTests {
     @Test func everyDifferenceIsListedWithItsDirection() async throws {
         try await Mongod.shared.withPartner { test in
             try test.job()

@@ -4,7 +4,7 @@ import TestSupport
 import Testing
 
 /// The partner jobs that `plan` writes for what no backfill can do.
-@Suite(.clientSteps) struct PlannedPartnerTests {
+@Suite struct PlannedPartnerTests {
     private static func task(_ key: String, _ more: String = "") -> String {
         """
         { "title": "Task", "bsonType": "object", "required": ["_id", "title"], "properties": {

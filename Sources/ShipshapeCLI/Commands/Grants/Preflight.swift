@@ -51,7 +51,6 @@ extension WorkPlaces {
         self.init(state: state)
         add([partner.job.source], to: .data)
         add([partner.job.target], to: .partner)
-        if partner.needsServer { addDatabases(of: [partner.job.source, partner.job.target], to: .computing) }
         if let schema = partner.schemas[.target], !schema.isOfValidator {
             add(ledger: ledger, apps: apps + partner.appIDs)
         }
@@ -63,7 +62,6 @@ extension WorkPlaces {
         add(job.lookedUp, to: .lookedUp)
         add(job.indexed, to: .indexed)
         add(job.created, to: .created)
-        if job.computes { addDatabases(of: [job.collection] + job.created, to: .computing) }
         if job.countsHarm { add(ledger: ledger, apps: apps + job.apps) }
     }
 

@@ -41,7 +41,6 @@ extension Place {
         case .lookedUp: "collections that steps look up in"
         case .indexed: "collections that steps look up in by another field than `_id`"
         case .created: "collections that `extract` makes documents in"
-        case .computing: "the databases of these collections, where the client computes a step"
         case .partner: "the partner"
         case .state: "the state database"
         case .ledger: "`unsynced_documents` in `__realm_sync` and `__realm_sync_<app id>`"

@@ -10,7 +10,10 @@ import Testing
 /// Of MongoDB's own dialect the validator itself proves documents good.
 @Suite("A validator as a prefilter")
 struct JSONSchemaPrefilterTests {
-    @Test("holds back just the documents that fit, over random schemas", arguments: [21, 22, 23] as [UInt64])
+    @Test(
+        "holds back just the documents that fit, over random schemas",
+        .server(from: 6, for: "field names with a leading $, and queries over every subtype of encrypted data"),
+        arguments: [21, 22, 23] as [UInt64])
     func generated(seed: UInt64) async throws {
         var generator = CaseGenerator(seed: seed)
         var heldBackCount = 0

@@ -28,7 +28,7 @@ import Testing
         }
     }
 
-    @Test func nastyDocumentsAreStillFound() async throws {
+    @Test(.server(from: 5, for: "field names with a leading $")) func nastyDocumentsAreStillFound() async throws {
         try await Mongod.shared.withDatabase { database in
             for (number, schema) in NastyDocuments.schemas.enumerated() {
                 try await expectSame(NastyDocuments.all, schema, CheckOptions(), in: database, "n\(number)")
@@ -61,7 +61,7 @@ import Testing
         }
     }
 
-    @Test func whatChangesMeanwhileIsJudgedToo() async throws {
+    @Test(.server(from: 5, for: "reads of one moment")) func whatChangesMeanwhileIsJudgedToo() async throws {
         try await Mongod.shared.withDatabase { database in
             let people = try await ChangingPeople(database)
             var options = try people.options(threads: 2)

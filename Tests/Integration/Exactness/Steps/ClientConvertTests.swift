@@ -4,7 +4,7 @@ import TestSupport
 import Testing
 
 /// Conversions from and to a UUID.
-@Suite(.clientSteps) struct ClientConvertTests {
+@Suite struct ClientConvertTests {
     private static let bytes: [UInt8] = [
         0x00, 0x11, 0x22, 0x33, 0x44, 0x55, 0x66, 0x77, 0x88, 0x99, 0xAA, 0xBB, 0xCC, 0xDD, 0xEE, 0xFF,
     ]

@@ -4,7 +4,7 @@ import TestSupport
 import Testing
 
 /// Linked documents that are put in the links' place.
-@Suite(.clientSteps) struct ClientEmbedTests {
+@Suite struct ClientEmbedTests {
     private func withPeople(_ body: (BackfillCase) async throws -> Void) async throws {
         try await Mongod.shared.withBackfill { test in
             try await test.database.fill(

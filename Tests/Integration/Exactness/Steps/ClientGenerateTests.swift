@@ -4,7 +4,7 @@ import TestSupport
 import Testing
 
 /// Ids that the client derives from job and `_id`.
-@Suite(.clientSteps) struct ClientGenerateTests {
+@Suite struct ClientGenerateTests {
     private static let documents = 120
 
     private func withPeople(_ body: (BackfillCase) async throws -> Void) async throws {

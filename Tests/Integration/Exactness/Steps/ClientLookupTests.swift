@@ -3,7 +3,7 @@ import TestSupport
 import Testing
 
 /// Links that get new values from a collection.
-@Suite(.clientSteps) struct ClientLookupTests {
+@Suite struct ClientLookupTests {
     @Test func eachLinkGetsTheValueThatTheLookupGives() async throws {
         try await Mongod.shared.withBackfill { test in
             try await test.database.fill(

@@ -18,6 +18,13 @@ import Testing
                         .becomes(run.after[index]["v"] ?? .null)
                     } else { .untouched }
                 let expected = ConversionOutcome(of: odd.value, to: type)
+                // Some servers write a double with all of its digits: what has to be reported on the others becomes that.
+                if expected == .reported, case .becomes(.string(let text)) = outcome,
+                    case .double(let number)? = odd.value
+                {
+                    #expect(Double(text) == number && text.count > 15, "\(odd.name): \(text)")
+                    continue
+                }
                 #expect(outcome.isSame(as: expected), "\(odd.name) to \(type.rawValue): \(outcome), not \(expected)")
             }
         }

@@ -4,7 +4,7 @@ import TestSupport
 import Testing
 
 /// A later phase leaves alone what an earlier one still needs.
-@Suite(.clientSteps) struct PhaseOrderTests {
+@Suite struct PhaseOrderTests {
     private static let people = 60
 
     private static func text(_ number: Int) -> String {

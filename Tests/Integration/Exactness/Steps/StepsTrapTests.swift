@@ -56,10 +56,10 @@ import Testing
     }
 
     @Test(
+        .server(from: 5, for: "field names with a leading $"),
         arguments: [["$add": [1, 2]], ["$literal": 1], ["a": ["$set": "$email"]], ["$unknownOperator": 1]]
             as [BSONValue])
     func anObjectThatLooksLikeAnOperatorIsStored(_ value: BSONValue) async throws {
-        // A stored name with a leading $ needs a server from 5.0 on, unless it is nested.
         let wrapped: BSONValue = ["o": value]
         try await run(
             .default(field: try path("v"), value: wrapped, nullsToo: false),
