@@ -93,11 +93,15 @@ package struct Enforcement {
                 .unknownJob, "nothing of \(namespace) was changed by enforce: there is nothing to put back")
         }
         let seen = try host.read(namespace)
-        guard record.uuid == seen.uuid else {
-            throw BackfillError(
-                .bindingChanged, "\(namespace) was dropped and created anew since: there is nothing to put back")
-        }
         let road = EnforcementRoad(namespace, to: record.validator, from: record.before)
+        guard record.uuid == seen.uuid else {
+            let command = road.commandBack(from: seen.validation).flatMap { try? $0.extendedJSON(.relaxed) }
+            throw BackfillError(
+                .bindingChanged,
+                "\(namespace) was dropped and created anew since, or moved"
+                    + (command.map { "; if it was moved, put back what was there before: db.runCommand(\($0))" }
+                        ?? ": what was there before is there"))
+        }
         _ = try stage(of: seen, on: road, record)
         var (commands, validation) = ([BSONDocument](), seen.validation)
         while let command = road.commandBack(from: validation) {

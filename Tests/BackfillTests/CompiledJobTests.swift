@@ -43,6 +43,23 @@ import Testing
             ])
     }
 
+    @Test(arguments: [(9, true), (13, false), (25, false)])
+    func aStepThatMakesDocumentsNeedsAServerThatUndoCanRemoveThemFrom(_ wireVersion: Int, _ isRefused: Bool) throws {
+        let making = try JobFile.parse(
+            """
+            job: j
+            collection: app.Person
+            steps:
+              - default: {field: a, value: 1}
+              - extract: {field: home, to: app.Home, generate: uuid}
+            """, path: "job.yml")
+        let compiled = try CompiledJob(making, active: nil, next: nil)
+        let told = Fixture.failure { try compiled.checkServer(wireVersion: wireVersion) }
+        #expect(told?.hasPrefix("job.yml:5:5: extract needs MongoDB 5.0 or later") ?? false == isRefused)
+        let plain = try CompiledJob(try job(), active: nil, next: nil)
+        #expect(Fixture.failure { try plain.checkServer(wireVersion: wireVersion) } == nil)
+    }
+
     @Test func withoutBothSchemasThereIsNothingToCompare() throws {
         #expect(try CompiledJob(try job(), active: nil, next: try v2()).changes.isEmpty)
         #expect(try CompiledJob(try job(of: "priority"), active: try v1(), next: nil).changes.isEmpty)

@@ -28,8 +28,8 @@ extension Trait where Self == ConditionTrait {
 }
 
 extension Trait where Self == ConditionTrait {
-    /// Runs a test only on servers on which what follows changes may take something away under its lease.
-    package static var following: Self {
-        .server(from: 5, for: "$$NOW in a delete, without which watch and partner mirror are refused")
+    /// Runs a test only on servers on which something may be taken away under a lease.
+    package static var fencedDeletes: Self {
+        .server(from: 5, for: "$$NOW in a delete, without which watch, partner mirror and extract are refused")
     }
 }

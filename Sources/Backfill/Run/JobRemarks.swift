@@ -1,6 +1,7 @@
 import BSON
 import JobState
 import Jobs
+import Mongo
 import SchemaChange
 import ServerSchema
 
@@ -34,7 +35,8 @@ extension CompiledJob {
 }
 
 extension CompiledJob {
-    /// Refuses a job with an operator that the server does not know, or with more steps than it takes at once.
+    /// Refuses a job with an operator that the server does not know, with documents that undo could not remove from it, or
+    /// with more steps than it takes at once.
     /// - Throws: ``BackfillError``, which names the step.
     func checkServer(wireVersion: Int) throws(BackfillError) {
         for step in job.steps {
@@ -44,6 +46,14 @@ extension CompiledJob {
                     .schemaMismatch,
                     "\(name) is known to MongoDB \(since.name) and later, and this server is older (wire version "
                         + "\(wireVersion))"
+                ).located(at: step.location)
+            }
+            // A removal without the server's clock could come after the fence.
+            if step.step.kind is ExtractStep, wireVersion < ServerHello.wireVersionOf50 {
+                throw BackfillError(
+                    .schemaMismatch,
+                    "extract needs MongoDB 5.0 or later, and this server is older (wire version \(wireVersion)): undo could not "
+                        + "remove the documents that it makes"
                 ).located(at: step.location)
             }
         }

@@ -284,9 +284,11 @@ extension Conversion {
 
     /// The date that is so many seconds after 1970; `null` where there is none.
     func date(ofSeconds value: Expression) -> Expression {
-        // A double by a double: 4.4 fails where it has to make a long of one that is none.
-        let rounded = Expression(["$round": [Expression.call("$multiply", value, .constant(.double(1_000))).bson]])
         let product = Expression.call("$multiply", value, .constant(.long(1_000)))
+        // 4.4 fails to multiply a double that no long holds; it is no date either.
+        let rounded = Expression.choose(
+            if: .call("$lt", Expression(["$abs": [value.bson]]), .constant(.double(9.3e15))),
+            then: Expression(["$round": [product.bson]]), else: .null)
         let whole = Expression.choose(if: value.hasType("double"), then: rounded, else: product)
         return attempt(attempt(whole, to: "long"), to: "date")
     }

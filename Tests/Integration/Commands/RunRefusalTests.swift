@@ -57,13 +57,13 @@ import Testing
     /// What a server lacks is said before anything is written, with the version that has it.
     @Test func aStepThatTheServerCannotHelpWithIsRefused() async throws {
         try await withPeople { test in
-            try test.job(steps: ["default: {field: email, generate: uuid}"])
+            try test.job(steps: ["extract: {field: home, to: \(test.database.name).homes, generate: uuid}"])
             let run = try await test.backfill()
-            guard try await !Mongod.build.isAtLeast(5, 1) else {
+            guard try await !Mongod.build.isAtLeast(5, 0) else {
                 #expect(run.exitCode == 0, "\(run.errors)")
                 return
             }
-            expectRefusal(run, 65, "job.yml:4:5", "MongoDB 5.1 or later", "this one is older")
+            expectRefusal(run, 65, "job.yml:4:5", "MongoDB 5.0 or later", "undo could not remove")
             try await expectNothingWritten(test)
         }
     }

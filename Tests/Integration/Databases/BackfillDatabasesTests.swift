@@ -36,7 +36,7 @@ import Testing
         ]
     }
 
-    @Test func eachEndsAsIfItWereRunAlone() async throws {
+    @Test(.fencedDeletes) func eachEndsAsIfItWereRunAlone() async throws {
         try await DatabasesCase.with(3) { databases in
             let test = databases.test
             for (kind, database) in databases.others.enumerated() { try await fill(database, kind) }
@@ -182,7 +182,7 @@ import Testing
     }
 
     /// A job counts as one that names a collection by the database that it ran in, and not by that of its file.
-    @Test func whatWasMadeIsRemovedThoughTheSameFileRanElsewhere() async throws {
+    @Test(.fencedDeletes) func whatWasMadeIsRemovedThoughTheSameFileRanElsewhere() async throws {
         try await DatabasesCase.with(2) { databases in
             let test = databases.test
             let people: [BSONDocument] = (0..<30).map { ["_id": .integer($0), "home": ["city": .integer($0)]] }

@@ -4,7 +4,7 @@ import TestSupport
 import Testing
 
 /// What follows changes outlives the primary: one that gives up its office, and one that is killed.
-@Suite(.following) struct FollowingFailoverTests {
+@Suite(.fencedDeletes) struct FollowingFailoverTests {
     /// Tries until the set has a primary that does it.
     private func persistently(_ what: String, _ write: () async throws -> Void) async throws {
         try await waitUntil(what) { (try? await write()) != nil }

@@ -87,7 +87,7 @@ import Testing
         _ = try? await database.fill("people", [document])
     }
 
-    @Test(.timeLimit(.minutes(60))) func whatTheClientMakesGoesWithWhatItWasMadeOf() async throws {
+    @Test(.fencedDeletes, .timeLimit(.minutes(60))) func whatTheClientMakesGoesWithWhatItWasMadeOf() async throws {
         try await Mongod.shared.withBackfill { test in
             let database = test.database
             let stamps = Stamps()

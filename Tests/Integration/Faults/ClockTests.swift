@@ -13,7 +13,7 @@ struct ClockTests {
     private static let subjects: [FaultSubject] = TestScale.pick(
         [.backfill, .mirror], full: FaultSubject.all, torture: FaultSubject.all)
 
-    @Test(.following, arguments: subjects, hours)
+    @Test(.fencedDeletes, arguments: subjects, hours)
     func aCommandWhoseClockIsHoursApartEndsLikeAnyOther(_ subject: FaultSubject, _ hours: Int) async throws {
         let mongod = try await Mongod.shared
         let expected = try await subject.undisturbed(on: mongod)

@@ -12,7 +12,7 @@ import Testing
         .backfill, .clientBackfill, .undo, .migrate, .partnerInit, .mirror, .watch,
     ]
 
-    @Test(.following, .timeLimit(.minutes(30)), arguments: subjects)
+    @Test(.fencedDeletes, .timeLimit(.minutes(30)), arguments: subjects)
     func aCommandKilledAnywhereEndsLikeOneThatWasNot(_ subject: FaultSubject) async throws {
         let mongod = try await Mongod.shared
         let expected = try await subject.undisturbed(on: mongod)
@@ -38,7 +38,7 @@ import Testing
     }
 
     /// A new fault point that no command of this suite reaches fails here, so that none is forgotten.
-    @Test(.following) func everyFaultPointIsReachedAndHarmless() async throws {
+    @Test(.fencedDeletes) func everyFaultPointIsReachedAndHarmless() async throws {
         let mongod = try await Mongod.shared
         let points = FaultInjection.Point.allCases
         try await withThrowingTaskGroup(of: Void.self) { group in

@@ -11,7 +11,7 @@ struct FullDiskTests {
         [], full: [.backfill(of: 60)], torture: [.backfill(of: 60), .clientBackfill, .undo(of: 60), .migrate, .watch])
     private static let visits = TestScale.pick([], full: [9], torture: [1, 5, 9, 20, 40])
 
-    @Test(.following, .timeLimit(.minutes(60)), arguments: subjects, visits)
+    @Test(.fencedDeletes, .timeLimit(.minutes(60)), arguments: subjects, visits)
     func aRunGoesOnOnceThereIsRoomAgain(_ subject: FaultSubject, _ visit: Int) async throws {
         let disk = try await MongodOnSmallDisk.start()
         let expected = try await subject.undisturbed(on: disk.mongod)

@@ -5,7 +5,7 @@ import Testing
 
 /// The primary gives up its office, or is killed, again and again in the midst of a command: it goes on, or says how to go
 /// on, and ends like one that nothing happened to.
-@Suite(.serialized, .following) struct PrimaryChurnTests {
+@Suite(.serialized, .fencedDeletes) struct PrimaryChurnTests {
     private static let set = Task { try await FailoverSet.start() }
 
     /// What is left of many elections and kills.

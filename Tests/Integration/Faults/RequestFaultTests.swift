@@ -21,7 +21,7 @@ import Testing
     }
 
     /// Each request in its turn; in a torture with every fault, else with one after the other.
-    @Test(.following, .timeLimit(.minutes(60)), arguments: FaultSubject.all)
+    @Test(.fencedDeletes, .timeLimit(.minutes(60)), arguments: FaultSubject.all)
     func oneRequestThatFailsChangesNothing(_ subject: FaultSubject) async throws {
         let mongod = try await Mongod.shared
         let expected = try await subject.undisturbed(on: mongod)

@@ -18,7 +18,7 @@ import Testing
     }
 
     @Test(
-        .timeLimit(.minutes(60)), arguments: [FaultSubject.backfill, .clientBackfill, .undo, .migrate],
+        .fencedDeletes, .timeLimit(.minutes(60)), arguments: [FaultSubject.backfill, .clientBackfill, .undo, .migrate],
         counts)
     func togetherTheyLeaveWhatOneDoes(_ subject: FaultSubject, _ count: Int) async throws {
         let mongod = try await Mongod.shared

@@ -5,7 +5,7 @@ import TestSupport
 import Testing
 
 /// What becomes of documents that clients of both sides insert under one new `_id`, and how old a change is that waits.
-@Suite(.following) struct MirrorConflictTests {
+@Suite(.fencedDeletes) struct MirrorConflictTests {
     private func withMirror(_ body: (PartnerCase) async throws -> Void) async throws {
         try await Mongod.shared.withPartner { test in
             try test.job()

@@ -4,7 +4,7 @@ import TestSupport
 import Testing
 
 /// A mirror under load from writers on both sides, with kills and elections: nothing is lost, doubled or echoed.
-@Suite(.following) struct MirrorLoadTests {
+@Suite(.fencedDeletes) struct MirrorLoadTests {
     private static let count = 300
 
     @Test func killsLoseNothingAndEchoNothing() async throws {

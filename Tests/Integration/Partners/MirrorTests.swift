@@ -4,7 +4,7 @@ import TestSupport
 import Testing
 
 /// What a mirror carries over, and what it does not.
-@Suite(.following) struct MirrorTests {
+@Suite(.fencedDeletes) struct MirrorTests {
     private func withMirror(
         _ job: String = PartnerCase.documented, count: Int = 40, _ body: (PartnerCase) async throws -> Void
     ) async throws {

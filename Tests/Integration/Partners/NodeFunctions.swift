@@ -93,7 +93,7 @@ struct NodeFunctions {
 }
 
 /// The generated functions give what the mirror gives.
-@Suite(.following) struct PartnerTriggersTests {
+@Suite(.fencedDeletes) struct PartnerTriggersTests {
     /// A change by a client.
     private struct Change {
         var side: String

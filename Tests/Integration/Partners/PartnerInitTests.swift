@@ -180,7 +180,7 @@ import Testing
 
 /// The comparison of both sides.
 @Suite struct PartnerVerifyTests {
-    @Test func everyDifferenceIsListedWithItsDirection() async throws {
+    @Test(.server(from: 5, for: "reads of one moment")) func everyDifferenceIsListedWithItsDirection() async throws {
         try await Mongod.shared.withPartner { test in
             try test.job()
             try await test.load(400)

@@ -5,7 +5,7 @@ import TestSupport
 import Testing
 
 /// The job that two schemas make, and the way to the end of the old side.
-@Suite(.following) struct PartnerSteeringTests {
+@Suite(.fencedDeletes) struct PartnerSteeringTests {
     private static let old = """
         { "title": "Task", "bsonType": "object", "required": ["_id", "title"], "properties": {
           "_id": { "bsonType": "objectId" }, "title": { "bsonType": "string" }, "priority": { "bsonType": "int" },

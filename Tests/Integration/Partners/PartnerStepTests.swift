@@ -5,7 +5,7 @@ import TestSupport
 import Testing
 
 /// The steps and the conversions of `_id`s that a partner takes, there and back, with changes of both sides' clients.
-@Suite(.following) struct PartnerStepTests {
+@Suite(.fencedDeletes) struct PartnerStepTests {
     /// The ready job with every kind of step, for the test's own collections.
     static func everyKind(_ test: PartnerCase) throws -> String {
         let path = Repository.path("jobs/partners/every-step.yml").string

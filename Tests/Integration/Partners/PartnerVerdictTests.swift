@@ -4,7 +4,7 @@ import TestSupport
 import Testing
 
 /// What `check`, `diff` and `plan` make of a change that a partner serves.
-@Suite(.following) struct PartnerVerdictTests {
+@Suite(.fencedDeletes) struct PartnerVerdictTests {
     private static func schema(_ key: String, tags: String = "mixed") -> String {
         """
         { "title": "Task", "bsonType": "object", "required": ["_id", "title"], "properties": {

@@ -44,7 +44,7 @@ import Testing
         }
     }
 
-    @Test(arguments: RoleCase.commands)
+    @Test(.fencedDeletes, arguments: RoleCase.commands)
     func theRoleIsEnoughAndWithoutAnyActionOfItTheCommandIsRefusedBeforeItBegins(
         _ command: RoleCase.Command
     ) async throws {
@@ -65,7 +65,9 @@ import Testing
     }
 
     /// What a command can go without, it goes without.
-    @Test(arguments: RoleCase.commands.filter { ["check", "backfill", "watch"].contains($0.arguments[0]) })
+    @Test(
+        .fencedDeletes,
+        arguments: RoleCase.commands.filter { ["check", "backfill", "watch"].contains($0.arguments[0]) })
     func theFullRoleIsEnoughToo(_ command: RoleCase.Command) async throws {
         try await Mongod.withRoles { test in
             try await test.precede(command)

@@ -4,7 +4,7 @@ import TestSupport
 import Testing
 
 /// The documents that `extract` made go again with its undo, while they are as they were made.
-@Suite struct UndoExtractTests {
+@Suite(.fencedDeletes) struct UndoExtractTests {
     private static let documents = 30
 
     private func withHomes(

@@ -226,7 +226,7 @@ import Testing
     // MARK: Documents of other collections
 
     /// A user changes the object between its document's making and the link.
-    @Test func whatWasMadeAndNeverLinkedIsRemoved() async throws {
+    @Test(.fencedDeletes) func whatWasMadeAndNeverLinkedIsRemoved() async throws {
         try await Mongod.shared.withBackfill { test in
             try await test.database.fill("people", count: 5) {
                 ["_id": .integer($0), "home": ["key": .integer($0 + 100), "city": "Oslo"]]

@@ -4,7 +4,7 @@ import TestSupport
 import Testing
 
 /// The ledger at rest, after random writes and kills.
-@Suite(.following) struct WatchKillTests {
+@Suite(.fencedDeletes) struct WatchKillTests {
     @Test func atRestTheLedgerIsWhatAFullCheckFinds() async throws {
         try await Mongod.shared.withWatch { test in
             try await test.database.fill("person", count: 2_000) { number in

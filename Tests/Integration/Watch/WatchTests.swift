@@ -19,7 +19,7 @@ import Testing
 }
 
 /// What a watch records, and how it begins and ends.
-@Suite(.following) struct WatchTests {
+@Suite(.fencedDeletes) struct WatchTests {
     @Test func theFirstRunRecordsWhatDoesNotSyncWithItsReason() async throws {
         try await Mongod.shared.withWatch { test in
             try await test.database.fill("person", [["_id": 1, "name": "Ada"], ["_id": 2], ["_id": 3, "name": 7]])
@@ -181,7 +181,7 @@ import Testing
 }
 
 /// What a watch refuses, warns of and shows.
-@Suite(.following) struct WatchOperationTests {
+@Suite(.fencedDeletes) struct WatchOperationTests {
     @Test(arguments: [
         (["--ledger", "__realm_sync.unsynced_documents"], 78, "nothing but the engine may write there"),
         (["--ledger", "__realm_sync_5f.mine"], 78, "nothing but the engine may write there"),

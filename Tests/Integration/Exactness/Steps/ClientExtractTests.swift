@@ -6,7 +6,7 @@ import TestSupport
 import Testing
 
 /// Embedded objects that become documents of another collection.
-@Suite struct ClientExtractTests {
+@Suite(.fencedDeletes) struct ClientExtractTests {
     private func extract(_ test: BackfillCase, _ id: String, limits: String? = nil) throws {
         try test.job(
             steps: ["extract: {field: home, to: \(test.database.name).homes, \(id)}"], limits: limits)

@@ -4,7 +4,7 @@ import TestSupport
 import Testing
 
 /// A document whose child cannot be made stands in nobody's way: it is left alone with a reason, and the others are done.
-@Suite struct ExtractBlockedTests {
+@Suite(.fencedDeletes) struct ExtractBlockedTests {
     /// What stands in the collection that takes the objects, and an object that has no place there.
     struct Block: CustomTestStringConvertible, Sendable {
         var testDescription: String
