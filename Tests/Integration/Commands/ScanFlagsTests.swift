@@ -47,6 +47,12 @@ import Testing
         #expect(run.errors.contains(message), "\(run.errors)")
     }
 
+    @Test(.server(from: 5, for: "errors that say that they are of an expression; elsewhere what may be a value is cut"))
+    func whatTheServerDoesNotKnowIsNamed() async throws {
+        let (run, _) = try await check(["--where", #"{"a": {"$typo": 1}}"#])
+        #expect(run.errors.contains("the server does not take the filter: unknown operator: $typo"), "\(run.errors)")
+    }
+
     @Test func aSampleIsCalledOne() async throws {
         let (run, _) = try await check(["--sample", "5", "-o", "json"])
         let report = try BSONDocument(extendedJSON: run.output)
