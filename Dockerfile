@@ -6,13 +6,20 @@
 #   docker build -t registry.example.net/shipshape:0.1.0 .
 #   docker run --rm -e SHIPSHAPE_URI -v "$PWD/schemas:/schemas:ro" registry.example.net/shipshape:0.1.0 check /schemas
 
-FROM swift:6.3-bookworm AS build
+# For a release, name both base images by digest: a tag can be moved. `docker buildx imagetools inspect` shows the
+# digest.
+#
+#   docker build --build-arg SWIFT_IMAGE=swift@sha256:... --build-arg DEBIAN_IMAGE=debian@sha256:... .
+ARG SWIFT_IMAGE=swift:6.3-bookworm
+ARG DEBIAN_IMAGE=debian:12-slim
+
+FROM $SWIFT_IMAGE AS build
 RUN apt-get update && apt-get install -y --no-install-recommends \
         binutils dpkg-dev git libbson-dev libmongoc-dev libpcre2-dev libssl-dev pkg-config zlib1g-dev
 COPY . /src
 RUN cd /src && scripts/package --out /package
 
-FROM debian:12-slim
+FROM $DEBIAN_IMAGE
 COPY --from=build /package/*.deb /tmp/shipshape.deb
 RUN apt-get update && apt-get install -y --no-install-recommends ca-certificates curl /tmp/shipshape.deb \
     && rm -rf /tmp/shipshape.deb /var/lib/apt/lists/*

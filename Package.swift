@@ -8,6 +8,9 @@ extension Target.Dependency {
     static let argumentParser: Self = .product(name: "ArgumentParser", package: "swift-argument-parser")
     static let mustache: Self = .product(name: "Mustache", package: "swift-mustache")
     static let rainbow: Self = .product(name: "Rainbow", package: "Rainbow")
+    /// Never linked: a package that no target names cannot have a version here without a warning.
+    static let serviceLifecycle: Self = .product(
+        name: "ServiceLifecycle", package: "swift-service-lifecycle", condition: .when(platforms: [.windows]))
     static let subprocess: Self = .product(name: "Subprocess", package: "swift-subprocess")
     static let system: Self = .product(name: "SystemPackage", package: "swift-system")
     static let textTable: Self = .product(name: "TextTable", package: "TextTable")
@@ -25,7 +28,8 @@ let package = Package(
         .executable(name: "shipshape", targets: ["ShipshapeCLI"]),
         .library(name: "ShipshapeChecking", targets: ["BSON", "Patterns", "ServerSchema", "SchemaChange", "Checking"]),
     ],
-    // Exact versions: two clones build the same program.
+    // Exact versions: two clones build the same program. The last three are dependencies of the others, which would
+    // float.
     dependencies: [
         .package(url: "https://github.com/apple/swift-argument-parser", exact: "1.8.2"),
         .package(url: "https://github.com/apple/swift-configuration", exact: "1.4.0", traits: []),
@@ -36,6 +40,9 @@ let package = Package(
         .package(url: "https://github.com/onevcat/Rainbow", exact: "4.2.2"),
         .package(url: "https://github.com/ordo-one/TextTable", exact: "0.0.2"),
         .package(url: "https://github.com/swiftlang/swift-subprocess", exact: "1.0.2"),
+        .package(url: "https://github.com/apple/swift-async-algorithms", exact: "1.1.4"),
+        .package(url: "https://github.com/apple/swift-collections", exact: "1.6.0"),
+        .package(url: "https://github.com/swift-server/swift-service-lifecycle", exact: "2.13.0"),
     ],
     targets: [
         .systemLibrary(name: "CPCRE2", pkgConfig: "libpcre2-8", providers: [.apt(["libpcre2-dev"])]),
@@ -68,10 +75,19 @@ let package = Package(
             name: "JobState",
             dependencies: ["Jobs", "Checking", "ServerSchema", "Mongo", "Concurrency", "BSON", .system]),
         .target(
+            name: "Running",
+            dependencies: ["JobState", "Jobs", "Scanning", "Checking", "Mongo", "Processes", "Concurrency", "BSON"]),
+        .target(
+            name: "Steps",
+            dependencies: [
+                "JobState", "Jobs", "Scanning", "Checking", "SchemaChange", "ServerSchema", "Mongo", "Concurrency",
+                "BSON",
+            ]),
+        .target(
             name: "Backfill",
             dependencies: [
-                "JobState", "Jobs", "LocatedYAML", "Scanning", "Checking", "SchemaChange", "ServerSchema", "Mongo",
-                "Processes", "Concurrency", "BSON", .system, .yams,
+                "Running", "Steps", "JobState", "Jobs", "LocatedYAML", "Scanning", "Checking", "SchemaChange",
+                "ServerSchema", "Mongo", "Processes", "Concurrency", "BSON", .system, .yams,
             ]),
         .target(
             name: "Enforcing", dependencies: ["JobState", "Checking", "Mongo", "Concurrency", "BSON"]),
@@ -79,46 +95,36 @@ let package = Package(
         .target(
             name: "Watching",
             dependencies: [
-                "Following", "Backfill", "JobState", "Jobs", "Scanning", "Checking", "ServerSchema", "Mongo",
+                "Following", "Running", "JobState", "Jobs", "Scanning", "Checking", "ServerSchema", "Mongo",
                 "Concurrency", "BSON",
             ]),
         .target(
             name: "Partners",
             dependencies: [
-                "Following", "Backfill", "JobState", "Jobs", "LocatedYAML", "Scanning", "Checking", "SchemaChange",
+                "Following", "Running", "Steps", "JobState", "Jobs", "LocatedYAML", "Scanning", "Checking",
+                "SchemaChange",
                 "ServerSchema", "Mongo", "Concurrency", "BSON", .yams,
             ]),
         .target(
             name: "Planning",
             dependencies: [
-                "Partners", "Backfill", "JobState", "Jobs", "LocatedYAML", "Scanning", "Checking", "SchemaChange",
-                "ServerSchema",
-                "Mongo", "BSON",
+                "Partners", "Steps", "JobState", "Jobs", "LocatedYAML", "Scanning", "Checking", "SchemaChange",
+                "ServerSchema", "Mongo", "BSON",
             ]),
         .target(
             name: "Reporting",
             dependencies: [
                 "CCrypto", "CRelease", "ClientModels", "Partners", "Watching", "Enforcing", "Planning", "Inferring",
-                "Backfill",
-                "JobState", "Jobs",
-                "SchemaChange",
-                "Checking",
-                "ServerSchema",
-                "Concurrency",
-                "BSON", .mustache, .rainbow, .textTable,
+                "Backfill", "Running", "Steps", "JobState", "Jobs", "SchemaChange", "Checking", "ServerSchema",
+                "Concurrency", "BSON", .mustache, .rainbow, .textTable,
             ]),
         .executableTarget(
             name: "ShipshapeCLI",
             dependencies: [
                 "Reporting", "ClientModels", "Partners", "Watching", "Enforcing", "Planning", "Inferring", "Backfill",
-                "JobState", "Jobs",
-                "Scanning",
-                "SchemaChange", "Checking",
-                "LocatedYAML", "ServerSchema", "Privileges", "Mongo", "Processes", "Concurrency", "BSON",
-                .argumentParser,
-                .configuration, .logging,
-                .subprocess,
-                .system,
+                "Running", "Steps", "JobState", "Jobs", "Scanning", "SchemaChange", "Checking", "LocatedYAML",
+                "ServerSchema", "Privileges", "Mongo", "Processes", "Concurrency", "BSON", .argumentParser,
+                .configuration, .logging, .serviceLifecycle, .subprocess, .system,
             ]),
 
         .executableTarget(
@@ -171,43 +177,44 @@ let package = Package(
             ]),
         .testTarget(name: "JobStateTests", dependencies: ["JobState", "Jobs", "Concurrency", "BSON"]),
         .testTarget(
-            name: "BackfillTests",
+            name: "RunningTests", dependencies: ["Running", "JobState", "Jobs", "Checking", "Concurrency", "BSON"]),
+        .testTarget(
+            name: "StepsTests",
             dependencies: [
-                "JobsSupport", "Backfill", "JobState", "Jobs", "Checking", "SchemaChange", "ServerSchema",
-                "Concurrency", "BSON",
-                "DemoData",
+                "JobsSupport", "Steps", "JobState", "Jobs", "LocatedYAML", "SchemaChange", "ServerSchema", "BSON",
             ]),
         .testTarget(
+            name: "BackfillTests",
+            dependencies: ["Backfill", "JobState", "Jobs", "Mongo", "BSON", "DemoData"]),
+        .testTarget(
             name: "PartnersTests",
-            dependencies: ["JobsSupport", "Partners", "Following", "Jobs", "LocatedYAML", "Checking", "BSON"]),
+            dependencies: [
+                "JobsSupport", "Partners", "Following", "Jobs", "LocatedYAML", "Checking", "BSON",
+            ]),
         .testTarget(
             name: "PlanningTests",
             dependencies: [
-                "JobsSupport", "Planning", "Reporting", "Backfill", "JobState", "Jobs", "SchemaChange", "Checking",
-                "ServerSchema",
-                "BSON",
+                "JobsSupport", "Planning", "Reporting", "JobState", "Jobs", "SchemaChange", "Checking",
+                "ServerSchema", "BSON",
             ], exclude: ["Fixtures"]),
         .testTarget(
             name: "ReportingTests",
             dependencies: [
-                "Reporting", "Checking", "SchemaChange", "ServerSchema", "Backfill", "JobState", "Jobs", "BSON",
-                .textTable,
+                "Reporting", "Checking", "SchemaChange", "ServerSchema", "Backfill", "Running", "Steps", "JobState",
+                "Jobs", "BSON", .textTable,
             ]),
         .testTarget(
             name: "FuzzTests",
             dependencies: [
-                "ShipshapeCLI", "Planning", "Backfill", "Jobs", "Scanning", "SchemaChange", "Checking", "LocatedYAML",
-                "ServerSchema",
-                "Patterns", "Mongo", "BSON", "DumpWriter", "Conformance",
+                "ShipshapeCLI", "Planning", "Steps", "Jobs", "Scanning", "SchemaChange", "Checking",
+                "LocatedYAML", "ServerSchema", "Patterns", "Mongo", "BSON", "DumpWriter", "Conformance",
             ], path: "Tests/Fuzz"),
         .testTarget(
             name: "Integration",
             dependencies: [
-                "ShipshapeCLI", "Reporting", "Enforcing", "Backfill", "JobState", "Jobs", "Scanning", "Checking",
-                "ServerSchema", "Mongo",
-                "Concurrency",
-                "BSON", "TestSupport", "DemoData", "DumpWriter", "Conformance", "ConformanceOracle", .subprocess,
-                .system, .yams,
+                "ShipshapeCLI", "Reporting", "Enforcing", "Backfill", "Running", "Steps", "JobState", "Jobs",
+                "Scanning", "Checking", "ServerSchema", "Mongo", "Concurrency", "BSON", "TestSupport", "DemoData",
+                "DumpWriter", "Conformance", "ConformanceOracle", .subprocess, .system, .yams,
             ]),
     ],
     swiftLanguageModes: [.v6]
@@ -227,7 +234,19 @@ for target in package.targets where target.type != .system {
     }
 }
 
-// Sanitizers change every object file, so that their builds take long: they leave out the tests that they do not run.
-if let wanted = Context.environment["SHIPSHAPE_TEST_TARGETS"]?.split(whereSeparator: \.isWhitespace) {
-    package.targets.removeAll { $0.type == .test && !wanted.contains($0.name[...]) }
+// Sanitizers change every object file, so that their builds take long: they build these targets and what they stand on.
+if let wanted = Context.environment["SHIPSHAPE_TARGETS"]?.split(whereSeparator: \.isWhitespace) {
+    var needed = Set<String>()
+    var open = wanted.map(String.init)
+    while let name = open.popLast() {
+        guard needed.insert(name).inserted else { continue }
+        for dependency in package.targets.first(where: { $0.name == name })?.dependencies ?? [] {
+            if case .byNameItem(let name, _) = dependency { open.append(name) }
+        }
+    }
+    package.targets.removeAll { !needed.contains($0.name) }
+    package.products.removeAll { product in
+        let targets = (product as? Product.Executable)?.targets ?? (product as? Product.Library)?.targets ?? []
+        return !needed.isSuperset(of: targets)
+    }
 }

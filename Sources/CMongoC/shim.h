@@ -228,6 +228,27 @@ cmongoc_list_collections (mongoc_client_t *client, const char *name, cmongoc_doc
    return cursor;
 }
 
+/// A cursor that fetches the next batches of one that the server has open:
+/// `mongoc_cursor_new_from_command_reply_with_opts`. `reply` is that of the command that opened it, without documents.
+static inline mongoc_cursor_t *
+cmongoc_cursor_continuing (mongoc_client_t *client, cmongoc_document reply, cmongoc_document options)
+{
+   bson_t reply_storage, options_storage, copy;
+   bson_copy_to (cmongoc_view (&reply_storage, reply), &copy);
+   return mongoc_cursor_new_from_command_reply_with_opts (client, &copy, cmongoc_view (&options_storage, options));
+}
+
+/// A session whose reads need not see what earlier ones saw: `mongoc_client_start_session`. NULL on failure.
+static inline mongoc_client_session_t *
+cmongoc_plain_session (mongoc_client_t *client, bson_error_t *error)
+{
+   mongoc_session_opt_t *options = mongoc_session_opts_new ();
+   mongoc_session_opts_set_causal_consistency (options, false);
+   mongoc_client_session_t *session = mongoc_client_start_session (client, options, error);
+   mongoc_session_opts_destroy (options);
+   return session;
+}
+
 /// `mongoc_cursor_next`; the document is the cursor's, until the next call.
 static inline bool
 cmongoc_cursor_next (mongoc_cursor_t *cursor, cmongoc_document *document)
@@ -317,6 +338,35 @@ cmongoc_session_lsid (const mongoc_client_session_t *session)
    const bson_t *lsid = mongoc_client_session_get_lsid (session);
    cmongoc_document document = {lsid ? bson_get_data (lsid) : NULL, lsid ? lsid->len : 0};
    return document;
+}
+
+/// `mongoc_client_session_start_transaction`: reads see one point in time, and the commit waits for a majority.
+static inline bool
+cmongoc_session_start_transaction (mongoc_client_session_t *session, int64_t commit_ms, bson_error_t *error)
+{
+   mongoc_transaction_opt_t *options = mongoc_transaction_opts_new ();
+   mongoc_read_concern_t *reads = mongoc_read_concern_new ();
+   mongoc_read_concern_set_level (reads, MONGOC_READ_CONCERN_LEVEL_SNAPSHOT);
+   mongoc_transaction_opts_set_read_concern (options, reads);
+   mongoc_write_concern_t *writes = mongoc_write_concern_new ();
+   mongoc_write_concern_set_wmajority (writes, (int32_t) commit_ms);
+   mongoc_transaction_opts_set_write_concern (options, writes);
+   mongoc_transaction_opts_set_max_commit_time_ms (options, commit_ms);
+   bool ok = mongoc_client_session_start_transaction (session, options, error);
+   mongoc_write_concern_destroy (writes);
+   mongoc_read_concern_destroy (reads);
+   mongoc_transaction_opts_destroy (options);
+   return ok;
+}
+
+/// `mongoc_client_session_commit_transaction`; `reply` is always set.
+static inline bool
+cmongoc_session_commit (mongoc_client_session_t *session, cmongoc_reply *reply, bson_error_t *error)
+{
+   bson_t answer;
+   bool ok = mongoc_client_session_commit_transaction (session, &answer, error);
+   *reply = cmongoc_steal (&answer);
+   return ok;
 }
 
 /// `mongoc_read_prefs_new` with tags and staleness; a `staleness` below 0 sets none.

@@ -1,9 +1,8 @@
-public import BSON
-
 /// A share of the documents of each collection, of several that hold every document once between them.
 ///
-/// A document's share follows from its `_id` alone: checks that know nothing of each other, at different times and on different
-/// machines, neither miss a document nor count one twice, whatever is inserted and removed meanwhile.
+/// A document's share follows from its `_id` and the `_id`s between the shares, which the state database holds: runners
+/// at different times and on different machines neither miss a document nor count one twice, whatever is inserted and
+/// removed meanwhile.
 public struct CheckPart: Hashable, Sendable {
     /// Which, from 1.
     public let number: Int
@@ -24,13 +23,6 @@ public struct CheckPart: Hashable, Sendable {
         let numbers = text.split(separator: "/", omittingEmptySubsequences: false).map { Int($0) }
         guard numbers.count == 2, let number = numbers[0], let count = numbers[1] else { return nil }
         self.init(number, of: count)
-    }
-
-    /// Finds its documents: by the hash that hashed indexes have, which is a long of either sign.
-    public var filter: BSONDocument {
-        let rest: BSONValue = ["$mod": [["$toHashedIndexKey": "$_id"], .integer(count)]]
-        let own: BSONValue = .array(of: Set([number - 1, number - 1 - (number == 1 ? 0 : count)]).map { .integer($0) })
-        return ["$expr": ["$in": [rest, own]]]
     }
 }
 

@@ -22,7 +22,7 @@ extension CheckReport {
         public var scope = SyncScope.synced
         /// Whether its documents count in the verdict.
         public var isCounted = true
-        /// The partner that lets it keep its schema, so that its documents do not count; `nil` where there is none.
+        /// The partner that the newer schema adds, so that it keeps its own schema; `nil` where there is none.
         public var partner: Namespace?
         /// How the documents were read.
         public var reading = Reading()

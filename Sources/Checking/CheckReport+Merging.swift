@@ -65,8 +65,9 @@ extension CheckReport {
                 report.removed.map(\.namespace) == first.removed.map(\.namespace)
             else {
                 throw MergeError(
-                    description: "\(name) and \(firstName) were made with different schemas or flags: run the parts "
-                        + "again with the same")
+                    description:
+                        "\(name) and \(firstName) were made with different schemas or flags, or the collections were "
+                        + "cut anew between them: run the parts again with the same")
             }
             guard report.source == first.source else {
                 throw MergeError(description: "\(name) is of \(report.source), and \(firstName) of \(first.source)")

@@ -8,7 +8,7 @@ extension CheckReport {
 
     /// Who stops syncing, or does not fit any more.
     public var documentsSeverity: DeployVerdict.Severity {
-        if verdict.stopping + verdict.possiblyStopping > 0 || !lost.isEmpty { return .harmful }
+        if verdict.stopping + verdict.possiblyStopping + failingInLedger > 0 || !lost.isEmpty { return .harmful }
         let isOpen = jobs.contains { !$0.unfinished.isEmpty || !$0.gaps.isEmpty }
         return isPartial || !absent.isEmpty || isOpen ? .unknown : .safe
     }

@@ -32,6 +32,8 @@ public struct CheckReport: Sendable {
     public var exceptions: ExceptionUse?
     /// What the documents and the limit make of the deploy, in numbers.
     public var verdict: DeployVerdict
+    /// Whether documents that might stop syncing weigh as those that do.
+    private var countsPossible = false
     /// Whether nobody looked for a ledger, so that the limit is not known to have room.
     public var isLedgerUnread = false
     /// What the reader should know beside the findings, a clause each.
@@ -80,15 +82,24 @@ public struct CheckReport: Sendable {
     /// Lets what may stop syncing weigh as what does, save in the projection, which tells the two apart.
     public mutating func countPossible() {
         verdict.possiblyStopping = total.changes?.newlyPossible ?? total.newPossible
+        countsPossible = true
+    }
+
+    /// The documents that do not sync and that the ledger records, where no other document would stop syncing; 0 with
+    /// an active schema, which shows what fails already.
+    ///
+    /// Documents with an exception do not count.
+    public var failingInLedger: Int {
+        guard verdict.ledger != nil, verdict.newlyFailing == nil, verdict.stopping + verdict.possiblyStopping == 0
+        else { return 0 }
+        let unexcepted = total.unexcepted
+        return unexcepted.certain + (countsPossible ? unexcepted.possible : 0)
     }
 
     /// The removed collections that lose something: those that hold documents, where one without a schema does not sync.
     public var lost: [RemovedCollection] {
         dialect == .jsonSchema ? [] : removed.filter { $0.documentCount != 0 }
     }
-
-    /// The documents of the removed collections, as far as they could be counted.
-    public var removedDocuments: Int { removed.reduce(0) { $0 + ($1.documentCount ?? 0) } }
 }
 
 /// A collection that the active schema covers and the new one does not: none of its documents syncs any more.

@@ -5,6 +5,8 @@ internal import Synchronization
 package final class BackgroundTask<R: Sendable>: Sendable {
     private let outcome = Mutex<Result<R, any Error>?>(nil)
     private let isOver = Semaphore()
+    /// The task of work that is not bound to a thread.
+    private let task = Mutex<Task<Void, Never>?>(nil)
 
     /// How often who waits looks around, in milliseconds.
     private static var tick: Int { 200 }
@@ -20,12 +22,13 @@ package final class BackgroundTask<R: Sendable>: Sendable {
 
     /// Starts work that is not bound to a thread, for one who waits for it on a thread of our own.
     package init(running body: @Sendable @escaping () async throws -> R) {
-        Task { [self] in
+        let task = Task { [self] in
             let outcome: Result<R, any Error>
             do { outcome = .success(try await body()) } catch { outcome = .failure(error) }
             self.outcome.withLock { $0 = outcome }
             isOver.signal()
         }
+        self.task.withLock { $0 = task }
     }
 
     /// Waits for the result, and calls `meanwhile` now and then.
@@ -38,6 +41,12 @@ package final class BackgroundTask<R: Sendable>: Sendable {
             try meanwhile()
         }
         return try result().get()
+    }
+
+    /// Cancels work that is not bound to a thread, and waits to its end; once.
+    package func cancel() {
+        task.withLock { $0?.cancel() }
+        isOver.wait()
     }
 
     /// Waits to the end; once.

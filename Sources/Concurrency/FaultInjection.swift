@@ -16,6 +16,8 @@ package enum FaultInjection {
         case beforeWrite = "before-write"
         /// The server acknowledged a chunk's write; the checkpoint is not written yet.
         case afterWrite = "after-write"
+        /// A transaction's writes are done; it is not committed yet.
+        case beforeCommit = "before-commit"
         /// The documents of other collections that a batch needs are there; nothing links to them yet.
         case afterCreation = "after-creation"
         /// The chunk's harm is recorded; the chunk is not written yet.

@@ -1,5 +1,6 @@
 internal import Glibc
 import SwiftOverlayShims
+internal import Synchronization
 
 /// A detached thread of the system.
 package enum PosixThread {
@@ -8,17 +9,51 @@ package enum PosixThread {
 
     /// Starts a thread that runs `body` and ends.
     /// - Parameter name: what debuggers and `ps -L` show, cut to 15 bytes.
-    /// - Precondition: the system can start one more.
+    /// - Precondition: the system can start one more, unless ``onExhaustion(_:)`` says what to do.
     package static func start(name: String, _ body: @Sendable @escaping () -> Void) {
         let start = unsafe Unmanaged.passRetained(Start(name: name, body: body))
+        let status = unsafe create(start.toOpaque())
+        guard status == 0 else {
+            if let end = exhaustion.withLock({ $0 }) { end(status) }
+            preconditionFailure("pthread_create failed with \(status)")
+        }
+    }
+
+    private static func create(_ context: UnsafeMutableRawPointer) -> Int32 {
         var thread = pthread_t()
         var attributes = pthread_attr_t()
         unsafe pthread_attr_init(&attributes)
+        defer { unsafe pthread_attr_destroy(&attributes) }
         unsafe pthread_attr_setstacksize(&attributes, stackSize)
         unsafe pthread_attr_setdetachstate(&attributes, Int32(PTHREAD_CREATE_DETACHED))
-        let status = unsafe pthread_create(&thread, &attributes, { unsafe run($0) }, start.toOpaque())
-        unsafe pthread_attr_destroy(&attributes)
-        precondition(status == 0, "pthread_create failed with \(status)")
+        return unsafe pthread_create(&thread, &attributes, { unsafe run($0) }, context)
+    }
+
+    private static let exhaustion = Mutex<(@Sendable (Int32) -> Never)?>(nil)
+
+    /// Sets what ends the process, with the error's number, when the system can start no more threads.
+    package static func onExhaustion(_ end: @escaping @Sendable (_ error: Int32) -> Never) {
+        exhaustion.withLock { $0 = end }
+    }
+
+    /// Starts so many threads at once, and ends them.
+    /// - Returns: the error's number where the system cannot start them; else 0.
+    package static func failureOfStarting(_ count: Int) -> Int32 {
+        let (end, ended) = (Semaphore(), Semaphore())
+        var started = 0
+        var failure: Int32 = 0
+        while started < count, failure == 0 {
+            let start = unsafe Unmanaged.passRetained(
+                Start(name: "probe") {
+                    end.wait()
+                    ended.signal()
+                })
+            unsafe failure = create(start.toOpaque())
+            if failure == 0 { started += 1 } else { unsafe start.release() }
+        }
+        for _ in 0..<started { end.signal() }
+        for _ in 0..<started { ended.wait() }
+        return failure
     }
 
     /// Blocks the thread that calls.

@@ -39,7 +39,7 @@ package struct Enforcement {
     ///   - validator: what is to hold; `nil` for the validator of the record.
     ///   - restarts: whether the operator wants the road to begin with what is there now.
     ///   - isStatus: whether nothing is to follow: then the road that is under way is told, whichever it is.
-    /// - Throws: ``BackfillError`` where somebody else changed the collection, or where another validator is on its way;
+    /// - Throws: ``RunError`` where somebody else changed the collection, or where another validator is on its way;
     ///   ``MongoError``.
     package func look(
         for validator: BSONDocument?, restarts: Bool = false, isStatus: Bool = false
@@ -51,11 +51,11 @@ package struct Enforcement {
         else { return try fresh(validator, seen, record) }
         let road = EnforcementRoad(namespace, to: record.validator, from: record.before)
         if record.step == EnforcementStore.abort, !isStatus {
-            throw BackfillError(
+            throw RunError(
                 .bindingChanged, "the validator of \(namespace) is being put back: end that with --abort")
         }
         if let validator, !isStatus, !validator.hasSameFields(as: record.validator) {
-            throw BackfillError(
+            throw RunError(
                 .bindingChanged,
                 "another validator is on its way to \(namespace), since \(Self.mark(of: record)): end that first, put back "
                     + "what was there before with --abort, or begin with what is there now with --restart")
@@ -65,7 +65,7 @@ package struct Enforcement {
     }
 
     /// Does the next step.
-    /// - Throws: ``BackfillError`` where another runner is at it, where the server refuses the step, or where the collection
+    /// - Throws: ``RunError`` where another runner is at it, where the server refuses the step, or where the collection
     ///   is not as it should be afterwards; ``MongoError``.
     package func advance(from standing: Standing) throws {
         guard let next = standing.stage.next, let command = standing.road.command(to: next) else {
@@ -85,18 +85,18 @@ package struct Enforcement {
     }
 
     /// What an abort would do, the first command first; empty where all is as it was.
-    /// - Throws: ``BackfillError`` where nothing is known to be put back, or where somebody else changed the collection;
+    /// - Throws: ``RunError`` where nothing is known to be put back, or where somebody else changed the collection;
     ///   ``MongoError``.
     package func lookBack() throws -> (record: EnforcementStore.Record, commands: [BSONDocument], seen: Validation) {
         guard let record = try store.record(), record.step != EnforcementStore.abort || !record.isDone else {
-            throw BackfillError(
+            throw RunError(
                 .unknownJob, "nothing of \(namespace) was changed by enforce: there is nothing to put back")
         }
         let seen = try host.read(namespace)
         let road = EnforcementRoad(namespace, to: record.validator, from: record.before)
         guard record.uuid == seen.uuid else {
             let command = road.commandBack(from: seen.validation).flatMap { try? $0.extendedJSON(.relaxed) }
-            throw BackfillError(
+            throw RunError(
                 .bindingChanged,
                 "\(namespace) was dropped and created anew since, or moved"
                     + (command.map { "; if it was moved, put back what was there before: db.runCommand(\($0))" }
@@ -129,7 +129,7 @@ package struct Enforcement {
             let left = commands.count
             (_, commands, seen) = try lookBack()
             guard commands.count < left else {
-                throw BackfillError(
+                throw RunError(
                     .bindingChanged, "\(namespace) took a command without a change: \(Self.words(of: seen)) is there")
             }
         }
@@ -144,7 +144,7 @@ package struct Enforcement {
         let begun = ContinuousClock.now
         FaultInjection.reached(.beforeWrite)
         guard begun.duration(to: .now) < time else {
-            throw BackfillError(
+            throw RunError(
                 .leaseLost,
                 "this runner was stopped before it changed \(namespace), which another may do by now: run it again")
         }
@@ -174,7 +174,7 @@ extension Enforcement {
         let road = EnforcementRoad(namespace, to: validator, from: seen.validation)
         let stage = road.stage(of: seen.validation) ?? .before
         if stage == .before, seen.validation.isPrepared || seen.validation.level == "constraint" {
-            throw BackfillError(
+            throw RunError(
                 .schemaMismatch,
                 "MongoDB lets no rule of \(namespace) be changed while it is \(Self.words(of: seen.validation)): set "
                     + (seen.validation.isPrepared
@@ -191,7 +191,7 @@ extension Enforcement {
         if let stage = road.stage(of: seen.validation), Self.allowed(record).contains(stage) { return stage }
         // The record was read first: a runner that is at it may have come further meanwhile.
         guard try store.isCurrent(record) else {
-            throw BackfillError(.leaseHeld, "another runner is changing \(namespace): look at it with --status")
+            throw RunError(.leaseHeld, "another runner is changing \(namespace): look at it with --status")
         }
         throw Self.foreign(seen, record, namespace)
     }
@@ -215,8 +215,8 @@ extension Enforcement {
 
     private static func foreign(
         _ seen: SeenCollection, _ record: EnforcementStore.Record, _ namespace: Namespace
-    ) -> BackfillError {
-        BackfillError(
+    ) -> RunError {
+        RunError(
             .bindingChanged,
             "somebody else changed the validator of \(namespace) since \(mark(of: record)): it is \(words(of: seen.validation)) "
                 + "now; nothing was changed; --restart begins with what is there")
@@ -227,11 +227,11 @@ extension Enforcement {
     ) -> any Error {
         // 9.0 reads every document before it vouches for them, and names the first that does not fit.
         if error.code.rawValue == 12_370_902 {
-            return BackfillError(
+            return RunError(
                 .refusedByData, "the server found a document of \(namespace) that does not fit: \(error.message)")
         }
         guard !error.isAuthorization, !error.isAuthentication, !error.isWriteConcern else { return error }
-        return BackfillError(.schemaMismatch, "the server refuses to change \(namespace): \(error.message)")
+        return RunError(.schemaMismatch, "the server refuses to change \(namespace): \(error.message)")
     }
 
     /// Who wrote a record, and when.

@@ -16,7 +16,7 @@ package struct SeenCollection: Sendable {
 /// Where a collection is: a deployment, or what stands in for one that is not at hand.
 package protocol ValidatorHost {
     /// The collection as it is now.
-    /// - Throws: ``BackfillError`` where there is none, or no such a one; ``MongoError``.
+    /// - Throws: ``RunError`` where there is none, or no such a one; ``MongoError``.
     func read(_ namespace: Namespace) throws -> SeenCollection
     /// Changes the collection.
     /// - Throws: ``MongoError``.
@@ -36,10 +36,10 @@ package struct DeploymentHost: ValidatorHost, Sendable {
 
     package func read(_ namespace: Namespace) throws -> SeenCollection {
         guard let info = try reading.client().collectionInfo(namespace) else {
-            throw BackfillError(.unknownCollection, "there is no collection \(namespace): create it first")
+            throw RunError(.unknownCollection, "there is no collection \(namespace): create it first")
         }
         guard info.kind == .collection else {
-            throw BackfillError(
+            throw RunError(
                 .unsupportedCollection, "\(namespace) is a \(info.kind): it has no validator of its own")
         }
         return SeenCollection(info.validation, uuid: info.uuid ?? .null)

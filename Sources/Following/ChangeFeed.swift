@@ -16,8 +16,11 @@ package final class ChangeFeed: Sendable {
         package var times: [ChangeTime] = []
         /// When each changed first, in the order of the `_id`s.
         package var firstTimes: [ChangeTime] = []
-        /// How many changes they had.
+        /// How many changes came, those of ignored sessions among them.
         package var changes = 0
+        /// How many changes were written by transactions of ignored sessions; their documents are not among the
+        /// ``ids``.
+        package var ignored = 0
         /// The place behind the batch: what a later feed goes on from.
         package var place: FeedPlace
         /// The time up to which there are no other changes.
@@ -52,6 +55,7 @@ package final class ChangeFeed: Sendable {
     private let room = Semaphore()
     private let patience: Duration
     private let pace: Duration
+    private let sessions: Set<BSONValue>
     private let state = Mutex(State())
 
     /// The documents of a batch, at most.
@@ -63,12 +67,14 @@ package final class ChangeFeed: Sendable {
     ///   - news: signalled when there is something to take.
     ///   - patience: how long a failure of the deployment is bridged.
     ///   - pace: how often it says how far it is while nothing changes.
+    ///   - sessions: the `lsid.id` of sessions whose transactions are ignored. The server names the session with each
+    ///     change that a transaction wrote, so that a client's change cannot be mistaken for one of these.
     package init(
         _ namespace: Namespace, from place: FeedPlace, on pool: ClientPool, news: Semaphore, patience: Duration,
-        pace: Duration = .milliseconds(200)
+        pace: Duration = .milliseconds(200), ignoring sessions: Set<BSONValue> = []
     ) {
         (self.namespace, self.pool, self.news, self.patience) = (namespace, pool, news, patience)
-        self.pace = pace
+        (self.pace, self.sessions) = (pace, sessions)
         PosixThread.start(name: "changes") { [self] in run(from: place) }
     }
 
@@ -156,8 +162,16 @@ extension ChangeFeed {
         }
     }
 
+    /// A change of a document.
+    private struct Change {
+        var id: BSONValue
+        var time: ChangeTime
+        /// Whether a transaction of an ignored session wrote it.
+        var isIgnored: Bool
+    }
+
     /// One change; `nil` when none came for a while.
-    private func read(_ stream: inout ChangeStream) throws -> (id: BSONValue, time: ChangeTime)? {
+    private func read(_ stream: inout ChangeStream) throws -> Change? {
         guard let event = try stream.next() else { return nil }
         guard let time = try event.find("clusterTime"), case .timestamp(let stamp) = try event.value(time) else {
             throw BSONError(.truncated, at: 0)
@@ -173,10 +187,16 @@ extension ChangeFeed {
         if let wall = try event.find("wallTime"), case .date(let milliseconds) = try event.value(wall) {
             changed.wall = milliseconds
         }
-        return (try document.value(element), changed)
+        var isIgnored = false
+        if !sessions.isEmpty, let session = try event.find("lsid"), session.type == .object,
+            let id = try event.document(session).find("id")
+        {
+            isIgnored = sessions.contains(try event.document(session).value(id))
+        }
+        return Change(id: try document.value(element), time: changed, isIgnored: isIgnored)
     }
 
-    private func note(_ change: (id: BSONValue, time: ChangeTime)?, _ token: ResumeToken, _ behind: ClusterTime?) {
+    private func note(_ change: Change?, _ token: ResumeToken, _ behind: ClusterTime?) {
         let isNew = state.withLock { state in
             let isNew = state.pending == nil
             let time = behind ?? state.pending?.time ?? ClusterTime(rawValue: 0)
@@ -185,7 +205,9 @@ extension ChangeFeed {
             if let change {
                 batch.changes += 1
                 batch.latest = change.time.cluster
-                if let index = batch.seen[IDKey(change.id)] {
+                if change.isIgnored {
+                    batch.ignored += 1
+                } else if let index = batch.seen[IDKey(change.id)] {
                     batch.times[index] = change.time
                 } else {
                     batch.seen[IDKey(change.id)] = batch.ids.count
@@ -202,7 +224,7 @@ extension ChangeFeed {
 
     /// Only what is needed: the documents themselves are not sent.
     private static var pipeline: [BSONDocument] {
-        [["$project": ["operationType": 1, "documentKey": 1, "clusterTime": 1, "wallTime": 1]]]
+        [["$project": ["operationType": 1, "documentKey": 1, "clusterTime": 1, "wallTime": 1, "lsid.id": 1]]]
     }
 
     private func options(from place: FeedPlace) -> BSONDocument {

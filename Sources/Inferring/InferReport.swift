@@ -29,7 +29,7 @@ package struct InferReport: Sendable {
     /// One per collection that has documents.
     package let collections: [Collection]
     /// What the reader should know.
-    package let notes: [String]
+    package var notes: [String]
     /// How long it took.
     package let duration: Duration
 

@@ -22,7 +22,7 @@ package struct EarlierState: Hashable {
 
 extension StateStore {
     /// Refuses a record of a layout that is not read.
-    package func checkVersion(of record: BSONDocument) throws(BackfillError) {
+    package func checkVersion(of record: BSONDocument) throws(RunError) {
         let version = record["version"]?.integer ?? 0
         guard version < JobStore.oldest || version > JobStore.version else { return }
         let way =
@@ -30,7 +30,7 @@ extension StateStore {
             ? "use that version, or a later one"
             : "end or undo the job with the version that began it, or give the job a new name: it then changes only what still "
                 + "needs it, and can undo only that"
-        throw BackfillError(
+        throw RunError(
             .checkpointUnreadable,
             "the state of job \"\(job)\" in database \"\(client.database)\" was written by \(version > JobStore.version ? "a later" : "an earlier") version "
                 + "of the program: its layout is \(version), and this one reads \(JobStore.oldest) to \(JobStore.version); \(way)"
@@ -39,7 +39,7 @@ extension StateStore {
 
     /// What an earlier version left behind of the job; `nil` where there is nothing.
     /// - Parameter record: of the job.
-    /// - Throws: ``BackfillError`` for a damaged document; ``MongoError``.
+    /// - Throws: ``RunError`` for a damaged document; ``MongoError``.
     package func earlier(_ record: BSONDocument) throws -> EarlierState? {
         if let kept = record["earlier"]?.document { return EarlierState(kept) }
         guard let version = record["version"]?.integer, version < JobStore.version else { return nil }
@@ -50,7 +50,7 @@ extension StateStore {
     /// Gives a record of an earlier version the present layout, so that no earlier version goes on with the job.
     ///
     /// Under the job's lease; idempotent.
-    /// - Throws: ``BackfillError`` for a damaged document; ``MongoError``.
+    /// - Throws: ``RunError`` for a damaged document; ``MongoError``.
     package func adopt() throws {
         guard let record = try jobs.record(), let version = record["version"]?.integer, version < JobStore.version,
             let earlier = try earlier(record)

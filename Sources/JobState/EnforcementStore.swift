@@ -46,7 +46,7 @@ package struct EnforcementStore {
     private var id: BSONValue { .string("\(namespace)") }
 
     /// The collection's record; `nil` before its first step.
-    /// - Throws: ``BackfillError`` for a damaged one; ``MongoError``.
+    /// - Throws: ``RunError`` for a damaged one; ``MongoError``.
     package func record() throws -> Record? {
         guard let document = try client.firstChecked(Self.collection, ["_id": id]) else { return nil }
         guard let validator = document["validator"]?.stored, let before = document["before"]?.document,
@@ -67,7 +67,7 @@ package struct EnforcementStore {
     /// - Parameters:
     ///   - record: what was read; `nil` where there was none.
     ///   - fresh: what a road that begins is bound to; `nil` where one goes on.
-    /// - Throws: ``BackfillError`` of kind `leaseHeld` where another runner was first, or is at it; ``MongoError``.
+    /// - Throws: ``RunError`` of kind `leaseHeld` where another runner was first, or is at it; ``MongoError``.
     package func begin(
         _ step: String, after record: Record?, fresh: (validator: BSONDocument, before: Validation, uuid: BSONValue)?,
         for hold: Duration = Self.hold
@@ -101,10 +101,10 @@ package struct EnforcementStore {
     }
 
     /// Records that the step is done, and lets go of the record.
-    /// - Throws: ``BackfillError`` of kind `leaseLost` where another runner took the record over; ``MongoError``.
+    /// - Throws: ``RunError`` of kind `leaseLost` where another runner took the record over; ``MongoError``.
     package func end(_ record: Record) throws {
         guard try letGo(of: record, ["done": true, "revision": ["$add": ["$revision", 1]], "at": "$$NOW"]) else {
-            throw BackfillError(
+            throw RunError(
                 .leaseLost,
                 "another runner took over \(namespace) while this one was stopped: look at it with --status")
         }
@@ -121,16 +121,16 @@ package struct EnforcementStore {
         return try client.modify(Self.collection, filter, [["$set": .object(ended)]]) != nil
     }
 
-    private func held() throws -> BackfillError {
+    private func held() throws -> RunError {
         let document = try client.first(
             Self.collection, ["_id": id], adding: ["remaining": ["$subtract": ["$until", "$$NOW"]]])
         let holder = document?["holder"]?.document.flatMap(RunnerIdentity.init)
         guard let holder, let remaining = document?["remaining"]?.integer, remaining > 0 else {
-            return BackfillError(
+            return RunError(
                 .leaseHeld,
                 "another runner changed \(namespace) meanwhile: look at it with --status, and run this again")
         }
-        return BackfillError(
+        return RunError(
             .leaseHeld,
             "\(namespace) is being changed by process \(holder.process) on host \(holder.host); it has "
                 + "\((remaining + 999) / 1_000) s for it")

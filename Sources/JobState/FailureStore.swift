@@ -23,7 +23,7 @@ package struct FailureStore {
     }
 
     /// All that are recorded.
-    /// - Throws: ``BackfillError`` for a damaged record; ``MongoError``.
+    /// - Throws: ``RunError`` for a damaged record; ``MongoError``.
     package func all() throws -> [Failure] {
         try client.allChecked("failed", ["_id.job": .string(job)]).compactMap { document in
             guard let id = document["_id"]?.document?["id"] else { return nil }

@@ -26,7 +26,7 @@ package struct JobHistory {
     private let namespace: Namespace
 
     /// Reads which jobs there are; none where there is no state database.
-    /// - Throws: ``MongoError``, for instance when the state database may not be read; ``BackfillError`` for a damaged record.
+    /// - Throws: ``MongoError``, for instance when the state database may not be read; ``RunError`` for a damaged record.
     package init(of namespace: Namespace, in client: StoreClient) throws {
         (self.namespace, self.client) = (namespace, client)
         var records = try client.allChecked("jobs", ["ns": .string(namespace.description)])
@@ -52,7 +52,7 @@ package struct JobHistory {
     }
 
     /// How the jobs changed some documents, of each the oldest change first.
-    /// - Throws: ``MongoError``, ``BSONError`` or ``BackfillError`` for a journal that cannot be read.
+    /// - Throws: ``MongoError``, ``BSONError`` or ``RunError`` for a journal that cannot be read.
     package func changes(of ids: Set<IDKey>) throws -> [IDKey: [JournalGroup]] {
         var changes: [IDKey: [JournalGroup]] = [:]
         for job in jobs where job.hasJournal {

@@ -26,32 +26,6 @@ package struct JobStatus: Sendable {
         case stalled
     }
 
-    /// Why a runner waits: what its throttle looks at, what it saw, and from where on it holds.
-    package struct ThrottleReason: Hashable, Sendable, CustomStringConvertible {
-        /// The reason's name.
-        package var name: String
-        /// What is measured.
-        package var metric: String
-        /// What it was.
-        package var value: String
-        /// What it has to stay under.
-        package var limit: String
-
-        /// Joins the four.
-        package init(name: String, metric: String, value: String, limit: String) {
-            (self.name, self.metric, self.value, self.limit) = (name, metric, value, limit)
-        }
-
-        /// Such as `majority lag: 12 s, limit 10 s`, or `paused by root@host; continue with: shipshape resume JOB`.
-        package var description: String {
-            switch name {
-            case "operatorPause": "\(value); continue with: \(limit)"
-            case "veto": "\(metric): \(value), goes on at \(limit)"
-            default: "\(metric): \(value), limit \(limit)"
-            }
-        }
-    }
-
     /// The runner that has the lease.
     package struct Holder: Hashable, Sendable {
         /// Its machine's name.
@@ -100,7 +74,7 @@ package struct JobStatus: Sendable {
     /// When anything was last heard of its runner.
     package var heard: ServerTime?
     /// Why it waits.
-    package var waiting: [ThrottleReason] = []
+    package var waiting: [Hold] = []
     /// Why its last run stopped; `nil` for one that did not, and where nobody could record it.
     package var stopped: String?
     /// Who has it.

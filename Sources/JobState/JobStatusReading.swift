@@ -23,7 +23,7 @@ extension JobStatus {
         checkpointed = ServerTime(range["active"])
         let recent = range["recent"]?.document?.values.first?.document
         rate = recent.flatMap { rate(since: $0) }
-        waiting = (range["waiting"]?.document?.values ?? []).compactMap(\.document).map(ThrottleReason.init)
+        waiting = (range["waiting"]?.document?.values ?? []).compactMap(\.document).map(Hold.init)
         stopped = range["stopped"]?.text
         let lease = range["lease"]?.document
         let isHeld = ServerTime(lease?["end"]).map { $0 > now } ?? false
@@ -56,18 +56,5 @@ extension JobStatus {
     private func rate(since mark: BSONDocument) -> Double? {
         guard let start = ServerTime(mark["at"]), let end = checkpointed, end > start, let processed else { return nil }
         return Double(max(0, processed - (mark["walked"]?.integer ?? 0))) / end.seconds(since: start)
-    }
-}
-
-extension JobStatus.ThrottleReason {
-    fileprivate init(_ document: BSONDocument) {
-        func text(_ name: String) -> String {
-            switch document[name] {
-            case .double(let number)?: "\(number)"
-            case let value?: value.text ?? value.integer.map { "\($0)" } ?? ""
-            case nil: ""
-            }
-        }
-        self.init(name: text("brake"), metric: text("metric"), value: text("value"), limit: text("limit"))
     }
 }

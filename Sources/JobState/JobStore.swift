@@ -14,7 +14,7 @@ package struct JobStore {
     let job: String
 
     /// The job's record; `nil` before its first start.
-    /// - Throws: ``BackfillError`` for a damaged one; ``MongoError``.
+    /// - Throws: ``RunError`` for a damaged one; ``MongoError``.
     package func record() throws -> BSONDocument? { try client.firstChecked("jobs", ["_id": .string(job)]) }
 
     /// What a started job is bound to.
@@ -77,9 +77,28 @@ extension JobStore {
     private static let logLength = 200
 
     /// What operators asked of the job; nothing before its first start.
-    /// - Throws: ``BackfillError`` for a damaged record; ``MongoError``.
+    /// - Throws: ``RunError`` for a damaged record; ``MongoError``.
     package func control() throws -> Control {
         Control(try client.firstChecked("jobs", ["_id": .string(job)], projecting: ["control": 1]) ?? [:])
+    }
+
+    /// The record of a deploy of the job's next schema: the job's own, or the one of another job of the collection with
+    /// the same next schema; `nil` while there is none.
+    /// - Parameter schemas: the schema files that the job is bound to, as its record holds them.
+    /// - Throws: ``RunError`` for a damaged record; ``MongoError``.
+    package func deployMark(of namespace: Namespace, schemas: [BSONDocument]) throws -> Control.Mark? {
+        if let own = try control().deployed { return own }
+        let isNext = { (schema: BSONDocument) in schema["role"]?.text == "next" }
+        let next = schemas.filter(isNext)
+        guard !next.isEmpty else { return nil }
+        var cursor = client.all("jobs", ["ns": .string("\(namespace)"), "control.deployed": ["$exists": true]])
+        while let other = try cursor.nextDocument() {
+            try client.check(other, of: "jobs")
+            if (other["schemas"]?.document?.values ?? []).compactMap(\.document).filter(isNext) == next {
+                return Control(other).deployed
+            }
+        }
+        return nil
     }
 
     /// Changes the job's `control` and adds a line to its log, both at the server's time.
@@ -101,6 +120,15 @@ extension JobStore {
                 ]
             ])
         return try client.modify("jobs", ["_id": .string(job)], [["$set": .object(builder.finish())]])
+    }
+
+    /// Records that the job's next schema is the active one.
+    /// - Returns: the job's record as it is then; `nil` when no job of that name was started.
+    @discardableResult
+    package func recordDeploy(isVerified: Bool, by person: String) throws(MongoError) -> BSONDocument? {
+        try steer(
+            ["control.deployed": Self.mark(by: person, ["verified": .bool(isVerified)])],
+            what: "next is active (\(isVerified ? "the validator says so" : "on the operator's word"))", by: person)
     }
 
     /// Who and when, by the server's clock, as an expression; `fields` are kept as they are.

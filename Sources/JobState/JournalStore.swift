@@ -37,7 +37,7 @@ package struct JournalStore {
     /// Writes what a chunk is about to change; nothing of it may be written before this returns.
     /// - Parameter isFinal: whether it waits for a majority; else the chunk's checkpoint does for it.
     /// - Returns: the server's replies, with the primary's term.
-    /// - Throws: ``BackfillError`` of kind `journalFull` when the deployment has no room for it; ``NumberTaken``;
+    /// - Throws: ``RunError`` of kind `journalFull` when the deployment has no room for it; ``NumberTaken``;
     ///   ``MongoError``.
     package func write(_ journal: ChunkJournal, as key: Key, touched: [String], isFinal: Bool) throws -> [BSONDocument]
     {
@@ -62,7 +62,7 @@ package struct JournalStore {
                 guard replies.last?.isEmpty == true, try stored(id) != part else { continue }
             } catch {
                 guard error.code == .outOfDiskSpace else { throw error }
-                throw BackfillError(
+                throw RunError(
                     .journalFull,
                     "job \"\(job)\" stopped before a chunk, whose journal the deployment has no room for (\(error.message)); "
                         + "make room, drop the journals of jobs that nobody will undo with: shipshape cleanup, and run it "
@@ -100,7 +100,7 @@ package struct JournalStore {
     }
 
     /// What an attempt is known to have written; `nil` where it was not acknowledged.
-    /// - Throws: ``BackfillError`` for a damaged record; ``MongoError``.
+    /// - Throws: ``RunError`` for a damaged record; ``MongoError``.
     package func written(_ sequence: Int64) throws -> Written? {
         guard let record = try client.firstChecked(Self.collection, ["_id": acknowledgement(of: sequence)]) else {
             return nil
@@ -205,7 +205,7 @@ extension JournalStore {
     /// - Parameters:
     ///   - last: the number of the last attempt that a checkpoint tells of.
     ///   - earlier: what an earlier version left behind: its attempts are not numbered without a gap.
-    /// - Throws: ``BackfillError`` for a damaged document; ``MongoError``.
+    /// - Throws: ``RunError`` for a damaged document; ``MongoError``.
     package func contents(upTo last: Int64, behind earlier: EarlierState? = nil) throws -> Contents {
         let names: BSONDocument = ["pass": 1, "parts": 1, "count": 1, "touched": 1]
         var cursor = journal.find(
@@ -256,7 +256,7 @@ extension JournalStore {
     }
 
     /// What the newest attempt before this one made that made anything.
-    /// - Throws: ``BackfillError`` for a damaged document; ``MongoError``.
+    /// - Throws: ``RunError`` for a damaged document; ``MongoError``.
     package func created(before sequence: Int64?) throws -> CreatedChildren? {
         let job = BSONValue.string(job)
         let end: BSONValue =

@@ -35,7 +35,7 @@ package struct LeftAloneStore {
     }
 
     /// All that are recorded of the job's collection, or of others.
-    /// - Throws: ``BackfillError`` for a damaged record; ``MongoError``.
+    /// - Throws: ``RunError`` for a damaged record; ``MongoError``.
     package func each(ofOthers: Bool, _ body: (Entry) -> Void) throws {
         var cursor = client.all(Self.collection, ofOthers ? others : all)
         while let document = try cursor.nextDocument() {

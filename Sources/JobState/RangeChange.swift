@@ -31,10 +31,10 @@ package enum RangeChange {
         ]
     }
 
-    /// The changes that say why the runner waits.
-    /// - Parameter brakes: each as brake, metric, value and limit.
-    package static func waiting(for brakes: [BSONDocument]) -> BSONDocument {
-        ["waiting": ["$literal": .array(of: brakes.map { .object($0) })]]
+    /// The changes that say what the runner waits for, or that it goes on.
+    package static func waiting(for holds: [Hold]) -> BSONDocument {
+        guard !holds.isEmpty else { return goingOn }
+        return ["waiting": ["$literal": .array(of: holds.map { .object($0.document) })]]
     }
 
     /// The changes that say why the runner stops.

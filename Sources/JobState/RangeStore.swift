@@ -21,7 +21,7 @@ package struct RangeStore {
     private var range: BSONValue { id }
 
     /// The range's record; `nil` before the job's first start.
-    /// - Throws: ``BackfillError`` for a damaged one; ``MongoError``.
+    /// - Throws: ``RunError`` for a damaged one; ``MongoError``.
     package func document() throws -> BSONDocument? { try client.firstChecked(collection, ["_id": id]) }
 
     /// Chunks that earlier runs wrote of a job that is not done; `nil` when it is done, or was never started.
@@ -54,7 +54,7 @@ package struct RangeStore {
     /// Takes the range's lease when nobody's is running, the margin for clock skew included.
     ///
     /// One that is this runner's own is taken again: an attempt whose reply was lost may have been done.
-    /// - Throws: ``BackfillError`` for a damaged record, which stays as it is; ``MongoError``.
+    /// - Throws: ``RunError`` for a damaged record, which stays as it is; ``MongoError``.
     package func acquire(for use: Use) throws -> Acquisition {
         _ = try document()
         let ended: BSONValue = [
@@ -115,7 +115,7 @@ package struct RangeStore {
     ///
     /// An ended lease that nobody took is extended too: its token tells.
     /// - Returns: the extended lease.
-    /// - Throws: ``BackfillError`` of kind `leaseLost`, or ``MongoError``.
+    /// - Throws: ``RunError`` of kind `leaseLost`, or ``MongoError``.
     package func renew(_ lease: Lease, setting changes: BSONDocument = [:]) throws -> Lease {
         var builder = BSONBuilder()
         for (name, value) in try changes.elements() { builder.append(name, value) }
@@ -123,7 +123,7 @@ package struct RangeStore {
         builder.append("updated", "$$NOW")
         guard let updated = try client.modify(collection, owned(lease), [["$set": .object(builder.finish())]]) else {
             guard try client.first(collection, ["_id": range]) != nil else { throw try gone() }
-            throw BackfillError(
+            throw RunError(
                 .leaseLost,
                 "another runner took over job \"\(job)\" while this one was stopped; this one changed nothing since")
         }
@@ -131,20 +131,26 @@ package struct RangeStore {
     }
 
     /// The range went while the job ran.
-    private func gone() throws -> BackfillError {
+    private func gone() throws -> RunError {
         // Without its record the job counts as never started; with it, only the operator has it start over.
         let remedy =
             try JobStore(client: client, job: job).record() == nil
             ? "run it again: it is a new job then, which changes only what still needs it and can undo only that"
             : "start over with --restart, where it was to be undone undo it again: only what is left to be done is done"
-        return BackfillError(
+        return RunError(
             .checkpointUnreadable,
             "how far job \"\(job)\" came was deleted from database \"\(client.database)\" while it ran; \(remedy)")
     }
 
     /// Gives the lease back: every write under it was acknowledged, so a successor need not wait.
     package func release(_ lease: Lease) throws(MongoError) {
-        _ = try client.modify(collection, owned(lease), [["$set": .object(RangeChange.releasing)]])
+        // Else the next run would have to wait for the lease's end.
+        let outcome = Overload.within(.last) {
+            Result { () throws(MongoError) in
+                try client.modify(collection, owned(lease), [["$set": .object(RangeChange.releasing)]])
+            }
+        }
+        _ = try outcome.get()
     }
 
     private func lease(in document: BSONDocument) -> Lease {

@@ -86,6 +86,11 @@ package struct ReservationStore {
         ["job": .string(job), "ns": .string(namespace.description), "id": id]
     }
 
+    /// How many documents of a collection this job recorded, those among them that the ledger shows by now.
+    package func recordedCount(of namespace: Namespace) throws(MongoError) -> Int {
+        try client.count("harm", records(of: namespace, by: [job], [:]))
+    }
+
     /// How many records no look has seen in the ledger: at least as many as there are such documents.
     package func pendingCount() throws(MongoError) -> Int {
         try client.counts("harm", ["seen": false], by: "seen").first?["count"]?.integer ?? 0
@@ -181,13 +186,13 @@ extension ReservationStore {
     package func settledJobs(of namespace: Namespace, besides runners: [String]) throws(MongoError) -> [String] {
         let jobs = try jobsWithPending(of: namespace)
         guard !jobs.isEmpty else { return [] }
-        let held = try client.all(
-            "ranges",
-            [
-                "_id.job": ["$in": .array(of: jobs.map { .string($0) })],
-                "$expr": ["$gt": ["$lease.end", "$$NOW"]],
-            ]
-        ).documents().compactMap { $0["_id"]?.document?["job"]?.text }
+        let isHeld: BSONDocument = [
+            "_id.job": ["$in": .array(of: jobs.map { .string($0) })], "$expr": ["$gt": ["$lease.end", "$$NOW"]],
+        ]
+        var held: [String] = []
+        for collection in ["ranges", StateStore.streams] {
+            held += try client.all(collection, isHeld).documents().compactMap { $0["_id"]?.document?["job"]?.text }
+        }
         return jobs.filter { runners.contains($0) || !held.contains($0) }
     }
 

@@ -102,7 +102,7 @@ extension StateShape {
             + "it changes only what still needs it, and cannot take back what it did before")
 
     private static let parts = StateShape(
-        ["bounds": .array, "created": .date],
+        ["bounds": .array, "documents": .number, "created": .date],
         "restore the document from a backup; without it the parts are cut anew, and a part that was started is refused")
 
     private static let ranges = StateShape(
@@ -166,16 +166,16 @@ extension StateShape {
 
 extension StoreClient {
     /// Refuses a state document whose fields are not what they have to be.
-    func check(_ document: BSONDocument, of collection: String) throws(BackfillError) {
+    func check(_ document: BSONDocument, of collection: String) throws(RunError) {
         guard let fault = StateShape.all[collection]?.fault(of: document) else { return }
         throw damage(fault, of: document, in: collection)
     }
 
     /// What is wrong about a state document, where it is, and how to get on.
-    func damage(_ fault: String, of document: BSONDocument, in collection: String) -> BackfillError {
+    func damage(_ fault: String, of document: BSONDocument, in collection: String) -> RunError {
         let id = document["_id"].flatMap { try? $0.extendedJSON(.relaxed) } ?? "(none)"
         let remedy = StateShape.all[collection].map { "; \($0.remedy)" } ?? ""
-        return BackfillError(
+        return RunError(
             .checkpointUnreadable,
             "the state database \"\(database)\" is damaged: in the document of its collection \"\(collection)\" with the _id "
                 + "\(id) \(fault)\(remedy)")

@@ -56,23 +56,23 @@ extension StateStore {
         let hasRange = try ranges.document() != nil
         try checkVersion(of: record)
         if binding.hasMarkers, record["cleaned"] != nil {
-            throw BackfillError(
+            throw RunError(
                 .bindingChanged,
                 "job \"\(job)\" cannot run again: it was cleaned up, and with the fields that its `once` names went the "
                     + "knowledge of what it did; give the job a new name if its steps are to be done once more")
         }
         if let undo = try ranges.undoing() { throw undo.refusal(of: job) }
         guard hasRange || restarts else {
-            throw BackfillError(
+            throw RunError(
                 .checkpointUnreadable,
                 "job \"\(job)\" was started, and how far it came is gone from database \"\(client.database)\"; start over "
                     + "with --restart: only what still needs the job is changed")
         }
         guard !binding.hasAnotherUUID(than: record) else {
-            throw BackfillError.anotherUUID(of: job, on: binding.namespace, "since it was started")
+            throw RunError.anotherUUID(of: job, on: binding.namespace, "since it was started")
         }
         if let difference = binding.difference(from: record) {
-            throw BackfillError(
+            throw RunError(
                 .bindingChanged,
                 "job \"\(job)\" cannot go on: \(difference) since it was started; give the changed job a new name")
         }

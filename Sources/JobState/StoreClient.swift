@@ -87,6 +87,8 @@ package final class StoreClient {
 
     /// Creates a document with the server's time as `created`, unless there is one; idempotent.
     package func createIfAbsent(_ collection: String, id: BSONValue, _ document: BSONDocument) throws(MongoError) {
+        // A write that changes nothing waits for a transaction that holds the document; a read does not.
+        guard try first(collection, ["_id": id], projecting: ["_id": 1]) == nil else { return }
         let merged: BSONValue = ["$mergeObjects": [["$literal": .object(document)], ["created": "$$NOW"], "$$ROOT"]]
         do {
             try write(

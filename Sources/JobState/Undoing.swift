@@ -25,10 +25,10 @@ package struct Undoing: Hashable {
     }
 
     /// Why the job neither runs nor is steered.
-    package func refusal(of job: String) -> BackfillError {
+    package func refusal(of job: String) -> RunError {
         let state = ended.map { "was undone at \($0)" } ?? "is being undone"
         let way =
             ended == nil ? "end it with: shipshape undo \(job)" : "to do it once more, give the job a new name"
-        return BackfillError(.undoRefused, "job \"\(job)\" \(state); \(way)")
+        return RunError(.undoRefused, "job \"\(job)\" \(state); \(way)")
     }
 }

@@ -4,15 +4,24 @@ internal import CMongoC
 /// The changes of a collection, in their order, as soon as no failover can take them back; its calls block.
 ///
 /// It holds its client, and kills the server's cursor when it goes. The corresponding C type is
-/// `mongoc_change_stream_t`, which opens the stream anew, once per call, when it is lost.
+/// `mongoc_change_stream_t`, which reopens the stream, once per call, when it is lost. A stream that the server refuses
+/// because of its load is reopened here.
 @safe
 package struct ChangeStream: ~Copyable {
-    private let handle: OpaquePointer
+    private var handle: OpaquePointer
     private let lease: ClientLease
+    private let options: BSONDocument
+    private let open: (BSONDocument) -> OpaquePointer?
+    /// Where the stream was when it was last reopened.
+    private var place: ResumeToken?
+    private var refusals = 0
 
-    init(owning handle: OpaquePointer, lease: ClientLease) {
-        unsafe self.handle = handle
-        self.lease = lease
+    /// Opens a stream.
+    /// - Parameter open: makes the driver's stream, which is never `nil`, with these options.
+    init(_ lease: ClientLease, _ options: BSONDocument, open: @escaping (BSONDocument) -> OpaquePointer?) {
+        unsafe handle = Self.opened(open, options)
+        (self.lease, self.options) = (lease, options)
+        unsafe self.open = open
         lease.opened()
     }
 
@@ -21,7 +30,13 @@ package struct ChangeStream: ~Copyable {
         lease.closed()
     }
 
-    /// Returns the next change, or `nil` when none came within the stream's `maxAwaitTimeMS`.
+    private static func opened(_ open: (BSONDocument) -> OpaquePointer?, _ options: BSONDocument) -> OpaquePointer {
+        guard let handle = unsafe open(options) else { preconditionFailure("the driver always gives a stream") }
+        return unsafe handle
+    }
+
+    /// Returns the next change, or `nil` when none came within the stream's `maxAwaitTimeMS`, or the server refused to
+    /// look for one because of its load.
     ///
     /// The view is the driver's own buffer: nothing is copied, and it is valid until the next call. The corresponding C
     /// function is `mongoc_change_stream_next`.
@@ -29,10 +44,28 @@ package struct ChangeStream: ~Copyable {
     @_lifetime(&self)
     package mutating func next() throws(MongoError) -> BSONView? {
         var lent = unsafe cmongoc_document()
-        guard unsafe cmongoc_change_stream_next(handle, &lent) else {
-            try throwError()
-            return nil
+        var wait: Overload.Wait?
+        while unsafe !cmongoc_change_stream_next(handle, &lent) {
+            guard let error = error() else {
+                refusals = 0
+                return nil
+            }
+            guard error.isOverload else { throw error }
+            // The caller looks around between two waits; before the server's first answer there is no place to return
+            // to.
+            let hasPlace = resumeToken != nil
+            if hasPlace {
+                lease.pool.overload.rest(after: error, refusals: refusals + 1)
+            } else {
+                var current = wait ?? Overload.Wait(lease.pool.overload)
+                guard current.goesOn(after: error, writes: false) else { throw error }
+                wait = current
+            }
+            refusals += 1
+            openAnew()
+            if hasPlace { return nil }
         }
+        refusals = 0
         let bytes = unsafe RawSpan(_unsafeStart: UnsafeRawPointer(lent.data), byteCount: lent.length)
         do throws(BSONError) {
             return unsafe _overrideLifetime(try BSONView(bytes), mutating: &self)
@@ -45,14 +78,27 @@ package struct ChangeStream: ~Copyable {
     ///
     /// The corresponding C function is `mongoc_change_stream_get_resume_token`.
     package var resumeToken: ResumeToken? {
-        unsafe BSONDocument(copying: cmongoc_change_stream_token(handle)).map { ResumeToken($0) }
+        unsafe BSONDocument(copying: cmongoc_change_stream_token(handle)).map { ResumeToken($0) } ?? place
     }
 
-    private func throwError() throws(MongoError) {
+    private mutating func openAnew() {
+        place = resumeToken
+        var options = options
+        if let place {
+            let places = ["resumeAfter", "startAfter", "startAtOperationTime"]
+            let others = ((try? options.elements()) ?? []).filter { !places.contains($0.name) }
+            options = BSONDocument(
+                [("resumeAfter", .object(place.document))] + others.map { ($0.name, $0.value) })
+        }
+        unsafe mongoc_change_stream_destroy(handle)
+        unsafe handle = Self.opened(open, options)
+    }
+
+    private func error() -> MongoError? {
         var error = bson_error_t()
         var reply = unsafe cmongoc_document()
-        guard unsafe cmongoc_change_stream_error(handle, &error, &reply) else { return }
-        throw lease.explained(unsafe MongoError(error, reply: BSONDocument(copying: reply), host: lease.host))
+        guard unsafe cmongoc_change_stream_error(handle, &error, &reply) else { return nil }
+        return lease.explained(unsafe MongoError(error, reply: BSONDocument(copying: reply), host: lease.host))
     }
 }
 
@@ -83,10 +129,10 @@ extension MongoCollection {
     package func watch(_ pipeline: [BSONDocument] = [], options: BSONDocument = [:]) -> ChangeStream {
         let stages: BSONDocument = ["pipeline": .array(of: pipeline.map { .object($0) })]
         // To go on behind a place, the server may have much of its oplog to read.
-        let stream = unsafe lending(stages, options.withTimeLimit, nil) { stages, options, _ in
-            unsafe cmongoc_watch(lease.handle, namespace.database, namespace.collection, stages, options)
+        return unsafe ChangeStream(lease, options.withTimeLimit) { [lease, namespace] options in
+            unsafe lending(stages, options, nil) { stages, options, _ in
+                unsafe cmongoc_watch(lease.handle, namespace.database, namespace.collection, stages, options)
+            }
         }
-        guard let stream = unsafe stream else { preconditionFailure("mongoc_collection_watch never fails") }
-        return unsafe ChangeStream(owning: stream, lease: lease)
     }
 }

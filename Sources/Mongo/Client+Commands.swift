@@ -70,14 +70,16 @@ extension ClientLease {
         _ kind: CommandKind, _ command: BSONDocument, on database: String, options: BSONDocument = [:],
         readPreference: ReadPreference? = nil
     ) throws(MongoError) -> BSONDocument {
-        var error = bson_error_t()
-        var answer = unsafe cmongoc_reply()
         let command = kind == .read && options["maxTimeMS"] == nil ? command.withTimeLimit : command
-        let isDone = unsafe run(kind, command, on: database, options: options, readPreference, &answer, &error)
-        let reply = unsafe answer.take()
-        if let error = MongoError(writeConcernErrorOf: reply, host: host) { throw error }
-        guard isDone else { throw explained(MongoError(error, reply: reply, host: host)) }
-        return reply
+        return try pool.overload.bridging(writes: command.isOfDocuments) { () throws(MongoError) in
+            var error = bson_error_t()
+            var answer = unsafe cmongoc_reply()
+            let isDone = unsafe run(kind, command, on: database, options: options, readPreference, &answer, &error)
+            let reply = unsafe answer.take()
+            if let error = MongoError(writeConcernErrorOf: reply, host: host) { throw error }
+            guard isDone else { throw explained(MongoError(error, reply: reply, host: host)) }
+            return reply
+        }
     }
 
     /// Runs a command; the answer, an error's too, is the caller's to free.
@@ -106,6 +108,11 @@ extension ClientLease {
 }
 
 extension BSONDocument {
+    /// Whether the command changes documents, and so may carry the fence of a lease.
+    fileprivate var isOfDocuments: Bool {
+        ["insert", "update", "delete", "findAndModify"].contains { self[$0] != nil }
+    }
+
     /// The reply, unless it holds write errors: then the first is thrown.
     fileprivate func checked(host: String) throws(MongoError) -> BSONDocument {
         if let first = WriteError.all(of: self).first {

@@ -22,13 +22,11 @@ final class ClientLease {
     /// Counts a handle in.
     func opened() {
         pool.handles.add()
-        HandleCount.total.add()
     }
 
     /// Counts a handle out.
     func closed() {
         pool.handles.remove()
-        HandleCount.total.remove()
     }
 }
 

@@ -22,6 +22,8 @@ package final class ClientPool {
     /// The replica set that the connection string asks for.
     let replicaSet: String?
     let handles = HandleCount()
+    /// How commands wait while the server sheds load.
+    package let overload = Overload()
 
     private init(owning handle: OpaquePointer, uri: borrowing MongoURI) {
         unsafe self.handle = handle
@@ -32,16 +34,12 @@ package final class ClientPool {
         searchTime = uri.serverSelectionTimeout
         isEncrypted = uri.isEncrypted
         replicaSet = uri.replicaSet
-        HandleCount.total.add()
     }
 
     /// Closes the connections on a thread of our own: it takes the driver a third of a second to end its threads.
     deinit {
         nonisolated(unsafe) let handle = unsafe handle
-        PosixThread.start(name: "mongo close") {
-            unsafe mongoc_client_pool_destroy(handle)
-            HandleCount.total.remove()
-        }
+        PosixThread.start(name: "mongo close") { unsafe mongoc_client_pool_destroy(handle) }
     }
 }
 
@@ -86,7 +84,4 @@ extension ClientPool {
 
     /// The clients, cursors, sessions and bulk writes of this pool that are alive: for tests, and for debugging.
     package var liveHandles: Int { handles.value }
-
-    /// The same of the whole process, with the pools; a pool counts until its connections are closed.
-    package static var liveHandlesOfAll: Int { HandleCount.total.value }
 }

@@ -60,9 +60,9 @@ extension Client {
     package func listCollections(
         of database: String, options: BSONDocument = [:]
     ) throws(MongoError) -> [CollectionInfo] {
-        let handle = unsafe options.lend { unsafe cmongoc_list_collections(lease.handle, database, $0) }
-        guard let handle = unsafe handle else { preconditionFailure("listing collections always gives a cursor") }
-        let cursor = unsafe Cursor(owning: handle, lease: lease)
+        let cursor = unsafe Cursor(lease, options, of: "\(database).$cmd.listCollections") { options in
+            unsafe options.lend { unsafe cmongoc_list_collections(lease.handle, database, $0) }
+        }
         return try cursor.documents().map(CollectionInfo.init)
     }
 

@@ -3,20 +3,58 @@ internal import CMongoC
 
 /// Documents that the server sends, batch by batch; its calls block.
 ///
-/// It holds its client, and kills the server's cursor when it goes. The corresponding C type is `mongoc_cursor_t`.
+/// It holds its client, and kills the server's cursor when it goes. The corresponding C type is `mongoc_cursor_t`. A
+/// batch that the server refuses to send because of its load is asked for again, which takes a session of the cursor's
+/// own: the driver gives up a cursor, and the session that it made for it, at the first error.
 @safe
 package struct Cursor: ~Copyable {
-    private let handle: OpaquePointer
+    private var handle: OpaquePointer
     private let lease: ClientLease
+    /// The options of the cursor that continues this one: `sessionId` and `batchSize`.
+    private let options: BSONDocument
+    /// The namespace that `getMore` names.
+    private let namespace: String
+    /// The session, where it is the cursor's own.
+    private let session: OpaquePointer?
+    /// Cursors that were given up for the server's load: the server's cursor is theirs, too.
+    private var spent: [OpaquePointer] = unsafe []
+    /// Why there is no session.
+    private var failure: MongoError?
 
-    init(owning handle: OpaquePointer, lease: ClientLease) {
-        unsafe self.handle = handle
-        self.lease = lease
+    /// Opens a cursor.
+    /// - Parameters:
+    ///   - options: those of the command; a session is added where they name none.
+    ///   - namespace: what `getMore` names.
+    ///   - open: makes the driver's cursor, which is never `nil`, with these options.
+    init(
+        _ lease: ClientLease, _ options: BSONDocument, of namespace: String,
+        open: (BSONDocument) -> OpaquePointer?
+    ) {
+        var (session, failure): (OpaquePointer?, MongoError?) = (nil, nil)
+        var options = options
+        if options["sessionId"] == nil {
+            var error = bson_error_t()
+            if let own = unsafe cmongoc_plain_session(lease.handle, &error) {
+                unsafe session = own
+                var answer = unsafe cmongoc_reply()
+                _ = unsafe options.lend { unsafe cmongoc_session_append(own, $0, &answer, &error) }
+                options = unsafe answer.take()
+            } else {
+                failure = lease.explained(MongoError(error, host: lease.host))
+            }
+        }
+        guard let handle = unsafe open(options) else { preconditionFailure("the driver always gives a cursor") }
+        unsafe (self.handle, self.session) = (handle, session)
+        (self.lease, self.namespace, self.failure) = (lease, namespace, failure)
+        self.options = BSONDocument(
+            ["sessionId", "batchSize"].compactMap { name in options[name].map { (name, $0) } })
         lease.opened()
     }
 
     deinit {
         unsafe mongoc_cursor_destroy(handle)
+        for index in 0..<(unsafe spent.count) { unsafe mongoc_cursor_destroy(spent[index]) }
+        if let session = unsafe session { unsafe mongoc_client_session_destroy(session) }
         lease.closed()
     }
 
@@ -27,10 +65,15 @@ package struct Cursor: ~Copyable {
     /// - Throws: ``MongoError`` when the server or the network fails; the cursor is spent after that.
     @_lifetime(&self)
     package mutating func next() throws(MongoError) -> BSONView? {
+        if let failure { throw failure }
         var lent = unsafe cmongoc_document()
-        guard unsafe cmongoc_cursor_next(handle, &lent) else {
-            try throwError()
-            return nil
+        var wait: Overload.Wait?
+        while unsafe !cmongoc_cursor_next(handle, &lent) {
+            guard let error = error() else { return nil }
+            var current = wait ?? Overload.Wait(lease.pool.overload)
+            guard current.goesOn(after: error, writes: false) else { throw error }
+            wait = current
+            continueAfterOverload()
         }
         let bytes = unsafe RawSpan(_unsafeStart: UnsafeRawPointer(lent.data), byteCount: lent.length)
         do throws(BSONError) {
@@ -40,12 +83,32 @@ package struct Cursor: ~Copyable {
         }
     }
 
+    /// Reopens the cursor where the server did not open it, else asks for the same batch of it again.
+    private mutating func continueAfterOverload() {
+        let id = unsafe mongoc_cursor_get_id(handle)
+        let next: OpaquePointer?
+        if id == 0 {
+            unsafe next = mongoc_cursor_clone(handle)
+        } else {
+            let reply: BSONDocument = [
+                "ok": 1, "cursor": ["id": .long(id), "ns": .string(namespace), "firstBatch": []],
+            ]
+            let options = options.appending("serverId", .integer(Int(unsafe mongoc_cursor_get_hint(handle))))
+            unsafe next = reply.lend { reply in
+                unsafe options.lend { unsafe cmongoc_cursor_continuing(lease.handle, reply, $0) }
+            }
+        }
+        guard let next = unsafe next else { preconditionFailure("the driver always gives a cursor") }
+        unsafe spent.append(handle)
+        unsafe handle = next
+    }
+
     /// The corresponding C function is `mongoc_cursor_error_document`.
-    private func throwError() throws(MongoError) {
+    private func error() -> MongoError? {
         var error = bson_error_t()
         var reply = unsafe cmongoc_document()
-        guard unsafe cmongoc_cursor_error(handle, &error, &reply) else { return }
-        throw lease.explained(unsafe MongoError(error, reply: BSONDocument(copying: reply), host: lease.host))
+        guard unsafe cmongoc_cursor_error(handle, &error, &reply) else { return nil }
+        return lease.explained(unsafe MongoError(error, reply: BSONDocument(copying: reply), host: lease.host))
     }
 }
 

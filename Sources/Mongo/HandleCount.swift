@@ -2,9 +2,6 @@ internal import Synchronization
 
 /// Counts the handles of the C driver that are alive, so that a test can see them all freed.
 final class HandleCount: Sendable {
-    /// Every handle of the process.
-    static let total = HandleCount()
-
     private let count = Atomic<Int>(0)
 
     /// The handles that are alive now.

@@ -11,12 +11,12 @@ extension MongoCollection {
     package func find(
         _ filter: BSONDocument = [:], options: BSONDocument = [:], readPreference: ReadPreference? = nil
     ) -> Cursor {
-        let cursor = unsafe lending(filter, options.withTimeLimit, readPreference) { filter, options, preference in
-            unsafe cmongoc_find(
-                lease.handle, namespace.database, namespace.collection, filter, options, preference)
+        unsafe Cursor(lease, options.withTimeLimit, of: "\(namespace)") { options in
+            unsafe lending(filter, options, readPreference) { filter, options, preference in
+                unsafe cmongoc_find(
+                    lease.handle, namespace.database, namespace.collection, filter, options, preference)
+            }
         }
-        guard let cursor = unsafe cursor else { preconditionFailure("mongoc_collection_find_with_opts never fails") }
-        return unsafe Cursor(owning: cursor, lease: lease)
     }
 
     /// The first documents that a `find` gives, as many as one reply holds.
@@ -60,12 +60,12 @@ extension MongoCollection {
         _ pipeline: [BSONDocument], options: BSONDocument = [:], readPreference: ReadPreference? = nil
     ) -> Cursor {
         let stages: BSONDocument = ["pipeline": .array(of: pipeline.map { .object($0) })]
-        let cursor = unsafe lending(stages, options.withTimeLimit, readPreference) { stages, options, preference in
-            unsafe cmongoc_aggregate(
-                lease.handle, namespace.database, namespace.collection, stages, options, preference)
+        return unsafe Cursor(lease, options.withTimeLimit, of: "\(namespace)") { options in
+            unsafe lending(stages, options, readPreference) { stages, options, preference in
+                unsafe cmongoc_aggregate(
+                    lease.handle, namespace.database, namespace.collection, stages, options, preference)
+            }
         }
-        guard let cursor = unsafe cursor else { preconditionFailure("mongoc_collection_aggregate never fails") }
-        return unsafe Cursor(owning: cursor, lease: lease)
     }
 
     /// The exact number of documents that fit `filter`, by looking at them or at an index.

@@ -37,6 +37,20 @@ extension MongoCollection {
             ], options, collectsWriteErrors)
     }
 
+    /// Runs the `insert` command; the parameters are those of `update`.
+    /// - Throws: ``MongoError``. A write concern error means that the write was done.
+    @discardableResult
+    package func insert(
+        _ documents: [BSONDocument], isOrdered: Bool = true, collectsWriteErrors: Bool = false,
+        options: BSONDocument = [:]
+    ) throws(MongoError) -> WriteReply {
+        try write(
+            [
+                ("insert", .string(namespace.collection)),
+                ("documents", .array(of: documents.map { .object($0) })), ("ordered", .bool(isOrdered)),
+            ], options, collectsWriteErrors)
+    }
+
     /// Runs the `findAndModify` command, which the driver retries once.
     /// - Parameters:
     ///   - update: operators, a pipeline (an `array`), or a whole document.
@@ -64,10 +78,16 @@ extension MongoCollection {
 
 extension WriteReply {
     /// The reply, unless it holds write errors that nobody collects: then the first is thrown.
+    ///
+    /// A statement that would succeed later, such as when the server has less to do, is never collected: its refusal
+    /// says nothing of its document.
     func checked(
         _ collectsWriteErrors: Bool, labels: Set<String>, _ lease: ClientLease
     ) throws(MongoError) -> WriteReply {
-        guard !collectsWriteErrors, let first = writeErrors.first else { return self }
-        throw MongoError(first, labels: labels, host: lease.host)
+        let errors = writeErrors.map { MongoError($0, labels: labels, host: lease.host) }
+        if let thrown = errors.first(where: \.isTransient) ?? (collectsWriteErrors ? nil : errors.first) {
+            throw thrown
+        }
+        return self
     }
 }

@@ -15,6 +15,44 @@ extension MongoError {
 extension MongoError.Code {
     /// A value or a combination that the command does not take.
     package static let badValue = Self(rawValue: 2)
+    /// An error without a code of its own, such as an exception that a script threw.
+    package static let unknownError = Self(rawValue: 8)
+    /// A value of a type that does not fit.
+    package static let typeMismatch = Self(rawValue: 14)
+    /// A number that is too large, or a document that is nested too deep.
+    package static let overflow = Self(rawValue: 15)
+    /// Bytes that are no BSON.
+    package static let invalidBSON = Self(rawValue: 22)
+    /// A path that leads through a value that is no document.
+    package static let pathNotViable = Self(rawValue: 28)
+    /// Two changes of one path.
+    package static let conflictingUpdateOperators = Self(rawValue: 40)
+    /// A field whose name begins with a dollar sign.
+    package static let dollarPrefixedFieldName = Self(rawValue: 52)
+    /// An `_id` that no document may have.
+    package static let invalidIDField = Self(rawValue: 53)
+    /// A reference that lacks one of its fields.
+    package static let invalidDBRef = Self(rawValue: 55)
+    /// A field without a name.
+    package static let emptyFieldName = Self(rawValue: 56)
+    /// A field with a dot in its name.
+    package static let dottedFieldName = Self(rawValue: 57)
+    /// A change of `_id` or of a shard key.
+    package static let immutableField = Self(rawValue: 66)
+    /// A script that cannot be run, or that failed.
+    package static let scriptFailure = Self(rawValue: 139)
+    /// Two arrays of one document in a compound index.
+    package static let cannotIndexParallelArrays = Self(rawValue: 171)
+    /// Too many operations wait to be admitted.
+    package static let admissionQueueOverflow = Self(rawValue: 433)
+    /// More requests than a limit allows.
+    package static let rateLimitExceeded = Self(rawValue: 449)
+    /// Too many operations wait for a connection to another server.
+    package static let pooledConnectionAcquisitionRejected = Self(rawValue: 450)
+    /// More requests than the server takes: it refused this one before it began.
+    package static let ingressRequestRateLimitExceeded = Self(rawValue: 462)
+    /// The server ended the operation to shed load.
+    package static let interruptedDueToOverload = Self(rawValue: 463)
     /// Text that could not be parsed as what it should be.
     package static let failedToParse = Self(rawValue: 9)
     /// The server cannot reach another.
@@ -67,6 +105,10 @@ extension MongoError.Code {
     package static let invalidResumeToken = Self(rawValue: 260)
     /// What was looked for by its key is not there, such as the record that a collection scan was to go on behind.
     package static let keyNotFound = Self(rawValue: 211)
+    /// The server no longer has the point in time that a read was to see.
+    package static let snapshotTooOld = Self(rawValue: 239)
+    /// The server has no point in time yet that a read could see.
+    package static let snapshotUnavailable = Self(rawValue: 246)
     /// The cursor was killed.
     package static let cursorKilled = Self(rawValue: 237)
     /// A `$convert` found a value that it cannot convert.
@@ -89,6 +131,8 @@ extension MongoError.Code {
     package static let duplicateKey = Self(rawValue: 11_000)
     /// The server is shutting down, and ended the operation.
     package static let interruptedAtShutdown = Self(rawValue: 11_600)
+    /// The client's operations were killed.
+    package static let clientMarkedKilled = Self(rawValue: 46_841)
     /// The operation was killed.
     package static let interrupted = Self(rawValue: 11_601)
     /// The member changed its state, and ended the operation.

@@ -28,7 +28,7 @@ extension MongoError {
     }
 
     /// One write's error, as an error of the whole.
-    init(_ error: WriteError, labels: Set<String>, host: String) {
+    init(_ error: WriteError, labels: Set<String>, host: String?) {
         self.init(.server, error.code, message: error.message, labels: labels, host: host)
     }
 

@@ -71,6 +71,8 @@ extension MongoError {
         package static let protocolViolation = Domain(MONGOC_ERROR_PROTOCOL)
         /// A cursor that the driver refuses.
         package static let cursor = Domain(MONGOC_ERROR_CURSOR)
+        /// Bytes that the driver does not take as BSON.
+        package static let bson = Domain(MONGOC_ERROR_BSON)
         /// The login by SASL.
         package static let sasl = Domain(MONGOC_ERROR_SASL)
         /// The login by password.

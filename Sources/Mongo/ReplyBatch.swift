@@ -52,14 +52,16 @@ struct ReplyBatch: ~Copyable {
 }
 
 extension ClientLease {
-    /// Runs a `find` or a `getMore` once, on the member that the options name.
+    /// Runs a `find` or a `getMore` on the member that the options name.
     func runForBatch(
         _ command: BSONDocument, on database: String, options: BSONDocument
     ) throws(MongoError) -> ReplyBatch {
-        var error = bson_error_t()
-        var answer = unsafe cmongoc_reply()
-        let isDone = unsafe run(.raw, command, on: database, options: options, .whoeverIsAsked, &answer, &error)
-        guard isDone else { throw explained(MongoError(error, reply: unsafe answer.take(), host: host)) }
-        return unsafe ReplyBatch(owning: answer)
+        try pool.overload.bridging(writes: false) { () throws(MongoError) in
+            var error = bson_error_t()
+            var answer = unsafe cmongoc_reply()
+            let isDone = unsafe run(.raw, command, on: database, options: options, .whoeverIsAsked, &answer, &error)
+            guard isDone else { throw explained(MongoError(error, reply: unsafe answer.take(), host: host)) }
+            return unsafe ReplyBatch(owning: answer)
+        }
     }
 }

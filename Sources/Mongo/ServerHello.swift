@@ -31,6 +31,9 @@ package struct ServerHello: Sendable {
     /// The version of the wire protocol of MongoDB 5.0.
     package static let wireVersionOf50 = 13
 
+    /// The version of the wire protocol of MongoDB 8.2.
+    package static let wireVersionOf82 = 27
+
     init(_ reply: BSONDocument) {
         setName = reply["setName"]?.text
         let isRouter = reply["msg"]?.text == "isdbgrid"

@@ -1,5 +1,6 @@
 package import BSON
 internal import CMongoC
+internal import Concurrency
 
 /// A logical session, for operations that belong together; the server knows it by its ``id``.
 ///
@@ -54,7 +55,54 @@ package struct Session: ~Copyable {
     }
 }
 
+// MARK: transactions
+
+extension Session {
+    /// Begins a transaction.
+    ///
+    /// The operations that take ``options(adding:)`` from here on belong to it, see one point in time, and happen
+    /// together or not at all. The change streams name this session for each of its writes. The corresponding C
+    /// function is `mongoc_client_session_start_transaction`.
+    /// - Parameter commitLimit: the most time that the server may take to commit, and a majority to acknowledge it.
+    /// - Throws: ``MongoError`` when one is under way, or the deployment has none.
+    package func startTransaction(commitLimit: Duration) throws(MongoError) {
+        var error = bson_error_t()
+        guard unsafe cmongoc_session_start_transaction(handle, commitLimit.milliseconds, &error) else {
+            throw MongoError(error, host: lease.host)
+        }
+    }
+
+    /// Commits the transaction, and waits for a majority.
+    ///
+    /// The corresponding C function is `mongoc_client_session_commit_transaction`, which tries twice.
+    /// - Throws: ``MongoError``; one that is transient may have been committed.
+    package func commitTransaction() throws(MongoError) {
+        var error = bson_error_t()
+        var answer = unsafe cmongoc_reply()
+        let isDone = unsafe cmongoc_session_commit(handle, &answer, &error)
+        let reply = unsafe answer.take()
+        if let error = MongoError(writeConcernErrorOf: reply, host: lease.host) { throw error }
+        guard isDone else { throw lease.explained(MongoError(error, reply: reply, host: lease.host)) }
+    }
+
+    /// Aborts the transaction, if one is under way.
+    ///
+    /// The server aborts one by itself after a minute. The corresponding C function is
+    /// `mongoc_client_session_abort_transaction`.
+    package func abortTransaction() {
+        guard unsafe mongoc_client_session_in_transaction(handle) else { return }
+        _ = unsafe mongoc_client_session_abort_transaction(handle, nil)
+    }
+}
+
 extension Client {
+    /// Ends sessions and the transactions in them, of this client or another one.
+    /// - Parameter sessions: the ``Session/id`` of each.
+    /// - Throws: ``MongoError`` when the user may not end one that is another user's.
+    package func killSessions(_ sessions: [BSONDocument]) throws(MongoError) {
+        try runCommand(["killSessions": .array(of: sessions.map { .object($0) })], on: "admin")
+    }
+
     /// The deployment's time now, as a timestamp's bits; 0 of a server that has none.
     /// - Throws: ``MongoError``.
     package func operationTime() throws(MongoError) -> UInt64 {

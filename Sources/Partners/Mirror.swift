@@ -1,15 +1,17 @@
 package import BSON
-package import Backfill
 package import Concurrency
 import Following
 import JobState
+import Jobs
 package import Mongo
+package import Running
 
 /// Keeps both sides of a partner equal while clients of both write.
 ///
 /// The change streams of both sides say which documents changed; both of a pair are then read as they are, and the side
-/// that did not change is made to fit. Where both changed before one could be carried over, the job says which side wins,
-/// and the pair is reported. Nothing is written that is there already, so that the mirror's own writes come to rest.
+/// that did not change is made to fit. Where both changed before one could be carried over, the later change wins, and
+/// the pair is reported. The mirror writes in transactions, whose session the change streams name, so that it
+/// recognises its own writes.
 package struct Mirror: Sendable {
     let partner: Partner
     let options: RunOptions
@@ -31,21 +33,25 @@ package struct Mirror: Sendable {
     }
 
     /// Mirrors until it is asked to stop, or has caught up where that is all that is wanted; blocks.
-    /// - Throws: ``BackfillError`` when another runner does, or when a side cannot be followed; ``MongoError``.
-    package func run(on pool: ClientPool) throws -> MirrorOutcome {
+    /// - Parameter atTheEnd: called when the mirror ends, while the lease is held.
+    /// - Throws: ``RunError`` when another runner does, or when a side cannot be followed; ``MongoError``.
+    package func run(
+        on pool: ClientPool, atTheEnd: (MirrorOutcome, inout Kernel) throws -> Void = { _, _ in }
+    ) throws -> MirrorOutcome {
         let runner = PartnerRunner(partner, options: options, stop: stop) { [events] in events(.run($0)) }
         try runner.check(on: try pool.client())
         guard try pool.client().hello().maxWireVersion >= ServerHello.wireVersionOf50 else {
             // No delete could be carried over under the lease: it knows no $$NOW there.
-            throw BackfillError(
+            throw RunError(
                 .schemaMismatch,
                 "a mirror needs MongoDB 5.0 or later, whose deletes know the server's clock, and this one is older")
         }
-        let kernel = try Kernel.following(
-            partner.stateName, options, limits: partner.job.limits, on: pool, stop: stop,
-            events: { [events] in events(.run($0)) })
-        var run = MirrorRun(self, kernel: kernel)
-        return try run.follow()
+        var limits = partner.job.limits
+        // A mirror that waits while the oplog is short loses its own place in it.
+        limits.throttle.oplog = nil
+        let kernel = try runner.kernel(limits: limits, on: pool)
+        var run = try MirrorRun(self, kernel: kernel)
+        return try run.follow(atTheEnd)
     }
 }
 
@@ -58,7 +64,9 @@ package enum MirrorEvent: Sendable {
     /// All that had happened when the mirror began is carried over.
     case caughtUp
     /// Both documents of a pair changed before one could be carried over.
-    case conflict(id: BSONValue, winner: PartnerSide)
+    ///
+    /// `winner` is `nil` where the change of one cannot be carried over: then neither is overwritten.
+    case conflict(id: BSONValue, winner: PartnerSide?)
     /// A document cannot be on the other side.
     case refused(PartnerSide, Refusal)
     /// How far it is, now and then.
@@ -73,8 +81,6 @@ package struct MirrorCounts: Sendable, Hashable {
     package var carried: [PartnerSide: Int] = [:]
     /// The changes that were the mirror's own.
     package var echoes = 0
-    /// The mirror's own changes that made it write again: none, as long as the steps lead back.
-    package var echoesWritten = 0
     /// The pairs of which both sides had changed.
     package var conflicts = 0
     /// The documents that are not on the other side, because they cannot be.

@@ -1,128 +1,153 @@
 import BSON
-import Backfill
 import Concurrency
 import Following
 import Foundation
+import JobState
 import Jobs
 import Mongo
+import Running
+import Scanning
 
-/// A pair that is being seen to.
+/// A pair that is being carried over.
 struct CarriedPair {
+    /// The effect on the other document where this one is carried over.
+    enum Result {
+        /// It becomes this document.
+        case document(BSONDocument)
+        /// It is deleted, because this one is gone.
+        case deletion
+        /// It already is what this one makes of it.
+        case equal
+        /// It cannot be.
+        case refused(Refusal)
+    }
+
     let key: IDKey
+    /// The changes that are new, and whether they are known.
     var dirty: DirtyPairs.Pair
+    /// The reason why the pair is held; `nil` where it is not.
+    let held: HeldPairs.Held?
     /// The `_id` on each side.
     let ids: [PartnerSide: BSONValue]
     /// The documents as they were read.
     var documents: [PartnerSide: BSONDocument] = [:]
-    /// Which of the sides' changes are the mirror's own.
-    var isEcho = false
-    /// The side whose state goes over; `nil` where there is nothing to do.
-    var origin: PartnerSide?
-    /// What the original is on the other side, where that was asked already.
+    /// The partner's document that the steps make of the original, where the server was asked already; without a look
+    /// at the way back.
     var made: Translation.Outcome?
-    /// What the other side's document becomes; `nil` deletes it.
-    var result: BSONDocument?
+    /// The effects of the documents that changed, by their side.
+    var results: [PartnerSide: Result] = [:]
+
+    /// All changes that wait: the new ones, and those that could not be carried over before.
+    var changes: [PartnerSide: DirtyPairs.Change] { dirty.changes.merging(held?.changes ?? [:]) { $0 + $1 } }
+
+    /// The sides whose documents may have to be carried over.
+    var changedSides: [PartnerSide] {
+        guard dirty.isUnknown else { return PartnerSide.allCases.filter { changes[$0] != nil } }
+        let side: PartnerSide = documents[.source] == nil ? .target : .source
+        return PartnerSide.allCases.filter { $0 == side || $0 == held?.side }
+    }
+
+    /// The side whose change is the last.
+    var lastChanged: PartnerSide {
+        guard !dirty.isUnknown, let target = changes[.target] else {
+            return documents[.source] == nil && dirty.isUnknown ? .target : .source
+        }
+        guard let source = changes[.source] else { return .target }
+        return source.last.cluster >= target.last.cluster ? .source : .target
+    }
+
+    /// Whether both documents changed, or might have.
+    var isConflict: Bool { changes.count == 2 && (!dirty.isUnknown || documents.count == 2) }
 }
 
 extension MirrorRun {
-    /// Documents that are seen to at once.
-    private static let most = 1_000
+    /// Pairs that are carried over at once.
+    private static var most: Int { 1_000 }
 
-    /// Makes the first pairs equal.
+    /// Carries the first pairs over.
     mutating func carry() throws {
         var pairs = dirty.take(Self.most).compactMap { key, pair -> CarriedPair? in
-            partner.twin(of: key.value, on: .source).map {
-                CarriedPair(key: key, dirty: pair, ids: [.source: key.value, .target: $0])
-            }
+            guard let twin = partner.twin(of: key.value, on: .source) else { return nil }
+            return CarriedPair(
+                key: key, dirty: pair, held: held[key], ids: [.source: key.value, .target: twin])
         }
-        let read = try self.read(&pairs)
-        for index in pairs.indices { discount(&pairs[index]) }
+        let time = try read(&pairs)
         var open = try unequal(pairs)
         if !open.isEmpty {
-            try wait(until: read)
-            if kernel.stop.isRaised {
+            try wait(until: time)
+            guard !kernel.stop.isRaised else {
                 for pair in open { dirty.restore(pair.key, pair.dirty) }
                 return
             }
-            for index in open.indices { decide(&open[index]) }
+            for index in open.indices {
+                // The documents as they were read hold the changes that the streams have told since.
+                let more = dirty.takeChanges(of: open[index].key, upTo: time)
+                open[index].dirty.changes.merge(more) { $0 + $1 }
+            }
             try translate(&open)
-            try write(open.filter { $0.origin != nil })
+            try write(try decide(open), until: time)
         }
-        for (side, time) in pairs.flatMap({ Array($0.dirty.times) })
-        where time.cluster > clients[side] ?? ClusterTime(rawValue: 0) { clients[side] = time.cluster }
         let now = Int64(Date().timeIntervalSince1970 * 1_000)
-        for pair in pairs where !pair.isEcho { for time in pair.dirty.times.values { delays.add(time, at: now) } }
+        for pair in pairs { for change in pair.dirty.changes.values { delays.add(change.last, at: now) } }
     }
 
-    /// Reads both documents of each pair.
-    /// - Returns: the time at which they were read, at the latest.
+    // MARK: reading
+
+    /// Reads both documents of each pair, all at one point in time, which is not before any of their changes.
+    /// - Returns: that time.
     private mutating func read(_ pairs: inout [CarriedPair]) throws -> ClusterTime {
-        let latest = pairs.flatMap { $0.dirty.times.values.map(\.cluster.rawValue) }.max() ?? 0
-        let (found, time) = try kernel.retrying {
-            let session = try kernel.client.startSession()
-            session.advance(to: latest)
-            let options: BSONDocument = ["readConcern": ["level": "majority"], "comment": "shipshape mirror"]
-            var found: [PartnerSide: [IDKey: BSONDocument]] = [:]
-            for side in PartnerSide.allCases {
-                let collection = kernel.client.collection(partner.job.namespace(side))
-                let ids = pairs.compactMap { $0.ids[side] }
-                let documents = try collection.find(
-                    ["_id": ["$in": .array(of: ids)]], options: try session.options(adding: options)
-                ).documents()
-                found[side] = Dictionary(documents.map { (IDKey($0["_id"] ?? .undefined), $0) }) { first, _ in first }
+        let latest = pairs.flatMap { $0.dirty.changes.values.map(\.last.cluster) }.max() ?? ClusterTime(rawValue: 0)
+        var tries = Retries(limit: mirror.options.retryLimit)
+        while true {
+            let (found, time): ([PartnerSide: [IDKey: BSONDocument]], ClusterTime)
+            do {
+                (found, time) = try kernel.retrying { try snapshot(of: pairs) }
+            } catch let error as MongoError where [.snapshotTooOld, .snapshotUnavailable].contains(error.code) {
+                guard let pause = tries.pause(afterFailureAt: .now) else { throw error }
+                try kernel.sleep(pause)
+                if kernel.stop.isRaised { throw StopAsked() }
+                continue
             }
-            return (found, session.operationTime)
-        }
-        for index in pairs.indices {
-            for side in PartnerSide.allCases {
-                pairs[index].documents[side] = pairs[index].ids[side].flatMap { found[side]?[IDKey($0)] }
+            // A server that has just become primary may not know yet that a majority has the change.
+            guard time >= latest else {
+                try kernel.sleep(.milliseconds(20))
+                if kernel.stop.isRaised { throw StopAsked() }
+                continue
             }
-        }
-        return ClusterTime(rawValue: max(time, latest))
-    }
-
-    /// Takes the changes away that the mirror made itself.
-    private mutating func discount(_ pair: inout CarriedPair) {
-        for (side, time) in pair.dirty.times {
-            guard own.holds(pair.documents[side], side, pair.key, changed: time.cluster) else { continue }
-            pair.dirty.times[side] = nil
-            pair.isEcho = true
-            counts.echoes += 1
+            for index in pairs.indices {
+                for side in PartnerSide.allCases {
+                    pairs[index].documents[side] = pairs[index].ids[side].flatMap { found[side]?[IDKey($0)] }
+                }
+            }
+            return time
         }
     }
 
-    /// Those whose two documents are not each other's, as far as the originals tell.
-    ///
-    /// Of a pair of which only the partner changed, the way back is asked, and that later.
-    private mutating func unequal(_ pairs: [CarriedPair]) throws -> [CarriedPair] {
-        // What only the mirror itself changed is as it left it.
-        let changed = pairs.filter { !$0.dirty.times.isEmpty }
-        var open = changed.filter { $0.dirty.times[.source] == nil }
-        let others = changed.filter { $0.dirty.times[.source] != nil }
-        let originals = others.filter { $0.documents[.source] != nil }
-        var made: [IDKey: Translation.Outcome] = [:]
-        for (pair, outcome) in zip(
-            originals, try outcomes(originals.compactMap { $0.documents[.source] }, from: .source))
-        {
-            made[pair.key] = outcome
+    private func snapshot(
+        of pairs: [CarriedPair]
+    ) throws -> (documents: [PartnerSide: [IDKey: BSONDocument]], time: ClusterTime) {
+        let session = try kernel.client.startSession(isSnapshot: true)
+        let options: BSONDocument = ["readConcern": ["level": "snapshot"], "comment": "shipshape mirror"]
+        let source = partner.job.source
+        // The session's first read fixes the point in time of all.
+        let reply = try kernel.client.runReadCommand(
+            [
+                "find": .string(source.collection), "filter": ["_id": .null], "limit": 1, "projection": ["_id": 1],
+            ], on: source.database, options: try session.options(adding: options))
+        guard case .timestamp(let time)? = reply["cursor"]?.document?["atClusterTime"] else {
+            throw RunError(.unsupportedCollection, "\(source) cannot be read at one point in time")
         }
-        for var pair in others {
-            pair.made = made[pair.key]
-            switch (pair.made, pair.documents[.target]) {
-            case (nil, nil): try settled(pair)
-            case (.document(let document)?, let there?):
-                let whole = try translation(from: .source).beside(document, there)
-                if whole.hasSameFields(as: there) { try settled(pair) } else { open.append(pair) }
-            default: open.append(pair)
-            }
+        var found: [PartnerSide: [IDKey: BSONDocument]] = [:]
+        for side in PartnerSide.allCases {
+            found[side] = try IDReader(
+                collection: kernel.client.collection(partner.job.namespace(side)),
+                options: try session.options(adding: options)
+            ).documents(pairs.compactMap { $0.ids[side] })
         }
-        return open
+        return (found, ClusterTime(rawValue: time))
     }
 
-    /// A pair whose documents are each other's.
-    private mutating func settled(_ pair: CarriedPair) throws {
-        for (side, id) in pair.ids { try unmirrored.remove(id, side, under: kernel) }
-    }
+    // MARK: comparing
 
     private func translation(from side: PartnerSide) -> Translation {
         Translation(partner: partner, side: side, collection: kernel.client.collection(partner.job.namespace(side)))
@@ -133,33 +158,44 @@ extension MirrorRun {
         return try kernel.retrying { try translation(from: side).outcomes(of: documents) }
     }
 
-    /// Says which side goes over: the one that changed; where both did, the one that changed later.
-    private mutating func decide(_ pair: inout CarriedPair) {
-        // What came meanwhile is of this pair, too.
-        for (side, time) in dirty.pairs[pair.key]?.times ?? [:]
-        where !own.holds(pair.documents[side], side, pair.key, changed: time.cluster) { pair.dirty.times[side] = time }
-        let (source, target) = (pair.dirty.times[.source], pair.dirty.times[.target])
-        if pair.dirty.isUnknown {
-            pair.origin = pair.documents[.source] == nil ? .target : .source
-        } else if let source, let target {
-            pair.origin = source.cluster >= target.cluster ? .source : .target
-        } else {
-            pair.origin = source != nil ? .source : target != nil ? .target : nil
+    /// The pairs whose two documents are not each other's, as far as the originals tell.
+    ///
+    /// A pair of which only the partner changed is compared later, by the way back.
+    private mutating func unequal(_ pairs: [CarriedPair]) throws -> [CarriedPair] {
+        var open: [CarriedPair] = []
+        var (others, originals): ([CarriedPair], [BSONDocument]) = ([], [])
+        for pair in pairs {
+            if pair.documents.isEmpty || pair.changes.isEmpty && !pair.dirty.isUnknown {
+                try held.release(pair.key, under: kernel)
+            } else if pair.changedSides.contains(.source), let original = pair.documents[.source] {
+                others.append(pair)
+                originals.append(original)
+            } else {
+                open.append(pair)
+            }
         }
-        let isBoth = pair.documents.count == 2 || !pair.dirty.isUnknown
-        guard source != nil, target != nil, isBoth, let winner = pair.origin else { return }
-        counts.conflicts += 1
-        mirror.events(.conflict(id: pair.key.value, winner: winner))
+        for (pair, outcome) in zip(others, try outcomes(originals, from: .source)) {
+            if case .document(let document) = outcome, let there = pair.documents[.target],
+                try translation(from: .source).beside(document, there).hasSameFields(as: there)
+            {
+                try held.release(pair.key, under: kernel)
+                continue
+            }
+            var pair = pair
+            pair.made = outcome
+            open.append(pair)
+        }
+        return open
     }
 
-    /// Makes the other side's documents.
+    /// Computes the effects of the documents that changed.
     private mutating func translate(_ pairs: inout [CarriedPair]) throws {
-        for index in pairs.indices where pairs[index].documents.isEmpty {
-            pairs[index].origin = nil
-            try settled(pairs[index])
-        }
         for side in PartnerSide.allCases {
-            let indexes = pairs.indices.filter { pairs[$0].origin == side && pairs[$0].documents[side] != nil }
+            let changed = pairs.indices.filter { pairs[$0].changedSides.contains(side) }
+            for index in changed where pairs[index].documents[side] == nil {
+                pairs[index].results[side] = pairs[index].documents[side.other] == nil ? .equal : .deletion
+            }
+            let indexes = changed.filter { pairs[$0].documents[side] != nil }
             var made = indexes.map { side == .source ? pairs[$0].made : nil }
             let unasked = indexes.indices.filter { made[$0] == nil }
             let asked = try outcomes(unasked.compactMap { pairs[indexes[$0]].documents[side] }, from: side)
@@ -167,11 +203,12 @@ extension MirrorRun {
             var rest: [(index: Int, document: BSONDocument, outcome: Translation.Outcome)] = []
             for (index, outcome) in zip(indexes, made) {
                 guard let outcome, let document = pairs[index].documents[side] else { continue }
-                if case .document(let one) = outcome, let there = pairs[index].documents[side.other],
+                // The originals that were asked before are known to differ.
+                let isKnown = side == .source && pairs[index].made != nil
+                if !isKnown, case .document(let one) = outcome, let there = pairs[index].documents[side.other],
                     try translation(from: side).beside(one, there).hasSameFields(as: there)
                 {
-                    pairs[index].origin = nil
-                    try settled(pairs[index])
+                    pairs[index].results[side] = .equal
                 } else {
                     rest.append((index, document, outcome))
                 }
@@ -183,61 +220,68 @@ extension MirrorRun {
             for (pair, outcome) in zip(rest, proven) {
                 switch outcome {
                 case .document(let document):
-                    pairs[pair.index].result = try translation(from: side).beside(
-                        document, pairs[pair.index].documents[side.other])
-                case .refused(let refusal):
-                    pairs[pair.index].origin = nil
-                    try unmirrored.add(refusal, side, under: kernel, mirror.events)
+                    pairs[pair.index].results[side] = .document(
+                        try translation(from: side).beside(document, pairs[pair.index].documents[side.other]))
+                case .refused(let refusal): pairs[pair.index].results[side] = .refused(refusal)
                 }
             }
         }
     }
 
-    /// Writes what is not there yet, each pair only while it is as it was read.
-    private mutating func write(_ pairs: [CarriedPair]) throws {
-        let pairs = pairs.filter { pair in
-            pair.result != nil || pair.origin.map { pair.documents[$0.other] != nil } ?? false
+    // MARK: deciding
+
+    /// Returns what is written of each pair: what the document that changed makes of the other.
+    ///
+    /// Where both changed, the later change wins. A pair with a change that cannot be carried over is held instead.
+    private mutating func decide(_ pairs: [CarriedPair]) throws -> [PairWrite] {
+        var writes: [PairWrite] = []
+        for pair in pairs {
+            let results = pair.results
+            if results.values.contains(where: { if case .equal = $0 { true } else { false } }) {
+                try held.release(pair.key, under: kernel)
+                continue
+            }
+            let refused = PartnerSide.allCases.compactMap { side -> (PartnerSide, Refusal)? in
+                if case .refused(let refusal)? = results[side] { (side, refusal) } else { nil }
+            }
+            if let (side, refusal) = refused.first(where: { $0.0 == pair.lastChanged }) ?? refused.first {
+                try hold(pair, side, refusal)
+                continue
+            }
+            if let before = pair.held, before.holder != nil || before.refusal.serverCode != nil,
+                !pair.dirty.changes.isEmpty, pair.dirty.changes[before.side] == nil, pair.documents[before.side] != nil
+            {
+                // The server refused that document, which is as it was: the other change does not resolve it.
+                try hold(pair, before.side, before.refusal, holder: before.holder)
+                continue
+            }
+            let origin = pair.lastChanged
+            guard let result = results[origin] else { continue }
+            if pair.isConflict {
+                if pair.held?.isConflict != true { counts.conflicts += 1 }
+                mirror.events(.conflict(id: pair.key.value, winner: origin))
+            }
+            let after: BSONDocument? = if case .document(let document) = result { document } else { nil }
+            writes.append(PairWrite(pair: pair, origin: origin, after: after))
         }
-        guard !pairs.isEmpty else { return }
-        var own = own
-        let writes = pairs.compactMap { pair in
-            pair.origin.map { (side: $0.other, key: pair.key, document: pair.result) }
+        return writes
+    }
+
+    /// Holds a pair with a change that cannot be carried over.
+    mutating func hold(
+        _ pair: CarriedPair, _ side: PartnerSide, _ refusal: Refusal, holder: IDKey? = nil
+    ) throws {
+        var changes = pair.changes
+        if changes[side] == nil {
+            changes[side] = DirtyPairs.Change(at: ChangeTime(cluster: ClusterTime(rawValue: 0)))
         }
-        try own.begin(writes, under: kernel)
-        for side in PartnerSide.allCases {
-            let group = pairs.filter { $0.origin == side.other }
-            guard !group.isEmpty else { continue }
-            let writer = PairWriter(namespace: partner.job.namespace(side))
-            let byID = Dictionary(group.compactMap { pair in pair.ids[side].map { (IDKey($0), pair) } }) { one, _ in one
-            }
-            let inserts = group.filter { $0.documents[side] == nil }.compactMap(\.result)
-            var outcome = try writer.insert(inserts, where: .tell, under: &kernel)
-            let changes = group.compactMap { pair in
-                pair.documents[side].map { PairWriter.Change(before: $0, after: pair.result) }
-            }
-            let changed = try writer.change(changes, under: &kernel)
-            outcome.refused += changed.refused
-            outcome.unchanged += changed.unchanged
-            for (id, code) in outcome.refused {
-                guard let pair = byID[IDKey(id)] else { continue }
-                own.forget(side, pair.key)
-                let refusal = Refusal(id: pair.ids[side.other] ?? id, reason: .server(code))
-                try unmirrored.add(refusal, side.other, under: kernel, mirror.events)
-            }
-            let refusedIDs = Set(outcome.refused.map { IDKey($0.id) })
-            for id in outcome.unchanged where !refusedIDs.contains(IDKey(id)) {
-                guard let pair = byID[IDKey(id)] else { continue }
-                own.forget(side, pair.key)
-                dirty.restore(pair.key, pair.dirty)
-            }
-            let failed = refusedIDs.union(outcome.unchanged.map { IDKey($0) })
-            counts.carried[side.other, default: 0] += group.count - failed.count
-            for (id, pair) in byID where !failed.contains(id) {
-                if pair.isEcho, pair.dirty.times.isEmpty { counts.echoesWritten += 1 }
-                for (side, id) in pair.ids { try unmirrored.remove(id, side, under: kernel) }
-            }
+        if pair.dirty.isUnknown, pair.held?.isConflict != true { changes[side.other] = nil }
+        let (isNew, isNewConflict) = try held.hold(
+            pair.key, HeldPairs.Held(side: side, refusal: refusal, changes: changes, holder: holder), under: kernel)
+        if isNew { mirror.events(.refused(side, refusal)) }
+        if isNewConflict {
+            counts.conflicts += 1
+            mirror.events(.conflict(id: pair.key.value, winner: nil))
         }
-        own.end(at: ClusterTime(rawValue: try kernel.retrying { try kernel.client.operationTime() }))
-        self.own = own
     }
 }

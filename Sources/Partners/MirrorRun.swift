@@ -1,13 +1,17 @@
 import BSON
-import Backfill
 import Concurrency
 import Following
 import Foundation
 import JobState
 import Jobs
 import Mongo
+import Running
 
 /// A mirror at work.
+///
+/// It reads both documents of a pair at one point in time R, waits until both change streams have told all up to R, and
+/// then knows which of the two clients changed: the mirror's own writes are not among the changes that the streams
+/// tell.
 struct MirrorRun: ~Copyable, FollowingRun {
     /// A side that is followed.
     struct Side {
@@ -28,14 +32,17 @@ struct MirrorRun: ~Copyable, FollowingRun {
     var kernel: Kernel
     var sides: [PartnerSide: Side] = [:]
     var dirty = DirtyPairs()
-    var own: OwnWrites
-    var unmirrored: Unmirrored
+    var carried: CarriedChanges
+    var held: HeldPairs
+    let writer: PairWriter
+    private var sessions: OwnSessions
     var counts = MirrorCounts()
     var delays = Delays()
     /// When clients changed a side last.
     var clients: [PartnerSide: ClusterTime] = [:]
     private let news = Semaphore()
-    private var taking = 0
+    /// The number of the last taking.
+    private(set) var taking = 0
     private var snapshots: [Snapshot] = []
     private var savedAt = ContinuousClock.now
     /// The deployment's time at the last look: a stream that has not told all up to it is behind.
@@ -44,10 +51,12 @@ struct MirrorRun: ~Copyable, FollowingRun {
 
     private static let savePeriod = Duration.seconds(1)
 
-    init(_ mirror: Mirror, kernel: consuming Kernel) {
+    init(_ mirror: Mirror, kernel: consuming Kernel) throws(MongoError) {
         self.mirror = mirror
-        own = OwnWrites(job: mirror.partner.stateName)
-        unmirrored = Unmirrored(job: mirror.partner.stateName)
+        carried = CarriedChanges(job: mirror.partner.stateName)
+        held = HeldPairs(job: mirror.partner.stateName)
+        sessions = OwnSessions(nil)
+        writer = try PairWriter.open(on: kernel.pool)
         self.kernel = kernel
     }
 
@@ -97,21 +106,25 @@ struct MirrorRun: ~Copyable, FollowingRun {
         switch state.phase {
         case .copied: break
         case nil, .copying:
-            throw BackfillError(
+            throw RunError(
                 .notDone, "the originals of partner \"\(partner.job.name)\" are not copied yet: run partner init first")
         case .cutOver:
-            throw BackfillError(
+            throw RunError(
                 .notDone, "partner \"\(partner.job.name)\" is cut over: nothing is carried over any more")
         }
         let now = try now()
-        let store = kernel.store.client
-        var own = own
-        try kernel.retrying { try own.load(store, partner, now: now) }
-        self.own = own
-        try unmirrored.load(under: kernel)
+        sessions = state.sessions
+        sessions.begin(writer.sessionID, at: now)
+        try kernel.renew(setting: PartnerChange.writing(in: sessions))
+        carried = try kernel.retrying {
+            var carried = CarriedChanges(job: partner.stateName)
+            try carried.load(kernel.store.client)
+            return carried
+        }
+        try held.load(partner, under: kernel)
         for side in PartnerSide.allCases {
             guard let place = mirror.looksAtAll ? .at(now) : state.places[side] else {
-                throw BackfillError(
+                throw RunError(
                     .unsupportedCollection,
                     "\(partner.job.namespace(side)) has no change stream: a mirror needs a replica set or a sharded cluster"
                 )
@@ -121,6 +134,9 @@ struct MirrorRun: ~Copyable, FollowingRun {
         let places = sides.values.compactMap(\.place)
         let behind = places.map { now.seconds - ($0.time?.seconds ?? now.seconds) }.max() ?? 0
         mirror.events(.following(behind: max(0, behind)))
+        // Held pairs may be carried over now: a validator was changed, or a lookup's key came.
+        taking += 1
+        for key in held.keys { dirty.add(key, taking: taking) }
         if mirror.looksAtAll { for side in PartnerSide.allCases { try markAll(of: side, at: nil) } }
     }
 
@@ -129,7 +145,7 @@ struct MirrorRun: ~Copyable, FollowingRun {
         sides[side] = Side(
             feed: ChangeFeed(
                 partner.job.namespace(side), from: place, on: kernel.pool, news: news,
-                patience: mirror.options.retryLimit, pace: .milliseconds(50)), place: place)
+                patience: mirror.options.retryLimit, pace: .milliseconds(50), ignoring: sessions.ids), place: place)
     }
 
     /// Notes every document of a side: as one of which nobody knows what became of it, or as one whose other half went.
@@ -160,12 +176,17 @@ struct MirrorRun: ~Copyable, FollowingRun {
             }
             guard let batch else { continue }
             counts.changes += batch.changes
+            counts.echoes += batch.ignored
             for (index, id) in batch.ids.enumerated() {
-                guard let key = partner.key(of: id, on: side) else {
+                let time = batch.times[index]
+                clients[side] = max(clients[side] ?? time.cluster, time.cluster)
+                guard let key = partner.key(of: id, on: side), partner.twin(of: key.value, on: .source) != nil else {
                     try noteWithoutTwin(id, side)
                     continue
                 }
-                dirty.add(key, side, at: batch.times[index], since: batch.firstTimes[index], taking: taking)
+                guard !carried.hold(key, changed: time.cluster) else { continue }
+                dirty.add(key, side, at: time, since: batch.firstTimes[index], taking: taking)
+                for waiting in held.waiting(for: key) { dirty.add(waiting, taking: taking) }
             }
             sides[side]?.place = batch.place
             sides[side]?.time = batch.time
@@ -179,12 +200,13 @@ struct MirrorRun: ~Copyable, FollowingRun {
     private mutating func noteWithoutTwin(_ id: BSONValue, _ side: PartnerSide) throws {
         let namespace = partner.job.namespace(side)
         let isThere = try kernel.retrying {
-            var cursor = kernel.client.collection(namespace).find(
-                ["_id": ["$eq": id]], options: ["limit": 1, "projection": ["_id": 1]])
-            return try cursor.nextDocument() != nil
+            try !kernel.client.collection(namespace).findBatch([
+                "filter": ["_id": ["$eq": id]], "limit": 1, "projection": ["_id": 1],
+            ]).isEmpty
         }
-        guard isThere else { return try unmirrored.remove(id, side, under: kernel) }
-        try unmirrored.add(Refusal(id: id, reason: .id), side, under: kernel, mirror.events)
+        guard isThere else { return try held.release(id, alone: side, under: kernel) }
+        let refusal = Refusal(id: id, reason: .id)
+        if try held.hold(refusal, alone: side, under: kernel) { mirror.events(.refused(side, refusal)) }
     }
 
     /// A side that cannot be followed any more.
@@ -193,15 +215,15 @@ struct MirrorRun: ~Copyable, FollowingRun {
         switch end {
         case .failed(let error): throw error
         case .lost(let reason):
-            throw BackfillError(
+            throw RunError(
                 .unsupportedCollection,
                 "the oplog no longer holds the changes of \(namespace) since the last run (\(reason)); look at every pair with "
                     + "--rescan: what one side lacks is made there, and where both differ the original wins")
         case .renamed:
-            throw BackfillError(.unknownCollection, "\(namespace) was renamed or replaced: nothing is carried over")
+            throw RunError(.unknownCollection, "\(namespace) was renamed or replaced: nothing is carried over")
         case .dropped(let time):
             guard partner.job.followsDrops else {
-                throw BackfillError(
+                throw RunError(
                     .unknownCollection,
                     "\(namespace) was dropped, and \(partner.job.namespace(side.other)) is left as it is; if it shall lose its "
                         + "documents too, say \"drops: follow\" in a new job")
@@ -267,10 +289,11 @@ struct MirrorRun: ~Copyable, FollowingRun {
         savedAt = .now
         counts.lag = try lag()
         counts.delays = delays.percentiles
-        counts.refused = unmirrored.count
+        counts.refused = held.count
         mirror.events(.progress(counts))
         let oldest = dirty.oldestTaking ?? .max
         guard let snapshot = snapshots.first, snapshot.taking < oldest else { return try kernel.renew() }
+        if let told = snapshot.times.values.min() { sessions.forget(before: told) }
         let described: BSONDocument = [
             "changes": .integer(counts.changes), "carried": .integer(counts.written),
             "echoes": .integer(counts.echoes), "conflicts": .integer(counts.conflicts),
@@ -279,12 +302,8 @@ struct MirrorRun: ~Copyable, FollowingRun {
         ]
         try kernel.renew(
             setting: PartnerChange.mirrored(
-                to: snapshot.places, times: snapshot.times, clients: clients, counts: described))
-        if let settled = snapshot.times.values.min() {
-            var own = own
-            try own.settle(to: settled, under: kernel)
-            self.own = own
-        }
+                to: snapshot.places, times: snapshot.times, clients: clients, sessions: sessions, counts: described))
+        if let told = snapshot.times.values.min() { try carried.forget(upTo: told, under: kernel) }
     }
 }
 

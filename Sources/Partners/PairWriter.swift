@@ -1,163 +1,256 @@
 import BSON
-import Backfill
 import Concurrency
 import JobState
 import Jobs
 import Mongo
+import Running
+import Scanning
 
-/// Writes documents of one side, each only while it is as it was read, and none once the lease has ended.
-struct PairWriter {
-    let namespace: Namespace
+/// Writes documents of one side in transactions of a session of its own.
+///
+/// A transaction writes each document only while it is as it was read, and only while the lease holds: it begins with a
+/// write to the record of the lease, so that no other runner can take the lease before it has ended.
+struct PairWriter: ~Copyable {
+    /// A change of a document.
+    struct Change {
+        /// The pair.
+        let key: IDKey
+        /// The document's `_id`.
+        let id: BSONValue
+        /// The document as it was read; `nil` where there is none.
+        let before: BSONDocument?
+        /// The new state of the document; `nil` deletes it.
+        let after: BSONDocument?
 
-    private static let majority: BSONValue = ["w": "majority", "wtimeout": 10_000]
-
-    private static func options(_ kernel: borrowing Kernel) -> BSONDocument {
-        ["maxTimeMS": .long(kernel.lease.terms.writeLimit.milliseconds), "comment": "shipshape partner"]
+        fileprivate var byteCount: Int { (before?.bytes.count ?? 0) + (after?.bytes.count ?? 0) + 100 }
     }
 
-    /// What is done where another document stands under an `_id`.
-    enum Presence: String {
-        /// It stays: a run before this one made it.
-        case keep = "keepExisting"
-        /// It is named as one that was not as it was read.
-        case tell = "fail"
+    /// A change that the server refuses.
+    struct Refused {
+        var change: Change
+        /// The server's code.
+        var code: MongoError.Code
+        /// The `_id` of the document that holds a key of a unique index, where that is why.
+        var holder: BSONValue?
     }
 
-    /// Inserts documents.
-    ///
-    /// They come out of the work's own record, so that the server takes none once the lease has ended.
-    func insert(
-        _ documents: [BSONDocument], where present: Presence, under kernel: inout Kernel
+    /// The changes that were not made.
+    struct Outcome {
+        /// Changes whose document was not as it was read.
+        var unchanged: [Change] = []
+        /// Changes that the server refuses.
+        var refused: [Refused] = []
+    }
+
+    private enum Attempt {
+        case done(unchanged: [Change])
+        /// The lease has ended, or is another runner's.
+        case unfenced
+        /// A change that the server refuses, by its place; none was made.
+        case refused(Int, MongoError.Code, key: BSONDocument?)
+        /// The server refuses the command, or another client wrote one of the documents; none was made.
+        case failed(MongoError)
+    }
+
+    private let client: Client
+    private let session: Session
+
+    /// A writer with a client and a session of its own.
+    static func open(on pool: ClientPool) throws(MongoError) -> PairWriter {
+        let client = try pool.client()
+        let session = try client.startSession()
+        return PairWriter(client: client, session: session)
+    }
+
+    private init(client: consuming Client, session: consuming Session) {
+        self.client = client
+        self.session = session
+    }
+
+    /// The `lsid`, which the change streams name with each write.
+    var sessionID: BSONDocument { session.id }
+
+    /// Makes changes of documents of a collection.
+    /// - Parameters:
+    ///   - time: up to when all changes of these pairs are in what is written.
+    ///   - carried: takes the record of it, in the same transaction.
+    ///   - isExchange: whether the changes exchange keys of a unique index: they are made together, and each document
+    ///     is deleted before the first is inserted.
+    func write(
+        _ changes: [Change], to namespace: Namespace, until time: ClusterTime, _ carried: inout CarriedChanges,
+        isExchange: Bool = false, under kernel: inout Kernel
     ) throws -> Outcome {
         var outcome = Outcome()
-        for slice in documents.map({ BSONValue.object($0) }).commandSlices(count: 1_000) {
-            do {
-                try merge(slice, where: present, under: &kernel)
-            } catch let error as MongoError where error.isOfOneDocument || error.code == .duplicateKey {
-                var rest = slice.compactMap(\.document)
-                if present == .tell {
-                    // Those that were inserted before it came to the one that it could not insert are there, too.
-                    let found = try read(rest.compactMap { $0["_id"] }, kernel)
-                    outcome.unchanged += rest.filter { document in
-                        found[IDKey(document["_id"] ?? .undefined)].map { !$0.hasSameFields(as: document) } ?? false
-                    }.compactMap { $0["_id"] }
-                    rest.removeAll { found[IDKey($0["_id"] ?? .undefined)] != nil }
+        guard !isExchange else {
+            try write(changes, namespace, time, &carried, isExchange: true, under: &kernel, &outcome)
+            return outcome
+        }
+        for slice in changes.slices(count: 500, bytes: 8 << 20, size: \.byteCount) {
+            try write(slice, namespace, time, &carried, isExchange: false, under: &kernel, &outcome)
+        }
+        return outcome
+    }
+
+    private func write(
+        _ changes: [Change], _ namespace: Namespace, _ time: ClusterTime, _ carried: inout CarriedChanges,
+        isExchange: Bool, under kernel: inout Kernel, _ outcome: inout Outcome
+    ) throws {
+        var rest = changes
+        while !rest.isEmpty {
+            FaultInjection.reached(.beforeWrite)
+            let attempt = try kernel.fenced { kernel in
+                do {
+                    return try self.attempt(rest, namespace, time, &carried, isExchange: isExchange, kernel)
+                } catch let error as MongoError where error.isOverload {
+                    endTransaction()
+                    throw error
                 }
-                guard rest.count == 1, slice.count == 1, let only = rest.first?["_id"] else {
-                    // The others are inserted all the same.
-                    let half = (rest.count + 1) / 2
-                    for part in [rest.prefix(half), rest.dropFirst(half)] where !part.isEmpty {
-                        let more = try insert(Array(part), where: present, under: &kernel)
-                        outcome.unchanged += more.unchanged
-                        outcome.refused += more.refused
+            }
+            FaultInjection.reached(.afterWrite)
+            switch attempt {
+            case .done(let unchanged):
+                outcome.unchanged += unchanged
+                return
+            case .unfenced:
+                // Throws where the lease is another runner's.
+                try kernel.renew()
+            case .refused(let index, let code, let key):
+                let holder = try key.flatMap { try self.holder(of: $0, namespace, kernel) }
+                outcome.refused.append(Refused(change: rest.remove(at: index), code: code, holder: holder))
+                guard !isExchange else {
+                    outcome.refused += rest.map { Refused(change: $0, code: code) }
+                    return
+                }
+            case .failed(let error):
+                guard rest.count > 1, !isExchange else {
+                    if error.code == .writeConflict {
+                        outcome.unchanged += rest
+                    } else {
+                        outcome.refused += rest.map { Refused(change: $0, code: error.code) }
                     }
-                    continue
+                    return
                 }
-                outcome.refused.append((only, error.code.rawValue))
+                // The others are written all the same.
+                let half = (rest.count + 1) / 2
+                for part in [rest.prefix(half), rest.dropFirst(half)] {
+                    try write(
+                        Array(part), namespace, time, &carried, isExchange: false, under: &kernel, &outcome)
+                }
+                return
             }
         }
-        return outcome
     }
 
-    private func merge(_ documents: [BSONValue], where present: Presence, under kernel: inout Kernel) throws {
-        FaultInjection.reached(.beforeWrite)
-        try kernel.fenced { kernel in
-            let records = Namespace(database: kernel.store.client.database, collection: StateStore.streams)
-            let pipeline: [BSONDocument] = [
-                ["$match": .object(kernel.fencedRecord)],
-                ["$project": ["_id": 0, "d": ["$literal": .array(of: documents)]]], ["$unwind": "$d"],
-                ["$replaceWith": "$d"],
-                [
-                    "$merge": [
-                        "into": ["db": .string(namespace.database), "coll": .string(namespace.collection)],
-                        "whenMatched": .string(present.rawValue), "whenNotMatched": "insert",
-                    ]
-                ],
-            ]
-            var cursor = kernel.client.collection(records).aggregate(
-                pipeline, options: Self.options(kernel).appending("writeConcern", Self.majority))
-            _ = try cursor.next() == nil
+    // MARK: one transaction
+
+    /// Ends a transaction whose abort the server may have refused as well because of its load: it would keep the record
+    /// of the lease, so that nothing could extend the lease.
+    private func endTransaction() {
+        for _ in 0..<5 {
+            guard (try? client.killSessions([session.id])) == nil else { return }
         }
-        FaultInjection.reached(.afterWrite)
     }
 
-    /// A change of a document that is there.
-    struct Change {
-        /// The document as it was read.
-        var before: BSONDocument
-        /// What takes its place; `nil` deletes it.
-        var after: BSONDocument?
-        var id: BSONValue { before["_id"] ?? .undefined }
-    }
-
-    /// What became of changes.
-    struct Outcome {
-        /// Those whose document was not as it was read: nothing was written there.
-        var unchanged: [BSONValue] = []
-        /// Those that the server refuses, with its code.
-        var refused: [(id: BSONValue, code: Int)] = []
-    }
-
-    /// Replaces and deletes documents, where each is as it was read.
-    func change(_ changes: [Change], under kernel: inout Kernel) throws -> Outcome {
-        var outcome = Outcome()
-        var start = changes.startIndex
-        let sizes = changes.map { BSONValue.array(of: [.object($0.before), .object($0.after ?? [:])]) }
-        for slice in sizes.commandSlices(count: 500) {
-            let part = Array(changes[start..<start + slice.count])
-            start += slice.count
-            FaultInjection.reached(.beforeWrite)
-            let (matched, refused) = try kernel.fenced { kernel in try send(part, kernel) }
-            FaultInjection.reached(.afterWrite)
-            outcome.refused += refused
-            guard matched < part.count else { continue }
-            // Those that were not written, or whose reply was lost once they were.
-            let ids = part.map(\.id)
-            let present = try read(ids, kernel)
-            outcome.unchanged += part.filter { change in
-                guard let after = change.after else { return present[IDKey(change.id)] != nil }
-                return present[IDKey(change.id)].map { !$0.hasSameFields(as: after) } ?? true
-            }.map(\.id)
+    private func attempt(
+        _ changes: [Change], _ namespace: Namespace, _ time: ClusterTime, _ carried: inout CarriedChanges,
+        isExchange: Bool, _ kernel: borrowing Kernel
+    ) throws -> Attempt {
+        let limit = kernel.lease.terms.writeLimit
+        try session.startTransaction(commitLimit: limit)
+        defer { session.abortTransaction() }
+        let options = try session.options(adding: [
+            "maxTimeMS": .long(limit.milliseconds), "comment": "shipshape partner",
+        ])
+        let (due, unchanged) = try compare(changes, namespace, options)
+        guard !due.isEmpty, !isExchange || unchanged.isEmpty else {
+            return .done(unchanged: isExchange && !due.isEmpty ? changes : unchanged)
         }
-        return outcome
-    }
-
-    /// The documents that are there now, by their `_id`s.
-    private func read(_ ids: [BSONValue], _ kernel: borrowing Kernel) throws -> [IDKey: BSONDocument] {
-        let now = try kernel.retrying {
-            try kernel.client.collection(namespace).find(
-                ["_id": ["$in": .array(of: ids)]], options: ["readConcern": ["level": "local"]]
-            ).documents()
+        let records = Namespace(database: kernel.store.client.database, collection: StateStore.streams)
+        let fence = try client.collection(records).update(
+            [UpdateStatement(kernel.fencedRecord, [["$set": ["written": "$$NOW"]]])], options: options)
+        guard fence.matched == 1 else { return .unfenced }
+        do {
+            if let (index, error) = try send(due, namespace, options, isExchange: isExchange) {
+                let place = changes.firstIndex { $0.key == due[index].key } ?? index
+                return .refused(place, error.code, key: error.takenKey)
+            }
+        } catch let error as MongoError where error.isOfOneDocument || error.code == .writeConflict {
+            return .failed(error)
         }
-        return Dictionary(now.map { (IDKey($0["_id"] ?? .undefined), $0) }) { first, _ in first }
+        try carried.record(due.map(\.key), until: time, in: records.database, of: client, options: options)
+        FaultInjection.reached(.beforeCommit)
+        try session.commitTransaction()
+        return .done(unchanged: unchanged)
     }
 
+    /// The changes whose documents are as they were read, and those whose are not; a change that is made already is in
+    /// neither, such as one whose reply was lost.
+    private func compare(
+        _ changes: [Change], _ namespace: Namespace, _ options: BSONDocument
+    ) throws -> (due: [Change], unchanged: [Change]) {
+        let present = try IDReader(collection: client.collection(namespace), options: options).documents(
+            changes.map(\.id))
+        var (due, unchanged): ([Change], [Change]) = ([], [])
+        for change in changes {
+            let now = present[IDKey(change.id)]
+            if now == change.before {
+                due.append(change)
+            } else if now != change.after {
+                unchanged.append(change)
+            }
+        }
+        return (due, unchanged)
+    }
+
+    /// Sends the writes.
+    /// - Returns: the first that the server refuses, by its place among the changes.
     private func send(
-        _ changes: [Change], _ kernel: borrowing Kernel
-    ) throws -> (matched: Int, refused: [(id: BSONValue, code: Int)]) {
-        let collection = kernel.client.collection(namespace)
-        let fence = kernel.lease.fence.bson
-        func filter(_ change: Change) -> BSONDocument {
-            let isAsRead: BSONValue = ["$eq": ["$$ROOT", ["$literal": .object(change.before)]]]
-            return ["_id": ["$eq": change.id], "$expr": ["$and": [isAsRead, fence]]]
-        }
-        let options = Self.options(kernel).appending("writeConcern", Self.majority)
-        var matched = 0
-        var refused: [(id: BSONValue, code: Int)] = []
-        let updates = changes.filter { $0.after != nil }
-        if !updates.isEmpty {
-            let statements = updates.map { UpdateStatement(filter($0), .object($0.after ?? [:])) }
-            let reply = try collection.update(
-                statements, isOrdered: false, collectsWriteErrors: true, options: options)
-            matched += reply.matched
-            refused += reply.writeErrors.map { (updates[$0.index].id, $0.code.rawValue) }
-        }
-        let deletes = changes.filter { $0.after == nil }
+        _ changes: [Change], _ namespace: Namespace, _ options: BSONDocument, isExchange: Bool
+    ) throws -> (index: Int, error: WriteError)? {
+        let collection = client.collection(namespace)
+        let numbered = Array(changes.enumerated())
+        func filter(_ change: Change) -> BSONDocument { ["_id": ["$eq": change.id]] }
+        let deletes = numbered.filter { $0.element.before != nil && (isExchange || $0.element.after == nil) }
         if !deletes.isEmpty {
-            matched += try collection.delete(
-                deletes.map { DeleteStatement(filter($0)) }, isOrdered: false, options: options
-            ).matched
+            // Deletes come first, because they free unique keys for the other writes.
+            try collection.delete(deletes.map { DeleteStatement(filter($0.element)) }, options: options)
         }
-        return (matched, refused)
+        let updates = numbered.filter { $0.element.before != nil && $0.element.after != nil && !isExchange }
+        let inserts = numbered.filter { $0.element.after != nil && ($0.element.before == nil || isExchange) }
+        let made = inserts.map { ($0.offset, $0.element.id, $0.element.after ?? [:]) }
+        for slice in made.slices(bytes: 12 << 20, size: \.2.bytes.count) {
+            let reply = try collection.insert(slice.map(\.2), collectsWriteErrors: true, options: options)
+            if let error = reply.writeErrors.first { return (slice[error.index].0, error) }
+        }
+        // In a whole document, the server takes the timestamp of nothing for its own time; in a pipeline it does not.
+        let stamped = inserts.filter { $0.element.after?.hasEmptyTimestamp ?? false }
+        for slice in (updates + stamped).slices(bytes: 12 << 20, size: { $0.element.byteCount }) {
+            let statements = slice.map { item -> UpdateStatement in
+                let whole: BSONDocument = ["$replaceWith": ["$literal": .object(item.element.after ?? [:])]]
+                return UpdateStatement(filter(item.element), [.object(whole)])
+            }
+            let reply = try collection.update(statements, collectsWriteErrors: true, options: options)
+            if let error = reply.writeErrors.first { return (slice[error.index].offset, error) }
+        }
+        return nil
+    }
+
+    /// The `_id` of the document that holds a key of a unique index; `nil` where it is gone by now.
+    private func holder(
+        of key: BSONDocument, _ namespace: Namespace, _ kernel: borrowing Kernel
+    ) throws -> BSONValue? {
+        let filter = BSONDocument(try key.elements().map { ($0.name, ["$eq": $0.value]) })
+        return try kernel.retrying {
+            try kernel.client.collection(namespace).findBatch([
+                "filter": .object(filter), "projection": ["_id": 1], "limit": 1,
+            ]).first?["_id"]
+        }
+    }
+}
+
+extension BSONDocument {
+    /// Whether a field of the document itself is the timestamp of nothing.
+    fileprivate var hasEmptyTimestamp: Bool {
+        ((try? elements()) ?? []).contains { $0.value == .timestamp(0) }
     }
 }

@@ -1,10 +1,10 @@
 package import BSON
-import Backfill
 package import Checking
 package import Jobs
 import LocatedYAML
 import Mongo
 package import ServerSchema
+import Steps
 
 /// A partner job with its steps as the server runs them and its schemas as the checker reads them.
 package struct Partner: Sendable {

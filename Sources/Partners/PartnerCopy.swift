@@ -1,11 +1,11 @@
 package import BSON
-import Backfill
 import Checking
 import Concurrency
 import Following
 import JobState
 import Jobs
 package import Mongo
+import Running
 import Scanning
 
 /// What the creation of a partner did.
@@ -28,12 +28,11 @@ package struct PartnerReport: Sendable {
 
 extension PartnerRunner {
     /// Makes the partner and copies every original, or goes on with it.
-    /// - Throws: ``BackfillError`` when another runner holds the partner; ``MongoError``. What was copied stays, and the next
+    /// - Throws: ``RunError`` when another runner holds the partner; ``MongoError``. What was copied stays, and the next
     ///   run goes on from there.
     package func run(_ plan: PartnerPlan, on pool: ClientPool) throws -> PartnerReport {
         let started = ContinuousClock.now
-        let kernel = try Kernel.following(
-            partner.stateName, options, limits: job.limits, on: pool, stop: stop, events: events)
+        let kernel = try kernel(limits: job.limits, on: pool)
         var copy = PartnerCopy(self, kernel: kernel, ledger: try ledger(on: pool))
         do {
             var report = try copy.run(plan)
@@ -53,7 +52,6 @@ struct PartnerCopy: ~Copyable {
     private let ledger: UnsyncLedger
     var kernel: Kernel
     private var report: PartnerReport
-    private var failing = 0
 
     init(_ runner: PartnerRunner, kernel: consuming Kernel, ledger: UnsyncLedger) {
         (self.runner, self.ledger) = (runner, ledger)
@@ -163,24 +161,24 @@ struct PartnerCopy: ~Copyable {
         return made
     }
 
-    /// Whether the limit of unsynced documents has room for a chunk.
+    /// Reserves room for the documents of a chunk that would not sync, below the limit that all jobs share.
+    /// - Returns: whether there is room.
     private mutating func hasRoom(for documents: [BSONDocument]) throws -> Bool {
         guard let schema = runner.partner.schemas[.target], !schema.isOfValidator else { return true }
-        let more = try documents.count { try schema.check($0.view) == .certain }
-        guard more > 0 else { return true }
-        let entries = try kernel.retrying { try ledger.entries() }
-        let headroom = Headroom(ledger: entries, pending: failing, ceiling: job.limits.ceiling)
-        guard more <= headroom.documents || failing + more <= runner.options.allowUnsync ?? 0 else {
-            report.stopped = "the limit of unsynced documents: \(headroom)"
-            return false
+        let failing = try documents.filter { try schema.check($0.view) == .certain }.compactMap { $0["_id"] }
+        guard !failing.isEmpty else { return true }
+        let limit = SharedLimit(ledger: ledger, limits: job.limits)
+        let lacking = try kernel.retrying {
+            try limit.reserve(
+                failing, of: job.target, accepting: runner.options.allowUnsync ?? 0, kernel.store)
         }
-        failing += more
-        return true
+        if let lacking { report.stopped = "the limit of unsynced documents: \(lacking)" }
+        return lacking == nil
     }
 
     private mutating func insert(_ documents: [BSONDocument]) throws {
-        let writer = PairWriter(namespace: job.target)
-        let refused = try writer.insert(documents, where: .keep, under: &kernel).refused
+        let refused = try CopyWriter(namespace: job.target).insert(documents, under: &kernel)
+        try kernel.retrying { try kernel.store.reservations.remove(refused.map(\.id), of: job.target) }
         for (id, code) in refused {
             let twin = runner.partner.twin(of: id, on: .target) ?? id
             report.refusals.add(Refusal(id: twin, reason: .server(code)))

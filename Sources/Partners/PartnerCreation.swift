@@ -1,7 +1,7 @@
 import BSON
-import Backfill
 import Jobs
 import Mongo
+import Steps
 
 /// What makes a partner of an original: the options of the collection, and its indexes, under the names that fields have
 /// there.
@@ -51,6 +51,10 @@ struct PartnerCreation {
             let renamedKey = BSONDocument(fields.map { (renamed($0.path), $0.order) })
             var copy = try spec.replacing("key", with: .object(renamedKey))
             if copy["ns"] != nil { copy = try copy.removing("ns") }
+            // Before MongoDB 9.0 the server does not say that an index of a collection with a collation has none.
+            if copy["collation"] == nil, info.collation != nil {
+                copy = copy.appending("collation", ["locale": "simple"])
+            }
             indexes.append(Index(spec: copy))
         }
         return (indexes, notes)

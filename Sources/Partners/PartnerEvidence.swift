@@ -53,11 +53,32 @@ extension PartnerState {
             return ServerTime(record["cutOver"]).map { .cutOver($0) }
                 ?? .unverified("nobody knows when it was cut over")
         case .copied:
-            if let objection = evidence.objection(at: now, recent: PartnerEvidence.standardAge) {
-                return .unverified(objection)
-            }
+            let objection = evidence.objection(at: now, recent: PartnerEvidence.standardAge) ?? mirrorObjection(at: now)
+            if let objection { return .unverified(objection) }
             return evidence.time.map { .verified($0) } ?? .unverified("it was never compared: run partner verify")
         }
+    }
+}
+
+/// The mirror.
+extension PartnerState {
+    /// The most that a mirror that keeps both sides equal may be behind.
+    private static let mostBehind = Duration.seconds(60)
+
+    /// How many seconds ago the deployment was where the mirror is now; `nil` before it has run.
+    func secondsBehind(at now: ServerTime) -> Int? {
+        guard record["mirror"]?.document != nil else { return nil }
+        let times = record["times"]?.document?.values.compactMap { value -> Int? in
+            if case .timestamp(let stamp) = value { ClusterTime(rawValue: stamp).seconds } else { nil }
+        }
+        return times?.min().map { max(0, Int(now.milliseconds / 1_000) - $0) }
+    }
+
+    /// Why no mirror keeps both sides equal now, as a clause; `nil` where one does.
+    private func mirrorObjection(at now: ServerTime) -> String? {
+        guard isHeld, let behind = secondsBehind(at: now) else { return "no mirror is at work: run partner mirror" }
+        return behind > Int(Self.mostBehind.milliseconds / 1_000)
+            ? "its mirror is \(behind) s behind: wait until it has caught up" : nil
     }
 }
 

@@ -1,5 +1,5 @@
 package import BSON
-package import Backfill
+package import Running
 
 /// What the creation of a partner would do, and what stands against it.
 package struct PartnerPlan: Sendable {

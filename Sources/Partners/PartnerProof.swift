@@ -1,9 +1,9 @@
 import BSON
-import Backfill
 import Checking
 import Concurrency
 import Jobs
 import Mongo
+import Steps
 
 /// Looks at every original before anything is written: whether it comes back as it is, and whether it would sync.
 struct PartnerProof: Sendable {

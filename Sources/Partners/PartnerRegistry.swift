@@ -1,5 +1,4 @@
 package import BSON
-import Backfill
 import Concurrency
 import JobState
 package import Mongo
@@ -46,15 +45,19 @@ package struct PartnerRegistry: Sendable {
 }
 
 extension PartnerRegistry {
-    /// The partners of these collections, and whether a change can be built on them.
+    /// The partners with one of these originals, or that are one of these collections, and whether a change can be
+    /// built on them.
     ///
-    /// Who may not read the state database learns of none.
-    package func partners(of namespaces: [Namespace]) throws(MongoError) -> [PartnerCollection] {
-        let names = namespaces.map { BSONValue.string("\($0)") }
+    /// A user who may not read the state database learns of none.
+    package func partners(of sources: [Namespace], targets: [Namespace]) throws(MongoError) -> [PartnerCollection] {
+        let isAny = { (namespaces: [Namespace]) -> BSONValue in
+            ["$in": .array(of: namespaces.map { .string("\($0)") })]
+        }
         let records: [BSONDocument]
         do throws(MongoError) {
             records = try client().all(
-                StateStore.streams, ["source": ["$in": .array(of: names)]], adding: ["now": "$$NOW"]
+                StateStore.streams, ["$or": [["source": isAny(sources)], ["target": isAny(targets)]]],
+                adding: ["now": "$$NOW"]
             ).documents()
         } catch {
             guard error.isAuthorization else { throw error }

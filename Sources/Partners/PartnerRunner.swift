@@ -1,12 +1,13 @@
 import BSON
-package import Backfill
 import Checking
 package import Concurrency
 package import JobState
 import Jobs
 package import Mongo
+package import Running
 import Scanning
 import ServerSchema
+import Steps
 
 /// Plans and makes a partner: the same collection in the shape of another schema.
 ///
@@ -30,13 +31,7 @@ package struct PartnerRunner: Sendable {
 
     /// Refuses what cannot be a pair, before anything is looked at.
     func check(on client: borrowing Client) throws {
-        for side in PartnerSide.allCases {
-            guard job.namespace(side).database != options.stateDatabase else {
-                throw BackfillError(
-                    .unsupportedCollection, "\(job.namespace(side)) lies in the state database: name another collection"
-                )
-            }
-        }
+        try job.checkNamespaces(stateDatabase: options.stateDatabase)
         for side in PartnerSide.allCases {
             try partner.steps(from: side).check(by: client.collection(job.namespace(side)))
         }
@@ -47,8 +42,28 @@ package struct PartnerRunner: Sendable {
         let client = StoreClient(database: options.stateDatabase, client: try pool.client())
         return PartnerState(
             try retry.run {
-                try client.first(StateStore.streams, ["_id": ["job": .string(partner.stateName), "range": 0]])
+                try client.first(
+                    StateStore.streams, ["_id": ["job": .string(partner.stateName), "range": 0]],
+                    adding: ["now": "$$NOW"])
             })
+    }
+
+    /// Takes the partner's lease.
+    /// - Parameter limits: at what the deployment's state makes the work wait; `nil` never.
+    /// - Throws: ``RunError`` of kind `leaseHeld` when another runner holds it; ``MongoError``.
+    func kernel(limits: Job.Limits? = nil, on pool: ClientPool) throws -> Kernel {
+        try Kernel.following(
+            partner.stateName, options, limits: limits, on: pool, stop: stop, events: events,
+            freeing: { try endDeadTransactions(on: pool) })
+    }
+
+    /// Ends the transactions of mirrors whose lease has ended: the server would keep one of a killed mirror for a
+    /// minute or more, with the documents that it wrote and the lease's record.
+    private func endDeadTransactions(on pool: ClientPool) throws {
+        let state = try state(pool)
+        guard !state.isHeld, !state.sessions.sessions.isEmpty else { return }
+        // A transaction that this user may not end ends by itself.
+        try? pool.client().killSessions(state.sessions.sessions)
     }
 
     /// The collection that is there.
@@ -56,12 +71,20 @@ package struct PartnerRunner: Sendable {
         guard let info = try client.readableCollection(job.source) else {
             let names = try client.listCollections(of: job.source.database).map(\.name)
             let hint = Spelling.hint(for: job.source.collection, among: names).map { " (\($0))" } ?? ""
-            throw BackfillError(.unknownCollection, "there is no collection \(job.source)\(hint)")
+            throw RunError(.unknownCollection, "there is no collection \(job.source)\(hint)")
         }
         guard info.kind == .collection else {
-            throw BackfillError(.unsupportedCollection, "\(job.source) is a \(info.kind): it can have no partner")
+            throw RunError(.unsupportedCollection, "\(job.source) is a \(info.kind): it can have no partner")
         }
         return info
+    }
+}
+
+extension PartnerJob {
+    /// Refuses a side that belongs to the server, to the sync service or to the state of jobs.
+    /// - Throws: ``RunError`` of kind `unsupportedCollection`.
+    package func checkNamespaces(stateDatabase: String) throws(RunError) {
+        for side in PartnerSide.allCases { try namespace(side).check(stateDatabase: stateDatabase) }
     }
 }
 
@@ -69,7 +92,7 @@ package struct PartnerRunner: Sendable {
 
 extension PartnerRunner {
     /// Looks at every original, at the state and at the ledger; nothing is written.
-    /// - Throws: ``BackfillError`` when the job cannot run; ``MongoError``; ``StopAsked``.
+    /// - Throws: ``RunError`` when the job cannot run; ``MongoError``; ``StopAsked``.
     package func plan(on pool: ClientPool) throws -> PartnerPlan {
         let client = try pool.client()
         try check(on: client)
@@ -84,7 +107,7 @@ extension PartnerRunner {
         }
         if try client.readableCollection(job.target) != nil {
             let count = try client.collection(job.target).estimatedCount()
-            throw BackfillError(
+            throw RunError(
                 .unsupportedCollection,
                 "\(job.target) is there already, and \(count == 0 ? "is empty" : "holds documents"): a partner is made anew; drop "
                     + "it, or name another target")
@@ -114,8 +137,7 @@ extension PartnerRunner {
             ])
         }
         if let schema = partner.schemas[.target], !schema.isOfValidator {
-            let ledger = try ledger(on: pool)
-            plan.headroom = Headroom(ledger: try ledger.entries(), pending: 0, ceiling: job.limits.ceiling)
+            plan.headroom = try headroom(on: pool)
         }
         return plan
     }
@@ -124,11 +146,20 @@ extension PartnerRunner {
         UnsyncLedger(options.ledger, of: options.apps.orOf(partner.appIDs), client: try pool.client())
     }
 
+    /// Returns the room below the limit of unsynced documents, with the reservations of other jobs.
+    private func headroom(on pool: ClientPool) throws -> Headroom {
+        let limit = SharedLimit(ledger: try ledger(on: pool), limits: job.limits)
+        let store = StateStore(
+            client: StoreClient(database: options.stateDatabase, client: try pool.client()), job: partner.stateName,
+            identity: RunnerIdentity.current(), terms: options.lease, leases: StateStore.streams)
+        return try retry.run { try limit.exactHeadroom(store, marks: false) }
+    }
+
     /// Refuses a partner whose documents would not sync, and for which the limit has no room.
-    package func checkHarm(of plan: PartnerPlan) throws(BackfillError) {
+    package func checkHarm(of plan: PartnerPlan) throws(RunError) {
         guard let headroom = plan.headroom, plan.failing > headroom.documents, plan.failing > options.allowUnsync ?? 0
         else { return }
-        throw BackfillError(
+        throw RunError(
             .harmExceedsHeadroom,
             "\(plan.failing) documents of \(plan.target) would not sync under its schema, and there is room for "
                 + "\(headroom.documents) (\(headroom)); change the steps or repair the originals first, or accept it with "

@@ -1,9 +1,9 @@
 import BSON
-import Backfill
 import Following
 import JobState
 import Jobs
 import Mongo
+import Steps
 
 /// What the state database knows of a partner.
 struct PartnerState {
@@ -25,16 +25,27 @@ struct PartnerState {
     var copied = 0
     /// Where the mirror goes on.
     var places: [PartnerSide: FeedPlace] = [:]
+    /// The sessions in which mirrors write.
+    var sessions: OwnSessions
     /// What the last comparison found; `nil` before the first.
     var verified: BSONDocument?
     /// The record itself.
     let record: BSONDocument
+
+    /// Whether a runner holds the lease, where the record was read with the server's time as `now`.
+    var isHeld: Bool {
+        guard let end = ServerTime(record["lease"]?.document?["end"]), let now = ServerTime(record["now"]) else {
+            return false
+        }
+        return end > now
+    }
 
     init(_ record: BSONDocument?) {
         self.record = record ?? [:]
         phase = self.record["phase"]?.text.flatMap(Phase.init)
         last = self.record["last"]?.document?["v"]
         copied = self.record["copied"]?.integer ?? 0
+        sessions = OwnSessions(self.record["sessions"])
         verified = self.record["verified"]?.document
         for side in PartnerSide.allCases {
             places[side] = self.record["places"]?.document?[side.rawValue]?.document.flatMap { FeedPlace($0) }
@@ -45,9 +56,9 @@ struct PartnerState {
     static func digest(of job: PartnerJob) -> String { SHA256.text(of: Array(job.text.utf8)) }
 
     /// Refuses a job whose text is not the one that it was begun with.
-    func check(_ job: PartnerJob) throws(BackfillError) {
+    func check(_ job: PartnerJob) throws(RunError) {
         guard phase != nil, record["text"]?.text != Self.digest(of: job) else { return }
-        throw BackfillError(
+        throw RunError(
             .bindingChanged,
             "partner \"\(job.name)\" cannot go on: the job file's text changed since it was begun; give the changed job a new "
                 + "name and a new target")
@@ -86,16 +97,19 @@ enum PartnerChange {
         return changes.appending("places.\(PartnerSide.target.rawValue)", ["$literal": .object(place)])
     }
 
+    /// A mirror is about to write in the last of these sessions.
+    static func writing(in sessions: OwnSessions) -> BSONDocument { ["sessions": ["$literal": sessions.value]] }
+
     /// The mirror is there.
     static func mirrored(
         to places: [PartnerSide: FeedPlace], times: [PartnerSide: ClusterTime], clients: [PartnerSide: ClusterTime],
-        counts: BSONDocument
+        sessions: OwnSessions, counts: BSONDocument
     ) -> BSONDocument {
         let stamps = BSONDocument(times.map { ($0.key.rawValue, .timestamp($0.value.rawValue)) })
         let changes: BSONDocument = [
             "places": Self.places(places),
             "mirror": ["$mergeObjects": [["$literal": .object(counts)], ["at": "$$NOW"]]],
-            "times": ["$literal": .object(stamps)],
+            "times": ["$literal": .object(stamps)], "sessions": ["$literal": sessions.value],
         ]
         return clients.reduce(changes) { changes, seen in
             changes.appending(

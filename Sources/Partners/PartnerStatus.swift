@@ -1,9 +1,10 @@
 package import BSON
-import Backfill
 import Concurrency
 import Following
 import JobState
 package import Mongo
+import Running
+import Steps
 
 /// How a partner is, as the state database tells it.
 package struct PartnerStatus: Sendable {
@@ -53,20 +54,15 @@ extension PartnerRegistry {
         func time(_ value: BSONValue?) -> Int64? { if case .date(let time)? = value { time } else { nil } }
         status.now = time(record["now"]) ?? 0
         (status.phase, status.copied) = (state.phase?.rawValue, state.copied)
-        status.isHeld = (time(record["lease"]?.document?["end"]) ?? 0) > status.now
+        status.isHeld = state.isHeld
         status.mirror = record["mirror"]?.document
         status.begun = time(record["begun"])
-        if status.mirror != nil {
-            let times = record["times"]?.document?.values.compactMap { value -> Int? in
-                if case .timestamp(let stamp) = value { ClusterTime(rawValue: stamp).seconds } else { nil }
-            }
-            status.behind = times?.min().map { max(0, Int(status.now / 1_000) - $0) }
-        }
+        status.behind = state.secondsBehind(at: ServerTime(milliseconds: status.now))
         for side in PartnerSide.allCases {
             status.lastWrites[side] = time(record["clients"]?.document?[side.rawValue])
         }
-        status.unmirrored = try client.count(Unmirrored.collection, ["_id.job": .string(partner.stateName)])
-        var cursor = client.all(Unmirrored.collection, ["_id.job": .string(partner.stateName)])
+        status.unmirrored = try client.count(HeldPairs.collection, ["_id.job": .string(partner.stateName)])
+        var cursor = client.all(HeldPairs.collection, ["_id.job": .string(partner.stateName)])
         while status.samples.count < 10, let refused = try cursor.nextDocument() {
             guard let id = refused["_id"]?.document, let value = id["id"] else { continue }
             status.samples.append((id["side"]?.text ?? "", value, refused["reason"]?.text ?? ""))
@@ -97,13 +93,7 @@ extension PartnerStatus {
         }
         var obstacles: [String] = []
         if isHeld { obstacles.append("a mirror is at work: stop it first (SIGTERM)") }
-        if let behind {
-            if behind > 60 {
-                obstacles.append("the mirror is \(behind) s behind: run partner mirror --once")
-            }
-        } else {
-            obstacles.append("no mirror has run: run partner mirror --once")
-        }
+        if behind == nil { obstacles.append("no mirror has run: run partner mirror --once") }
         if unmirrored > 0 {
             obstacles.append("\(unmirrored) documents are not on the other side: partner status lists them")
         }
@@ -126,27 +116,38 @@ extension PartnerStatus {
 
 extension PartnerRunner {
     /// Records that the original's clients are gone: nothing is carried over from then on, and nothing is deleted.
-    /// - Throws: ``BackfillError`` of kind `refusedByData` with all that stands against it.
+    ///
+    /// Before it says yes it carries over, under its own lease, all that clients have written up to now.
+    /// - Throws: ``RunError`` of kind `refusedByData` with all that stands against it; of kind `leaseHeld` when a
+    ///   mirror is at work.
     package func cutOver(quiet: Duration, recent: Duration, on pool: ClientPool) throws {
         let registry = PartnerRegistry(options.stateDatabase, on: pool)
-        let status = try registry.status(of: partner)
-        try refuse(status.obstacles(quiet: quiet, recent: recent), "cannot be cut over")
-        var kernel = try Kernel.following(partner.stateName, options, on: pool, stop: stop, events: events)
-        defer { _ = kernel.leave() }
-        try kernel.renew(setting: ["phase": .string(PartnerState.Phase.cutOver.rawValue), "cutOver": "$$NOW"])
+        let known = try registry.status(of: partner)
+        try refuse(known.obstacles(quiet: quiet, recent: recent), "cannot be cut over")
+        let mirror = Mirror(partner, options: options, endsWhenCaughtUp: true, stop: stop) { [events] event in
+            if case .run(let event) = event { events(event) }
+        }
+        _ = try mirror.run(on: pool) { outcome, kernel in
+            guard outcome.isCaughtUp else { throw StopAsked() }
+            var now = try registry.status(of: partner)
+            // The lease is this runner's own.
+            now.isHeld = false
+            try refuse(now.obstacles(quiet: quiet, recent: recent), "cannot be cut over")
+            try kernel.renew(setting: ["phase": .string(PartnerState.Phase.cutOver.rawValue), "cutOver": "$$NOW"])
+        }
     }
 
     /// Drops the original for good.
-    /// - Throws: ``BackfillError`` of kind `refusedByData` when it was not cut over, or was written since.
+    /// - Throws: ``RunError`` of kind `refusedByData` when it was not cut over, or was written since.
     package func dropOriginal(on pool: ClientPool) throws {
-        let kernel = try Kernel.following(partner.stateName, options, on: pool, stop: stop, events: events)
+        let kernel = try kernel(on: pool)
         defer { _ = kernel.leave() }
         let state = PartnerState(try kernel.retrying { try kernel.store.ranges.document() })
         try state.check(job)
         guard state.phase == .cutOver, let place = state.places[.source] else {
             return try refuse(["it is not cut over: run partner cutover first"], "cannot lose its original")
         }
-        try refuse(try changes(since: place, kernel), "cannot lose its original")
+        try refuse(try changes(since: place, ignoring: state.sessions, kernel), "cannot lose its original")
         _ = try kernel.retrying {
             try kernel.client.runWriteCommand(
                 ["drop": .string(job.source.collection), "writeConcern": ["w": "majority"]], on: job.source.database)
@@ -154,10 +155,14 @@ extension PartnerRunner {
     }
 
     /// What clients wrote to the original since the mirror was there last.
-    private func changes(since place: FeedPlace, _ kernel: borrowing Kernel) throws -> [String] {
+    private func changes(
+        since place: FeedPlace, ignoring sessions: OwnSessions, _ kernel: borrowing Kernel
+    ) throws -> [String] {
         let end = ClusterTime(rawValue: try kernel.retrying { try kernel.client.operationTime() })
         let news = Semaphore()
-        let feed = ChangeFeed(job.source, from: place, on: kernel.pool, news: news, patience: options.retryLimit)
+        let feed = ChangeFeed(
+            job.source, from: place, on: kernel.pool, news: news, patience: options.retryLimit,
+            ignoring: sessions.ids)
         defer { feed.close() }
         var time = ClusterTime(rawValue: 0)
         while time < end {
@@ -177,9 +182,9 @@ extension PartnerRunner {
         return []
     }
 
-    private func refuse(_ obstacles: [String], _ what: String) throws(BackfillError) {
+    private func refuse(_ obstacles: [String], _ what: String) throws(RunError) {
         guard !obstacles.isEmpty else { return }
-        throw BackfillError(
+        throw RunError(
             .refusedByData, "partner \"\(job.name)\" \(what): \(obstacles.joined(separator: "; ")); nothing was changed"
         )
     }

@@ -1,6 +1,6 @@
 import BSON
-import Backfill
 import JobState
+import Steps
 
 /// The App Services triggers and functions that keep both sides equal where the service still runs them: two of each.
 ///
@@ -22,17 +22,17 @@ package struct PartnerTriggers: Sendable {
     package init(_ partner: Partner, service: String) { (self.partner, self.service) = (partner, service) }
 
     /// Every file.
-    /// - Throws: ``BackfillError`` where a step, or an `_id`, is none that a function can convert.
+    /// - Throws: ``RunError`` where a step, or an `_id`, is none that a function can convert.
     package func files() throws -> [File] {
         guard let forward = partner.steps(from: .source).markedStages,
             let reverse = partner.steps(from: .target).markedStages
         else {
-            throw BackfillError(
+            throw RunError(
                 .schemaMismatch,
                 "a step is computed by the client, and no App Services function can do it: use partner mirror")
         }
         if partner.job.id?.kind == .uuid {
-            throw BackfillError(
+            throw RunError(
                 .schemaMismatch, "no App Services function converts the text of a uuid: use partner mirror")
         }
         var files: [File] = []
@@ -89,20 +89,27 @@ package struct PartnerTriggers: Sendable {
     private func function(_ side: PartnerSide, _ there: [BSONDocument], _ back: [BSONDocument]) throws -> String {
         let (from, to) = (partner.job.namespace(side), partner.job.namespace(side.other))
         return """
-            // Carries a change of \(from) over to \(to). Written by shipshape partner triggers: change the job, not this file.
+            // Carries a change of \(Self.comment("\(from)")) over to \(Self.comment("\(to)")).
+            // Written by shipshape partner triggers: change the job, not this file.
             const there = \(try Self.stages(there));
             const back = \(try Self.stages(back));
-            // The fields that stand on one side alone.
+            // The fields that only one side has.
             const ownHere = \(Self.json(partner.job.own(side)));
             const ownThere = \(Self.json(partner.job.own(side.other)));
 
             \(conversions(side))
 
+            const has = (object, name) => Object.prototype.hasOwnProperty.call(object, name);
+            // Sets a property of the object itself: an assignment to __proto__ would set the object's prototype.
+            function set(object, name, value) {
+              Object.defineProperty(object, name, { value, writable: true, enumerable: true, configurable: true });
+              return object;
+            }
             // A value as text, whatever the order of the fields of its objects.
             function ordered(value) {
               if (Array.isArray(value)) return value.map(ordered);
               if (value === null || typeof value !== "object") return value;
-              return Object.keys(value).sort().reduce((made, key) => ({ ...made, [key]: ordered(value[key]) }), {});
+              return Object.keys(value).sort().reduce((made, key) => set(made, key, ordered(value[key])), {});
             }
             function text(document, left) {
               const plain = JSON.parse(EJSON.stringify(document, { relaxed: false }));
@@ -118,7 +125,7 @@ package struct PartnerTriggers: Sendable {
               const id = event.documentKey._id;
               const twin = twinOf(id);
               if (twin === undefined) {
-                console.error("\(from): an _id that has no form in \(to)");
+                console.error(\(Self.json("\(from): skipped a document, because its _id has no form in \(to)")));
                 return;
               }
               const only = { $match: { _id: id } };
@@ -138,14 +145,14 @@ package struct PartnerTriggers: Sendable {
               delete made.__shipshape;
               delete returned.__shipshape;
               if (isTroubled || text(returned, ownHere) !== text(now, ownHere)) {
-                console.error("\(from): a document that would not come back as it is, and is skipped");
+                console.error(\(Self.json("\(from): skipped a document that would come back changed")));
                 return;
               }
               made._id = twin;
               if (present) {
                 for (const name of ownThere) {
                   delete made[name];
-                  if (name in present) made[name] = present[name];
+                  if (has(present, name)) set(made, name, present[name]);
                 }
                 // Nothing is written that is there already: so the two triggers come to rest.
                 if (text(made, []) === text(present, [])) return;
@@ -186,13 +193,23 @@ package struct PartnerTriggers: Sendable {
     }
 
     private static func stages(_ stages: [BSONDocument]) throws -> String {
-        let texts = try stages.map { try $0.extendedJSON() }
+        let texts = try stages.map { Self.javaScript(try $0.extendedJSON()) }
         return texts.isEmpty ? "[]" : "[\n  \(texts.joined(separator: ",\n  "))\n]"
     }
 
-    private static func json(_ text: String) -> String {
-        (try? BSONValue.string(text).extendedJSON()) ?? "\"\""
-    }
+    private static func comment(_ text: String) -> String { text.printable.replacing("</", with: #"<\/"#) }
+
+    private static func json(_ text: String) -> String { javaScript(text.quotedAsJSON) }
 
     private static func json(_ names: [String]) -> String { "[\(names.map(json).joined(separator: ", "))]" }
+
+    /// JSON as a JavaScript literal of the same value; it is still JSON where no field is named `__proto__`.
+    ///
+    /// In a literal, `"__proto__": value` would set the object's prototype, but a computed name does not. Engines older
+    /// than ES2019 end a text at a line separator, and a page may end a script at `</`.
+    private static func javaScript(_ json: String) -> String {
+        // The quotation marks inside of a text are escaped, so this is a name.
+        json.replacing(#" "__proto__" :"#, with: #" ["__proto__"] :"#).replacing("</", with: #"<\/"#)
+            .unicodeScalars.reduce(into: "") { $0 += $1.misleads ? $1.escapedAsJSON : String($1) }
+    }
 }

@@ -1,10 +1,12 @@
 package import BSON
-import Backfill
 package import Concurrency
 import Following
 import JobState
 import Jobs
 package import Mongo
+import Running
+import Scanning
+import Steps
 
 /// A pair whose documents are not each other's.
 package struct PairDifference: Hashable, Sendable {
@@ -112,7 +114,7 @@ package struct PartnerVerification: Sendable {
         for side in PartnerSide.allCases {
             let namespace = partner.job.namespace(side)
             guard try retry.run({ try client.readableCollection(namespace) }) == nil else { continue }
-            throw BackfillError(.unknownCollection, "there is no collection \(namespace): nothing is compared")
+            throw RunError(.unknownCollection, "there is no collection \(namespace): nothing is compared")
         }
         let start = try retry.run { try client.operationTime() }
         let news = Semaphore()
@@ -161,7 +163,7 @@ package struct PartnerVerification: Sendable {
             return try feed.take()
         } catch {
             if case .failed(let error) = error { throw error }
-            throw BackfillError(
+            throw RunError(
                 .unknownCollection, "\(feed.namespace) was dropped or renamed while it was compared: verify again")
         }
     }
@@ -221,8 +223,7 @@ package struct PartnerVerification: Sendable {
     ) throws -> [IDKey: BSONDocument] {
         guard !ids.isEmpty else { return [:] }
         let options = isWhole ? options : options.appending("projection", ["_id": 1])
-        let found = try collection.find(["_id": ["$in": .array(of: ids)]], options: options).documents()
-        return Dictionary(found.map { (IDKey($0["_id"] ?? .undefined), $0) }) { first, _ in first }
+        return try IDReader(collection: collection, options: options).documents(ids)
     }
 
     // MARK: the looks after it

@@ -1,7 +1,7 @@
 package import BSON
-import Backfill
 package import Jobs
 import Mongo
+import Steps
 
 /// Makes the documents of one side of those of the other.
 struct Translation {
@@ -21,6 +21,27 @@ struct Translation {
 
     /// The outcome of each of these documents, in their order; nothing is said of the way back.
     func outcomes(of documents: [BSONDocument]) throws -> [Outcome] {
+        try each(of: documents) { try made(of: Array(documents[$0])) }
+    }
+
+    /// The outcomes of all documents, where one that cannot be sent, or is too large with what is made of it, is
+    /// refused alone.
+    private func each(
+        of documents: [BSONDocument], in range: Range<Int>? = nil, _ outcomes: (Range<Int>) throws -> [Outcome]
+    ) throws -> [Outcome] {
+        let range = range ?? 0..<documents.count
+        do { return try outcomes(range) } catch {
+            guard let reason = Refusal.Reason(ofOneDocument: error) else { throw error }
+            guard range.count > 1 else {
+                return [.refused(Refusal(id: documents[range.lowerBound]["_id"] ?? .undefined, reason: reason))]
+            }
+            let middle = range.lowerBound + range.count / 2
+            return try each(of: documents, in: range.lowerBound..<middle, outcomes)
+                + each(of: documents, in: middle..<range.upperBound, outcomes)
+        }
+    }
+
+    private func made(of documents: [BSONDocument]) throws -> [Outcome] {
         let stripped = try documents.map { try $0.without(partner.job.own(side)) }
         let made = try partner.steps(from: side).outcomes(of: stripped, by: collection)
         return try zip(documents, made).map { before, after in
@@ -39,6 +60,10 @@ struct Translation {
 
     /// The outcomes of these documents, of which those are refused that do not come back as they are.
     func proven(_ outcomes: [Outcome], of documents: [BSONDocument]) throws -> [Outcome] {
+        try each(of: documents) { try returned(Array(outcomes[$0]), of: Array(documents[$0])) }
+    }
+
+    private func returned(_ outcomes: [Outcome], of documents: [BSONDocument]) throws -> [Outcome] {
         var outcomes = outcomes
         let made = outcomes.indices.compactMap { index -> (Int, BSONDocument)? in
             if case .document(let document) = outcomes[index] { (index, document) } else { nil }
@@ -90,7 +115,16 @@ package struct Refusal: Hashable, Sendable {
         case lossy([String])
         /// The server refuses it, with that code.
         case server(Int)
+        /// The driver refuses to send it.
+        case damaged
+        /// The text that an earlier run recorded.
+        case recorded(String)
     }
+}
+
+extension Refusal {
+    /// The server's code, where it refuses the document.
+    var serverCode: Int? { if case .server(let code) = reason { code } else { nil } }
 }
 
 extension Refusal.Reason: CustomStringConvertible {
@@ -100,7 +134,24 @@ extension Refusal.Reason: CustomStringConvertible {
         case .id: "its _id has no form on the other side that leads back to it"
         case .step(let reason): reason.rawValue
         case .lossy(let fields): "would not come back as it is: \(fields.joined(separator: ", "))"
+        case .server(MongoError.Code.duplicateKey.rawValue):
+            "another document holds its key of a unique index (code 11000)"
         case .server(let code): "the server refuses it (code \(code))"
+        case .damaged: "it holds what no command can carry, such as a field's name that is not UTF-8"
+        case .recorded(let reason): reason
+        }
+    }
+}
+
+extension Refusal.Reason {
+    /// Why a document cannot be carried over of which an error is; `nil` of an error that is not of one document.
+    fileprivate init?(ofOneDocument error: any Error) {
+        switch error {
+        case is BSONError: self = .damaged
+        case let error as MongoError where error.isOfOneDocument || error.code == .documentTooLarge:
+            self = .server(error.code.rawValue)
+        case let error as MongoError where error.isRefusedByDriver: self = .damaged
+        default: return nil
         }
     }
 }

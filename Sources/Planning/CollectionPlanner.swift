@@ -125,12 +125,17 @@ extension CollectionPlanner {
         guard gone.count == 1, (2...Self.mostSuggested).contains(come.count), come.first?.path == change.path,
             let field = gone[0].path.jobPath
         else { return nil }
+        let rename = "\(gone[0].oldNamespace ?? fields.new.namespace).\(gone[0].oldPath)=NAME"
         return PlanEntry(
             role: .nothing,
-            remarks: ["if \(Self.names(come)) take the place of \(field), this step makes them, and comes first:"],
+            remarks: [
+                "if \(Self.names(come)) take the place of \(field), this step makes them, and comes first; if one of "
+                    + "them is the renamed \(field), plan again with --rename \(rename):"
+            ],
             hint:
                 "\(Self.names(come)) of \(place(change, isWhole: true)) may take the place of \(field): if so, make the "
-                + "commented step \"split\" of the job file active",
+                + "commented step \"split\" of the job file active; if one of them is the renamed \(field), plan again "
+                + "with --rename \(rename)",
             suggestions: [
                 StepLine(
                     "split",
@@ -159,7 +164,11 @@ extension CollectionPlanner {
     private static func names(_ changes: [SchemaChange]) -> String {
         changes.map { "\($0.path)" }.joined(separator: changes.count == 2 ? " and " : ", ")
     }
-    private static func isText(_ side: SchemaChange.Side?) -> Bool { side?.node?.withoutNull.types == [.string] }
+    /// Whether a field holds any text: one of listed values is never a part of another text, nor several texts
+    /// together.
+    private static func isText(_ side: SchemaChange.Side?) -> Bool {
+        side?.node?.withoutNull.types == [.string] && side?.node?.constraints.allowedValues == nil
+    }
     private static func isPart(_ side: SchemaChange.Side?) -> Bool {
         let types: Set<SchemaType> = [.string, .int, .long]
         return side?.node?.withoutNull.types.first.map { types.contains($0) } ?? false

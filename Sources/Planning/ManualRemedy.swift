@@ -55,10 +55,7 @@ struct ManualRemedy {
         case .typeRemoved, .typeAdded, .typeRenamed: self.init("the documents need nothing", role: .nothing)
         case .propertyRemoved: self = Self.removal(change, in: planner)
         case .linkAdded, .linkRetargeted:
-            let target = change.new?.link.map { "\($0.target)" } ?? "the linked collection"
-            self.init(
-                "the values have to be keys of \(target), or null: look with shipshape check --follow-links",
-                role: .nothing)
+            self = Self.linking(change)
         case .constraintTightened:
             self.init("no step can choose values that fit: shipshape check lists the documents that do not")
         case .additionalPropertiesChanged:
@@ -104,6 +101,21 @@ struct ManualRemedy {
                         "field": .text(field), "to": .text(target), "generate": isGenerated ? .text(type) : nil,
                         "idFrom": isGenerated ? nil : .text("NAME"),
                     ])
+            ])
+    }
+
+    /// Values that become keys of another collection.
+    private static func linking(_ change: SchemaChange) -> ManualRemedy {
+        let target = change.new?.link.map { "\($0.target)" } ?? "the linked collection"
+        let demand =
+            "the values have to be keys of \(target), or null: shipshape check --follow-links lists those that are none"
+        guard change.code == .linkRetargeted, let field = change.path.jobPath else { return ManualRemedy(demand) }
+        let before = change.old?.link.map { "\($0.target)" } ?? "another collection"
+        return ManualRemedy(
+            "\(demand). They are keys of \(before) now: this step gives each its new one, by a map or, with lookup, "
+                + "from a collection",
+            suggesting: [
+                StepLine("remap-link", ["field": .text(field), "map": .verbatim("[{from: OLD KEY, to: NEW KEY}]")])
             ])
     }
 

@@ -1,5 +1,4 @@
 import BSON
-package import Backfill
 import Checking
 import JobState
 package import Jobs
@@ -7,6 +6,7 @@ package import Mongo
 import Scanning
 import SchemaChange
 import ServerSchema
+package import Steps
 
 /// Looks at the documents that the planned jobs are for.
 ///
@@ -18,7 +18,7 @@ package struct PlanSurvey: Sendable {
     package init(_ planner: Planner) { self.planner = planner }
 
     /// The plan with what each step finds; a step that only stray values could need, and none does, becomes a comment.
-    /// - Throws: ``MongoError``, and ``BackfillError`` for a collection that cannot be backfilled.
+    /// - Throws: ``MongoError``, and ``RunError`` for a collection that cannot be backfilled.
     package func adding(to plan: SchemaPlan, from client: borrowing Client) throws -> SchemaPlan {
         var plan = plan
         for index in plan.collections.indices {
@@ -69,7 +69,7 @@ package struct PlanSurvey: Sendable {
         let survey: JobSurvey
         do {
             survey = try JobSurvey(of: compiled, on: client)
-        } catch let error as BackfillError where error.kind == .unknownCollection {
+        } catch let error as RunError where error.kind == .unknownCollection {
             job.documents = PlannedJob.Documents(all: 0, needing: 0)
             for index in job.entries.indices where job.entries[index].step != nil {
                 job.entries[index].finding = StepFinding(needing: 0, leftAlone: [])
@@ -89,7 +89,7 @@ package struct PlanSurvey: Sendable {
 
 extension StepFinding {
     /// A conversion's own reasons are told by what is wrong with the values.
-    fileprivate init(_ count: BackfillReport.StepCount, _ unconverted: [JobSurvey.Unconverted]) {
+    fileprivate init(_ count: StepCount, _ unconverted: [JobSurvey.Unconverted]) {
         needing = count.needing
         let notConvertible = CompiledStep.Reason.notConvertible.rawValue
         leftAlone =
@@ -122,6 +122,6 @@ extension Planner {
     }
 
     private func active(for job: PlannedJob) -> ServerSchema? {
-        job.stage == .afterDeploy ? new : job.isKnownToOld ? old : nil
+        job.isKnownToOld ? old : nil
     }
 }

@@ -25,7 +25,7 @@ package struct Planner: Sendable {
         var served = changes
         let stated = try statedValues()
         var plan = SchemaPlan(dialect: new.dialect, collections: [], remarks: [])
-        plan.notes = served.serve(by: options.partners)
+        plan.notes = served.carry(by: options.partners)
         let app = FieldPlanner(dialect: new.dialect, old: nil, new: Self.nothing)
         plan.remarks = changes.filter { $0.namespace == nil }.flatMap { app.group(at: $0.path, for: [$0]).entries }
         let concerned = Set(changes.compactMap(\.namespace)).union(stated.keys)

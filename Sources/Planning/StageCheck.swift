@@ -1,9 +1,9 @@
 import BSON
-import Backfill
 import Checking
 import Jobs
 import LocatedYAML
 import ServerSchema
+import Steps
 
 /// Says which steps may run while the older schema is live, and proves it.
 struct StageCheck {

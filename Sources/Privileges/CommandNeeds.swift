@@ -45,15 +45,16 @@ package struct CommandNeeds: Sendable {
     package static let all: [CommandNeeds] = [
         CommandNeeds(
             "check",
-            readsDocuments, readsLedger,
-            .needs(.history, "find", "insert", "update", for: "keeps the counts of each check"),
-            followsMoment,
-            .may(
-                .database, "listCollections", for: "tells a collection from another of its name",
-                without: "a collection that is replaced meanwhile goes unnoticed, and reading takes longer"),
-            .may(
-                .state, "find", for: "knows what jobs converted (--active)",
-                without: "what jobs converted ahead of the deploy counts as failing already")),
+            checking + [
+                .may(
+                    .state, "find", for: "knows what jobs converted (--active)",
+                    without: "what jobs converted ahead of the deploy counts as failing already")
+            ]),
+        CommandNeeds(
+            "check --part",
+            checking + [
+                .needs(.state, "find", "insert", "update", for: "keeps where the collections are cut into parts")
+            ]),
         CommandNeeds(
             "history", .needs(.history, "find", for: "reads the checks that are kept"),
             .may(.history, "remove", for: "removes old ones", without: "--keep is refused")),
@@ -98,7 +99,8 @@ package struct CommandNeeds: Sendable {
         CommandNeeds(
             "status", readsState,
             .may(.data, "find", for: "counts the collection", without: "the job's share of it is not shown")),
-        CommandNeeds("pause", steers), CommandNeeds("resume", steers), CommandNeeds("tune", steers),
+        CommandNeeds("pause", steersRecord, readsRange), CommandNeeds("resume", steersRecord),
+        CommandNeeds("tune", steersRecord, readsRange),
         CommandNeeds(
             "deployed", steers,
             .needs(.state, "insert", "remove", for: "frees the room that the job took below the limit"),
@@ -120,19 +122,21 @@ package struct CommandNeeds: Sendable {
             "partner init", readsDocuments,
             .needs(.data, "listIndexes", for: "reads the indexes"), findsCollection,
             .needs(.partner, "find", "insert", "update", "createIndex", for: "makes the partner"), keepsOwnState,
-            readsLedger),
+            .needs(.state, "remove", for: "frees room below the limit that it reserved"), readsLedger),
         CommandNeeds(
             "partner init --dry-run", readsDocuments,
             .needs(.data, "listIndexes", for: "reads the indexes"), findsCollection, readsState, readsLedger),
         CommandNeeds(
             "partner mirror", mirrors(.data), mirrors(.partner), keepsOwnState,
-            .needs(.state, "remove", for: "forgets what it wrote itself")),
+            .needs(.state, "remove", for: "forgets what is carried over")),
         CommandNeeds(
             "partner verify", readsDocuments, follows,
             .needs(.partner, "find", "changeStream", for: "reads the partners and their changes"),
             .may(.state, "find", "update", for: "keeps the result", without: "cutover does not know the result")),
         CommandNeeds("partner status", readsState),
-        CommandNeeds("partner cutover", keepsOwnState),
+        CommandNeeds(
+            "partner cutover", mirrors(.data), mirrors(.partner), keepsOwnState,
+            .needs(.state, "remove", for: "forgets what is carried over")),
         CommandNeeds(
             "partner drop", readsDocuments, follows, .needs(.data, "dropCollection", for: "drops the original"),
             keepsOwnState),
@@ -153,6 +157,8 @@ package struct CommandNeeds: Sendable {
     private static let looksUpByIndex = Need.needs(.indexed, "indexStats", for: "makes sure that a lookup has an index")
     private static let readsState = Need.needs(.state, "find", for: "reads the state")
     private static let steers = Need.needs(.state, "find", "update", for: "steers the job")
+    private static let steersRecord = Need.needs(.jobs, "find", "update", for: "steers the job")
+    private static let readsRange = Need.needs(.ranges, "find", for: "knows whether the job was undone")
     private static let keepsOwnState = Need.needs(.state, "find", "insert", "update", for: "keeps its state")
     private static let keepsState = Need.needs(
         .state, "find", "insert", "update", "remove", for: "keeps lease, checkpoints and journal")
@@ -166,6 +172,15 @@ package struct CommandNeeds: Sendable {
         .may(
             .oplog, "find", "collStats", for: "reads how far the oplog reaches back",
             without: "no throttle on the oplog window before MongoDB 5.0"),
+    ]
+
+    /// Checking documents.
+    private static let checking: [Need] = [
+        readsDocuments, readsLedger,
+        .needs(.history, "find", "insert", "update", for: "keeps the counts of each check"), followsMoment,
+        .may(
+            .database, "listCollections", for: "tells a collection from another of its name",
+            without: "a collection that is replaced meanwhile goes unnoticed, and reading takes longer"),
     ]
 
     /// Showing what a job would do.

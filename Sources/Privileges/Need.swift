@@ -17,6 +17,10 @@ package enum Place: String, Sendable, CaseIterable {
     case partner
     /// The state database.
     case state
+    /// The collection of the state database that holds the records of jobs.
+    case jobs
+    /// The collection of the state database that holds how far jobs are.
+    case ranges
     /// The sync engine's ledgers of unsynced documents.
     case ledger
     /// The ledger that a watch keeps.
@@ -55,7 +59,12 @@ package struct WorkPlaces: Sendable, Equatable {
 
     /// The state database, and the oplog; nothing else yet.
     package init(state: String? = nil) {
-        if let state { resources[.state] = [.database(state)] }
+        if let state {
+            resources[.state] = [.database(state)]
+            for place in [Place.jobs, .ranges] {
+                resources[place] = [.collection(Namespace(database: state, collection: place.rawValue))]
+            }
+        }
         resources[.oplog] = [.collection(Namespace(database: "local", collection: "oplog.rs"))]
     }
 

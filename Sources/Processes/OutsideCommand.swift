@@ -5,7 +5,8 @@ internal import SystemPackage
 
 /// A program of the operator's that is run beside ours: with a time limit, and without our secrets.
 ///
-/// It has a session of its own, so that what is typed at our terminal does not end it, and what it has started ends with it.
+/// It has a session of its own, so that what is typed at our terminal does not end it. The processes that it started
+/// and left running are killed when it ends.
 package struct OutsideCommand: Sendable {
     /// How it ended.
     package enum Outcome: Sendable, Hashable, CustomStringConvertible {
@@ -69,7 +70,8 @@ package struct OutsideCommand: Sendable {
                         platformOptions: Self.options,
                         input: .fileDescriptor(
                             try Self.pipe(holding: input), closeAfterSpawningProcess: true),
-                        output: output, error: error)
+                        output: output, error: error
+                    ) { await Self.killGroup(at: $0.processIdentifier.value) }
                     return (Outcome(result.terminationStatus), result.standardOutput)
                 } catch {
                     return (.notRun("\(error)"), nil)
@@ -83,6 +85,17 @@ package struct OutsideCommand: Sendable {
             // Ends what runs still.
             group.cancelAll()
             return first ?? (.outOfTime(timeLimit), nil)
+        }
+    }
+
+    /// Kills what is left of a process's group when the process ends.
+    ///
+    /// The process is not reaped before this returns, so that no other group can have its id.
+    private static func killGroup(at process: pid_t) async {
+        await onOwnedThread(name: "command") {
+            var end = unsafe siginfo_t()
+            while unsafe waitid(P_PID, id_t(process), &end, WEXITED | WNOWAIT) == -1, errno == EINTR {}
+            _ = kill(-process, SIGKILL)
         }
     }
 

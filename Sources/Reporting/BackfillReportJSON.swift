@@ -1,6 +1,9 @@
 import BSON
 package import Backfill
 import Checking
+import JobState
+import Running
+import Steps
 
 /// The JSON form of a backfill's report: one object, whose keys always stand in the same order.
 package struct BackfillReportJSON {
@@ -65,7 +68,7 @@ package struct BackfillReportJSON {
         }
     }
 
-    private func wait(_ wait: BackfillReport.Wait) -> ReportValue {
+    private func wait(_ wait: ThrottleWait) -> ReportValue {
         .object([
             ("brake", .string(wait.hold.reason.rawValue)),
             ("metric", .string(wait.hold.metric)),
@@ -107,7 +110,7 @@ package struct BackfillReportJSON {
         ])
     }
 
-    private func leftAlone(_ left: BackfillReport.LeftAlone) -> ReportValue {
+    private func leftAlone(_ left: StepCount.LeftAlone) -> ReportValue {
         .object([
             ("reason", .string(left.reason)),
             ("is_finding", .bool(left.isTrouble)),
@@ -126,11 +129,6 @@ package struct BackfillReportJSON {
                 field.value.map { (field.path, showsValues ? .extended($0) : .string($0.type.description)) }
             })
     }
-}
-
-extension BackfillReport.Stop? {
-    /// Why it stopped; null where it did not.
-    var json: ReportValue { map { .string($0.reason) } ?? .null }
 }
 
 extension Headroom {

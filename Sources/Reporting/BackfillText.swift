@@ -1,6 +1,8 @@
 import BSON
 package import Backfill
 import Jobs
+import Running
+import Steps
 
 /// The plan of a job, as the operator sees it before saying yes.
 package enum BackfillPlanText {
@@ -76,26 +78,7 @@ package enum BackfillReportText {
         case .dryRun: return "\(name): dry run, nothing was written"
         case .nothingToDo: return "\(name): nothing to do"
         case .done: return "\(name): done"
-        case .stopped(let stop): return "\(name): stopped by \(reason(of: stop)); \(remedy(of: stop, report.job))"
-        }
-    }
-
-    /// What the operator does then; for what running it again does not help, what does.
-    static func remedy(of stop: BackfillReport.Stop, _ job: String) -> String {
-        switch stop {
-        case .signal, .timeBudget, .arrivals: "run it again to go on"
-        case .failures:
-            "mend the documents, or let more be skipped with --max-errors: run again as it is, it stops at the same place"
-        case .threshold:
-            "to run it again does not help before there is room; \(Headroom.remedies(for: job)); then run it again to go on"
-        }
-    }
-
-    static func reason(of stop: BackfillReport.Stop) -> String {
-        if case .threshold(let headroom) = stop {
-            "the limit of unsynced documents: \(headroom.text)"
-        } else {
-            stop.reason
+        case .stopped(let stop): return "\(name): stopped by \(stop.text); \(stop.remedy(for: report.job))"
         }
     }
 
@@ -164,7 +147,7 @@ extension Headroom {
 
 /// A line per step, and one per reason that documents are left alone.
 private enum StepLines {
-    static func render(_ steps: [BackfillReport.StepCount], title: String) -> [String] {
+    static func render(_ steps: [StepCount], title: String) -> [String] {
         steps.flatMap { step in
             ["  \(step.step): \(step.needing.grouped) \(title)"]
                 + step.leftAlone.filter { $0.count > 0 }.map { left in

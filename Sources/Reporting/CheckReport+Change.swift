@@ -19,7 +19,8 @@ extension CheckReport {
         var part = VerdictPart(name: "change", severity: changeSeverity, sentence: change.headline)
         if !change.changes.isEmpty { part.reasons.append(sides(change)) }
         part.reasons += breaking(change) + served(change) + backlinks.flatMap { $0.sentences(ids: ids) }
-        if dialect == .appServices, changeSeverity == .harmful { part.reasons += deployment }
+        let ofSchema = change.changes.contains { $0.kind.verdict == .breaking && $0.partner == nil }
+        if dialect == .appServices, ofSchema { part.reasons += deployment }
         if changeSeverity != .harmful, !change.consequences.isEmpty {
             let words = change.consequences.map(\.words).joined(separator: "; ")
             part.reasons.append(words.prefix(1).uppercased() + words.dropFirst())
@@ -37,6 +38,7 @@ extension CheckReport {
         let all = change.changes.filter { $0.kind.verdict == .breaking }
         let shown = all.prefix(5).map { change in
             (change.namespace.map { "\($0): " } ?? "") + "\(change.description) (\(change.code))"
+                + (change.partner == nil ? "" : ". \(change.kind.advice)")
         }
         let more = all.count - shown.count
         let rest = "and \(more) more: shipshape diff \(change.old.shellWord) \(change.new.shellWord)"
@@ -45,7 +47,7 @@ extension CheckReport {
 
     /// The partners that serve changes, each with how many.
     private func served(_ change: DiffReport) -> [String] {
-        let served = Dictionary(grouping: change.changes.filter { $0.partner != nil }, by: \.kind.advice)
+        let served = Dictionary(grouping: change.changes.filter { $0.kind.verdict == .served }, by: \.kind.advice)
         return served.sorted { $0.key < $1.key }.map { advice, changes in
             "\(changes.count.counted("change")) served: \(advice.hasSuffix(".") ? String(advice.dropLast()) : advice)"
         }

@@ -42,10 +42,19 @@ extension CheckReport {
         if count == 0, !lost.isEmpty {
             return "\(lost.count.counted("collection")) \(stop): the schema is removed."
         }
+        if failingInLedger > 0 { return recorded }
         if count == 0, verdict.isPartial { return unproven }
         let already = count == 0 && failingAlready > 0 ? ", \(failingAlready.grouped) \(fails) already" : ""
         let stopping = "\(stopping)\(excepted)\(already)\(missing)."
         return verdict.isPartial ? "At least \(stopping)" : stopping
+    }
+
+    /// The sentence on documents that do not sync, all of which the ledger records.
+    private var recorded: String {
+        let (count, isOne) = (failingInLedger, failingInLedger == 1)
+        return
+            "\(count.documents) \(isOne ? "does" : "do") not sync, \(isOne ? "and is" : "all of them") in the ledger "
+            + "already; no other \(stop)."
     }
 
     private var unproven: String {

@@ -102,8 +102,8 @@ public struct CheckReportText: Sendable {
         [
             collection.reading.namespace.map { "read from \($0)" },
             collection.isInActive == false ? "not in \(report.active ?? "the active schema")" : nil,
-            collection.partner.map { "keeps its schema beside its partner \($0): not in the verdict" }
-                ?? (collection.isCounted ? nil : "\(collection.scope.reason): not in the verdict"),
+            collection.partner.map { "keeps its schema beside its partner \($0)" },
+            collection.isCounted ? nil : "\(collection.scope.reason): not in the verdict",
         ].compactMap(\.self)
     }
 

@@ -1,5 +1,6 @@
 package import BSON
-package import Backfill
+package import JobState
+import Running
 
 /// What happened in a run, as its hooks are told: counts and words, no documents.
 package struct HookEvent: Sendable {

@@ -54,10 +54,10 @@ package struct JobStatusJSON {
         ])
     }
 
-    private func brake(_ brake: JobStatus.ThrottleReason) -> ReportValue {
+    private func brake(_ hold: Hold) -> ReportValue {
         .object([
-            ("brake", .string(brake.name)), ("metric", .string(brake.metric)), ("value", .string(brake.value)),
-            ("limit", .string(brake.limit)),
+            ("brake", .string(hold.reason.rawValue)), ("metric", .string(hold.metric)), ("value", .string(hold.value)),
+            ("limit", .string(hold.limit)),
         ])
     }
 

@@ -6,7 +6,8 @@ import JobState
 struct MigrationRow {
     var file: String
     var job: String
-    /// `pending`, what a begun job is doing, `applied`, or `applied, with findings`; then what became of it in an undo.
+    /// `pending`, with what a begun job is doing or what the job waits for, `applied`, or `applied, with
+    /// findings`; then what became of it in an undo.
     var state: String
     var at: ServerTime?
     var by: String?
@@ -18,9 +19,10 @@ struct MigrationRow {
         plan.items.map { item in
             guard let applied = item.applied else {
                 let status = begun.first { $0.job == item.entry.name }
+                let state = item.waitsForDeploy ? "waits for the deploy" : status?.state.rawValue
                 return MigrationRow(
-                    file: item.entry.file, job: item.entry.name,
-                    state: status.map { "pending, \($0.state.rawValue)" } ?? "pending", digest: "-")
+                    file: item.entry.file, job: item.entry.name, state: state.map { "pending, \($0)" } ?? "pending",
+                    digest: "-")
             }
             var row = MigrationRow(applied, begun, file: item.entry.file, digest: item.isChanged ? "changed" : "ok")
             if item.isDueAgain { row.state = "pending, once more after the deploy" }

@@ -10,10 +10,8 @@ package struct PlanFile: Sendable {
     package let old: String, new: String
     /// The schemas as paths from the file's folder; `nil` for one that is no file.
     package let oldPath: String?, newPath: String?
-    /// The schemas as the job names them: after the deploy the newer one is the one that is live.
-    package var schemas: (active: String?, next: String?) {
-        (job.stage == .afterDeploy ? newPath : job.isKnownToOld ? oldPath : nil, newPath)
-    }
+    /// The schemas as the job names them; whether the newer one is live by then is for the operator to record.
+    package var schemas: (active: String?, next: String?) { (job.isKnownToOld ? oldPath : nil, newPath) }
     /// The path of the job that follows after the deploy; `nil` when there is none.
     package let follower: String?
 

@@ -36,10 +36,7 @@ package struct PlanYAML: Sendable {
     package var text: String {
         var lines = head.map { Self.comment(line: $0) }
         if file.job.isDraft { return draft(lines) }
-        lines.append("job: \(file.job.name)")
-        lines.append("collection: \(Self.scalar("\(file.job.namespace)"))")
-        if !schemas.isEmpty { lines.append("schema: {\(schemas.joined(separator: ", "))}") }
-        lines.append("steps:")
+        lines += binding + ["steps:"]
         for entry in file.job.entries { lines += block(entry) }
         if let validator { lines += [""] + Self.comment(PlanWords.validatorHead) + commands(validator) }
         return lines.joined(separator: "\n") + "\n"
@@ -49,11 +46,18 @@ package struct PlanYAML: Sendable {
     private func draft(_ head: [String]) -> String {
         let note = Self.comment(
             "A DRAFT: decide on the step, take the marks away from here on, and look at it with --dry-run.")
-        let job =
-            ["job: \(file.job.name)", "collection: \(Self.scalar("\(file.job.namespace)"))"]
-            + (schemas.isEmpty ? [] : ["schema: {\(schemas.joined(separator: ", "))}"]) + ["steps:"]
-        return (head + [""] + note + job.map { Self.comment(line: $0) } + file.job.entries.flatMap(block)).joined(
-            separator: "\n") + "\n"
+        return
+            (head + [""] + note + (binding + ["steps:"]).map { Self.comment(line: $0) }
+            + file.job.entries.flatMap(block)).joined(
+                separator: "\n") + "\n"
+    }
+
+    /// The job's name, and what it is bound to.
+    private var binding: [String] {
+        var lines = ["job: \(file.job.name)", "collection: \(Self.scalar("\(file.job.namespace)"))"]
+        if !schemas.isEmpty { lines.append("schema: {\(schemas.joined(separator: ", "))}") }
+        if file.job.stage == .afterDeploy { lines.append("requires: \(JobFile.deployed)") }
+        return lines
     }
 
     private func commands(_ validator: BSONDocument) -> [String] {
@@ -100,8 +104,9 @@ package struct PlanYAML: Sendable {
             lines += [
                 "",
                 "ONLY AFTER THE DEPLOY of \(file.new), or while sync is terminated: what these steps write does not fit",
-                "\(file.old), so that each document would stop syncing. Keep the file out of folders that `shipshape migrate` runs",
-                "until then. The order of work is in the other job, where there is one; for a breaking change it is:",
+                "\(file.old), so that each document would stop syncing. `shipshape backfill` and `shipshape migrate` refuse it until",
+                "the deploy is recorded for the other job (`shipshape deployed JOB`), or stated by --deployed.",
+                "The order of work is in the other job, where there is one; for a breaking change it is:",
             ]
             lines += Self.wrapped(PlanWords.termination(doing: "run this job"), width: 112)
         case .whileWarning:
@@ -139,7 +144,7 @@ package struct PlanYAML: Sendable {
         }
         let steps =
             [
-                "Deploy \(file.new).",
+                "Deploy \(file.new), and record it: shipshape deployed \(file.job.name)",
                 "Run this job again: until then old clients may have written documents that need it.",
             ] + (file.follower.map { ["Run \($0)."] } ?? []) + [look]
         return steps.enumerated().map { "\($0.offset + 2). \($0.element)" }

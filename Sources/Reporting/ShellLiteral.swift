@@ -45,8 +45,11 @@ enum ShellLiteral {
     private static func object(_ document: BSONDocument) -> String {
         let elements = (try? document.elements()) ?? []
         if elements.isEmpty { return "{}" }
-        return "{ \(elements.map { "\(string($0.name)): \(text($0.value))" }.joined(separator: ", ")) }"
+        return "{ \(elements.map { "\(name($0.name)): \(text($0.value))" }.joined(separator: ", ")) }"
     }
+
+    /// A field's name; `"__proto__": value` would set the object's prototype, but a computed name does not.
+    private static func name(_ name: String) -> String { name == "__proto__" ? "[\(string(name))]" : string(name) }
 
     private static func binary(_ subtype: UInt8, _ bytes: [UInt8]) -> String {
         "BinData(\(subtype), \"\(Data(bytes).base64EncodedString())\")"

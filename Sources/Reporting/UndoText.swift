@@ -56,7 +56,7 @@ package enum UndoText {
         case .dryRun: "\(name): nothing was written"
         case .undoneBefore: "\(name): it was undone before"
         case .done: "\(name): done"
-        case .stopped(let stop): "\(name): stopped by \(stop.reason); run it again to go on"
+        case .stopped(let stop): "\(name): stopped by \(stop.text); run it again to go on"
         }
     }
 

@@ -39,6 +39,7 @@ extension CheckReport {
     var bandName: String {
         switch verdict.band {
         case .safe where !lost.isEmpty: DeployVerdict.Band.documentsWillStop.rawValue
+        case .safe where failingInLedger > 0, .unproven where failingInLedger > 0: "documents_do_not_sync"
         case .safe where changeSeverity == .harmful, .unproven where changeSeverity == .harmful: "change_is_breaking"
         case .documentsWillStop where dialect == .jsonSchema: "documents_do_not_fit"
         default: verdict.band.rawValue

@@ -28,6 +28,17 @@ package struct IDReader {
         }
     }
 
+    /// The documents that there are, by their `_id`s.
+    /// - Throws: ``MongoError``.
+    package func documents(_ ids: [BSONValue]) throws -> [IDKey: BSONDocument] {
+        var found: [IDKey: BSONDocument] = [:]
+        try read(ids) { view in
+            let document = BSONDocument(copying: view)
+            found[IDKey(document["_id"] ?? .undefined)] = document
+        }
+        return found
+    }
+
     private func matching(_ id: BSONDocument) -> BSONDocument {
         filter.isEmpty ? ["_id": .object(id)] : ["$and": [["_id": .object(id)], .object(filter)]]
     }

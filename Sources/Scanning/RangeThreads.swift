@@ -72,11 +72,13 @@ package struct RangeThreads: Sendable {
     /// - Parameter byID: whether by `_id` alone, as soon as there is a member again that tells the parts.
     private func queue(byID: Bool) async throws -> RangeQueue {
         try await pool.withClient { [namespace, options] client throws(MongoError) in
+            let part = options.part?.range ?? .everything
+            if part.isEmpty { return RangeQueue([]) }
             if options.isView || options.sampleSize != nil { return RangeQueue([.everything]) }
             let count = options.readers * 4
             // One thread has the whole of it, and still needs to know records to go on behind.
             let parts = options.threads > 1 ? count : 1
-            if !byID, options.readFilter.isEmpty,
+            if !byID, options.readFilter.isEmpty, options.part == nil,
                 let plan = try RecordPlan.make(for: namespace, on: client, parts: parts)
             {
                 return RangeQueue(plan)
@@ -84,7 +86,10 @@ package struct RangeThreads: Sendable {
             var retries = Retries(limit: byID ? options.patience : .zero)
             while true {
                 do throws(MongoError) {
-                    return RangeQueue(try IDRange.splitting(client.collection(namespace), into: count))
+                    return RangeQueue(
+                        try IDRange.splitting(
+                            client.collection(namespace), into: options.part == nil ? count : parts, within: part,
+                            share: options.part?.count ?? 1))
                 } catch {
                     guard error.isTransient else { throw error }
                     try retries.wait(after: error, isProgress: false, isStopped: options.isStopped)

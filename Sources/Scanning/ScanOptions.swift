@@ -31,6 +31,8 @@ package struct ScanOptions: Sendable {
 
     /// What a document must match to be read; empty for all.
     package var filter: BSONDocument = [:]
+    /// The only range to read, and how many such ranges the collection is cut into.
+    package var part: (range: IDRange, count: Int)?
     /// What proves a document good, so that the server need not send it; `nil` to read all.
     package var prefilter: Prefilter?
     /// How many documents to take at random instead of reading all.
@@ -66,8 +68,13 @@ package struct ScanOptions: Sendable {
     /// for the other.
     var readers: Int { prefilter == nil || threads == 1 || rate != nil ? threads : 2 * threads }
 
+    /// The filter that selects the documents to read.
+    package var selection: BSONDocument { part?.range.filter ?? filter }
+
     /// What a document must match to be sent.
     var readFilter: BSONDocument {
+        // A view has no index whose bounds a part could be.
+        let filter = isView ? selection : filter
         // Links are followed of documents that fit, too.
         guard let prefilter, linkTargets == nil else { return filter }
         let held: BSONValue = ["$nor": [.object(prefilter.proof)]]

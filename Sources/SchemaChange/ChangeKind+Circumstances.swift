@@ -25,18 +25,28 @@ extension ChangeKind {
 
     /// Where a second collection holds the documents in the new shape, and the first keeps its schema.
     func served(by partner: PartnerCollection) -> ChangeKind {
-        let state =
-            switch partner.state {
-            case .verified(let time): "compared at \(time) with no difference"
-            case .cutOver(let time): "cut over at \(time)"
-            case .unverified(let reason): reason
-            }
-        return ChangeKind(
+        ChangeKind(
             code, server: .served, client: .served, then: [],
             .inferred("a partner collection, whose original keeps its schema"),
             do:
                 "Leave \(partner.source) its schema, and give the new one to its partner \(partner.target), which serves the "
-                + "change: \(state) (job \(partner.name)).")
+                + "change: \(partner.state) (job \(partner.name)).")
+    }
+
+    /// Where the added collection is the partner of one whose clients go on working.
+    func added(as partner: PartnerCollection) -> ChangeKind {
+        guard case .unverified(let reason) = partner.state else {
+            return ChangeKind(
+                code, server: .served, client: .served, then: [],
+                .inferred("a partner collection, whose original keeps its schema"),
+                do: "Nothing: \(partner) is \(partner.state).")
+        }
+        return ChangeKind(
+            code, server: server, client: .breaking, then: [],
+            .inferred("a partner collection that nothing keeps equal to its original"),
+            do:
+                "Do not deploy it yet: clients of \(partner.source) and of its partner \(partner.target) would not see "
+                + "each other's changes: \(reason) (job \(partner.name)).")
     }
 
     /// In a `$jsonSchema` validator, which refuses writes and knows no sync.
@@ -50,5 +60,16 @@ extension ChangeKind {
                 ? "Make the documents fit first. Deploy with validationAction warn, and change to error when no warning "
                     + "comes any more."
                 : "Nothing: what conformed before still does.")
+    }
+}
+
+extension PartnerCollection.State: CustomStringConvertible {
+    /// A clause that says what is known of the partner.
+    public var description: String {
+        switch self {
+        case .verified(let time): "compared at \(time) with no difference, and a mirror is at work"
+        case .cutOver(let time): "cut over at \(time)"
+        case .unverified(let reason): reason
+        }
     }
 }

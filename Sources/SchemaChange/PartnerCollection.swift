@@ -16,7 +16,8 @@ public struct PartnerCollection: Hashable, Sendable {
 
     /// Whether a change can be built on a partner.
     public enum State: Hashable, Sendable {
-        /// Both sides were compared at that time, as recently as a cutover asks, and no difference was found.
+        /// Both sides were compared at that time, as recently as a cutover asks, no difference was found, and a mirror
+        /// is at work.
         case verified(ServerTime)
         /// The original's clients are gone since that time.
         case cutOver(ServerTime)
@@ -32,7 +33,7 @@ public struct PartnerCollection: Hashable, Sendable {
 }
 
 extension PartnerCollection {
-    /// Whether a change is one of the original that would break something, whoever serves it.
+    /// Whether a change is one of the original that would break something, served or not.
     func isConcerned(by change: SchemaChange) -> Bool {
         (change.oldNamespace ?? change.namespace) == source && change.kind.verdict >= .versioned
             && change.code != .typeRemoved
@@ -49,6 +50,11 @@ extension PartnerCollection {
     }
 }
 
+extension PartnerCollection: CustomStringConvertible {
+    /// The partner's collections and its job, for messages.
+    public var description: String { "the partner \(target) of \(source) (job \(name))" }
+}
+
 extension SchemaPath {
     /// The names of the steps as job files spell them.
     fileprivate var jobNames: [String] {
@@ -62,28 +68,56 @@ extension SchemaPath {
 }
 
 extension [SchemaChange] {
-    /// Takes the breaking out of what verified partners serve.
-    /// - Returns: what they do not serve, and why, a clause each.
+    /// Judges what partners do for a deploy.
+    ///
+    /// A collection that is added as a partner is served, or is breaking while nothing keeps it equal to its original.
+    /// A change of an original itself breaks what it breaks: a partner helps only where its original keeps its schema.
+    /// - Returns: the changes that no partner serves, and why, a clause each.
     package mutating func serve(by partners: [PartnerCollection]) -> [String] {
-        var notes: [String] = []
         for partner in partners {
-            let concerned = indices.filter { partner.isConcerned(by: self[$0]) }
-            guard !concerned.isEmpty else { continue }
-            let who = "the partner \(partner.target) of \(partner.source) (job \(partner.name))"
-            if case .unverified(let reason) = partner.state {
-                notes.append("\(who) serves no change yet: \(reason)")
-                continue
+            for index in indices where self[index].code == .typeAdded && self[index].namespace == partner.target {
+                self[index].kind = self[index].kind.added(as: partner)
+                self[index].partner = partner
             }
-            for index in concerned where partner.carries(self[index]) {
+        }
+        return partners.flatMap { partner in
+            notes(on: partner) { carried in
+                "\(partner) does not serve the change of \(carried) in \(partner.source) itself: leave "
+                    + "\(partner.source) its schema, and add the new one as \(partner.target)"
+            }
+        }
+    }
+
+    /// Marks the changes of originals that partners carry over: no document needs them as long as the original keeps
+    /// its schema.
+    /// - Returns: the changes that no partner carries over, and why, a clause each.
+    package mutating func carry(by partners: [PartnerCollection]) -> [String] {
+        for partner in partners {
+            if case .unverified = partner.state { continue }
+            for index in indices where partner.isConcerned(by: self[index]) && partner.carries(self[index]) {
                 self[index].kind = self[index].kind.served(by: partner)
                 self[index].partner = partner
             }
-            let others = concerned.filter { self[$0].partner == nil }
-            guard !others.isEmpty else { continue }
-            let places = Set(others.map { "\(self[$0].path)" }).sorted().joined(separator: ", ")
-            notes.append("\(who) does not serve the change of \(places): its steps do not carry that over")
         }
-        return notes
+        return partners.flatMap { notes(on: $0) { _ in nil } }
+    }
+
+    /// The clauses on the changes of a partner's original that break something.
+    /// - Parameter carried: what is said of the places that the partner's steps carry over.
+    private func notes(on partner: PartnerCollection, _ carried: (_ places: String) -> String?) -> [String] {
+        let concerned = filter { partner.isConcerned(by: $0) }
+        guard !concerned.isEmpty else { return [] }
+        if case .unverified(let reason) = partner.state { return ["\(partner) serves no change yet: \(reason)"] }
+        let places = { (changes: [SchemaChange]) in
+            Set(changes.map { "\($0.path)" }).sorted().joined(separator: ", ")
+        }
+        let (own, others) = (concerned.filter(partner.carries), concerned.filter { !partner.carries($0) })
+        return [
+            own.isEmpty ? nil : carried(places(own)),
+            others.isEmpty
+                ? nil
+                : "\(partner) does not serve the change of \(places(others)): its steps do not carry that over",
+        ].compactMap(\.self)
     }
 
     /// The partner that lets a collection keep its schema, so that none of its documents has to change; `nil` where it has
@@ -99,6 +133,6 @@ extension [SchemaChange] {
 }
 
 extension DiffReport {
-    /// Takes the breaking out of what verified partners serve, and notes what they do not serve.
+    /// Judges what partners do for the deploy, and notes what they do not serve.
     public mutating func serve(by partners: [PartnerCollection]) { notes += changes.serve(by: partners) }
 }

@@ -27,7 +27,8 @@ extension SchemaDiff {
         func slot(_ change: SchemaChange, _ side: SchemaChange.Side?) -> Slot? {
             guard let node = side?.node, change.path.steps != [.field("_id")] else { return nil }
             let holder = "\(change.namespace.map { "\($0)" } ?? "") \(change.oldPath.steps.dropLast())"
-            return Slot(holder: holder, type: node.isEmbedded ? "embedded object" : node.expectation())
+            let listed = node.constraints.allowedValues == nil ? "" : " of listed values"
+            return Slot(holder: holder, type: node.isEmbedded ? "embedded object" : node.expectation() + listed)
         }
         let removed = Dictionary(
             grouping: changes.filter { $0.code == .propertyRemoved }, by: { slot($0, $0.old) })

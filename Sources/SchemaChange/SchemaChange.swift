@@ -25,7 +25,7 @@ public struct SchemaChange: Hashable, Sendable {
     public var place: SourceLocation?
     /// The object of the newer schema that lost what went; `nil` for any other change.
     var newHolder: SchemaNode?
-    /// The verified partner that serves it, so that nothing breaks.
+    /// The partner collection that it is about: one that serves it, or one that is added and not ready.
     public internal(set) var partner: PartnerCollection?
     /// What changes, as one clause that names fields and types, never a value: `email becomes required`.
     public var description: String
@@ -38,7 +38,7 @@ public struct SchemaChange: Hashable, Sendable {
         case nonBreaking = "non-breaking"
         /// Additive where schemas are versioned, breaking elsewhere.
         case versioned
-        /// Breaking by itself, and served by a verified partner collection.
+        /// Served by a verified partner collection, whose original keeps its schema.
         case served
     }
 

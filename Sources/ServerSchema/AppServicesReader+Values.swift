@@ -70,13 +70,14 @@ extension AppServicesReader {
     }
 
     /// Refuses members that repeat a name.
-    func refuseDuplicates(_ members: [LocatedJSON.Member], what: String) throws(SchemaError) {
+    mutating func refuseDuplicates(_ members: [LocatedJSON.Member], what: String) throws(SchemaError) {
         var seen: [String: SourceLocation] = [:]
         for member in members {
             guard let first = seen.updateValue(member.nameLocation, forKey: member.name) else { continue }
-            throw SchemaError(
-                .duplicate, at: member.nameLocation, "\(what) \"\(member.name)\" is given twice",
-                remedy: "the first is in line \(first.line)")
+            try note(
+                SchemaError(
+                    .duplicate, at: member.nameLocation, "\(what) \"\(member.name)\" is given twice",
+                    remedy: "the first is in line \(first.line)"))
         }
     }
 

@@ -6,6 +6,8 @@ internal import BSON
 struct AppServicesReader {
     /// What was noticed so far.
     var notes: [SchemaNote] = []
+    /// Whether a part that cannot be read is noted and left out; else it ends the reading.
+    var notesErrors = false
     /// The place in the schema that is being read.
     private var path: [SchemaPath.Step] = []
 
@@ -22,9 +24,12 @@ struct AppServicesReader {
         if root.types.isEmpty { root.types = [.object] }
         guard root.types == [.object] else {
             let place = (json["bsonType"] ?? json["type"])?.location ?? json.location
-            throw SchemaError(
-                .rootNotObject, at: place, "the root of a schema must describe an object",
-                remedy: "write bsonType \"object\"")
+            try note(
+                SchemaError(
+                    .rootNotObject, at: place, "the root of a schema must describe an object",
+                    remedy: "write bsonType \"object\""))
+            root.types = [.object]
+            return root
         }
         if root.property("_id") == nil {
             note(.idMissing, json.location, "properties do not name _id, the primary key: the collection cannot sync")
@@ -44,12 +49,18 @@ struct AppServicesReader {
         }
         try refuseDuplicates(members, what: "keyword")
         if let type = json["type"], json["bsonType"] != nil {
-            throw SchemaError(
-                .conflict, at: type.location, "type and bsonType exclude each other", remedy: "keep bsonType")
+            try note(
+                SchemaError(
+                    .conflict, at: type.location, "type and bsonType exclude each other", remedy: "keep bsonType"))
         }
         var node = SchemaNode(location: json.location)
-        for member in members { try read(member, into: &node) }
-        if let value = json["default"] { node.defaultValue = try defaultValue(value, types: node.types) }
+        for member in members {
+            do throws(SchemaError) { try read(member, into: &node) } catch { try note(error) }
+        }
+        guard let value = json["default"] else { return node }
+        do throws(SchemaError) { node.defaultValue = try defaultValue(value, types: node.types) } catch {
+            try note(error)
+        }
         return node
     }
 
@@ -80,14 +91,19 @@ struct AppServicesReader {
         try refuseDuplicates(members, what: "property")
         var result: [SchemaNode.Property] = []
         for member in members {
+            let step = SchemaPath.Step.field(member.name)
             guard member.value.members != nil else {
-                throw SchemaError(
-                    .wrongValue, at: member.value.location,
-                    "property \"\(member.name)\" must be a schema, not \(member.value.kind)",
-                    remedy: member.value.text.map { "write {\"bsonType\": \"\($0)\"}" })
+                try note(
+                    SchemaError(
+                        .wrongValue, at: member.value.location,
+                        "property \"\(member.name)\" must be a schema, not \(member.value.kind)",
+                        remedy: member.value.text.map { "write {\"bsonType\": \"\($0)\"}" }), below: step)
+                // Others may name it.
+                result.append(
+                    SchemaNode.Property(name: member.name, node: SchemaNode(location: member.value.location)))
+                continue
             }
-            result.append(
-                SchemaNode.Property(name: member.name, node: try node(member.value, below: .field(member.name))))
+            result.append(SchemaNode.Property(name: member.name, node: try node(member.value, below: step)))
         }
         return result
     }
@@ -125,6 +141,15 @@ struct AppServicesReader {
 }
 
 extension AppServicesReader {
+    /// Notes what cannot be read.
+    /// - Throws: the error, where it ends the reading.
+    mutating func note(_ error: SchemaError, below step: SchemaPath.Step? = nil) throws(SchemaError) {
+        guard notesErrors else { throw error }
+        var note = SchemaNote(error)
+        note.path = SchemaPath(path + (step.map { [$0] } ?? []))
+        notes.append(note)
+    }
+
     mutating func note(_ code: SchemaNote.Code, _ location: SourceLocation, _ message: String) {
         var note = SchemaNote(code, location: location, message: message)
         note.path = SchemaPath(path)

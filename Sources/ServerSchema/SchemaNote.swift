@@ -31,6 +31,8 @@ public struct SchemaNote: Hashable, Sendable {
         public static let defaultNull = Self(rawValue: "default-null")
         /// The schema of a collection that another data source has too, and that is not looked at therefore.
         public static let otherService = Self(rawValue: "other-service")
+        /// A part of a schema that cannot be read; only lint goes on without it.
+        public static let invalid = Self(rawValue: "schema-invalid")
         /// A link that cannot be followed: its field or the collection it names is not there.
         public static let linkUnresolved = Self(rawValue: "link-unresolved")
     }
@@ -41,6 +43,8 @@ public struct SchemaNote: Hashable, Sendable {
     public var location: SourceLocation
     /// What, as one clause.
     public var message: String
+    /// The remedy, as one clause.
+    public var remedy: String?
     /// The collection whose schema it is about; `nil` when the schema's place does not tell.
     public var namespace: Namespace?
     /// The place in that schema.
@@ -51,6 +55,12 @@ public struct SchemaNote: Hashable, Sendable {
         self.code = code
         self.location = location
         self.message = message
+    }
+
+    /// A part of a schema that cannot be read.
+    init(_ error: SchemaError) {
+        self.init(.invalid, location: error.location, message: error.message)
+        remedy = error.remedy
     }
 }
 

@@ -45,7 +45,10 @@ extension SchemaReading {
 
     private mutating func readSync() throws(SchemaError) {
         guard files.isFile("sync/config.json") else { return }
-        schema.sync = try SyncReader.configuration(try files.json("sync/config.json", isSource: false))
+        try attempt { reading throws(SchemaError) in
+            reading.schema.sync = try SyncReader.configuration(
+                try reading.files.json("sync/config.json", isSource: false))
+        }
     }
 
     private mutating func readServices(in folder: String) throws(SchemaError) {
@@ -95,21 +98,25 @@ extension SchemaReading {
                     database: files.name(of: database), collection: files.name(of: collection))
                 try readRules("\(collection)/rules.json", of: namespace, service: service)
                 let file = "\(collection)/schema.json"
-                guard files.isFile(file), try claim(namespace, for: file, service: service),
-                    try read(try files.json(file), as: namespace, service: service)
-                else { continue }
-                let links = "\(collection)/relationships.json"
-                if files.isFile(links) { try read(links: try files.json(links)) }
+                guard files.isFile(file) else { continue }
+                try attempt { reading throws(SchemaError) in
+                    guard try reading.claim(namespace, for: file, service: service),
+                        try reading.readFile(file, of: namespace, service: service)
+                    else { return }
+                    let links = "\(collection)/relationships.json"
+                    if reading.files.isFile(links) { try reading.read(links: try reading.files.json(links)) }
+                }
             }
         }
     }
 
     private mutating func readFlatFiles() throws(SchemaError) {
         for file in try files.entries() where file.hasSuffix(".json") && files.isFile(file) {
-            guard let namespace = Namespace(String(file.dropLast(".json".count))),
-                try claim(namespace, for: file, service: nil)
-            else { continue }
-            try read(try files.json(file), as: namespace, service: nil)
+            guard let namespace = Namespace(String(file.dropLast(".json".count))) else { continue }
+            try attempt { reading throws(SchemaError) in
+                guard try reading.claim(namespace, for: file, service: nil) else { return }
+                _ = try reading.readFile(file, of: namespace, service: nil)
+            }
         }
     }
 
@@ -119,21 +126,27 @@ extension SchemaReading {
             let source = try dataSource(in: folder)
             let service = source?.name ?? files.name(of: folder)
             for file in try files.entries(of: "\(folder)/rules") where file.hasSuffix(".json") && files.isFile(file) {
-                let json = try files.json(file, isSource: false)
-                // The rules of other services, such as those of a web service, name no collection.
-                guard let rules = try RulesFile(json) else { continue }
-                if isForLint {
-                    schema.rules.append(AccessRules(namespace: rules.namespace, service: service, json: json))
+                try attempt { reading throws(SchemaError) in
+                    try reading.readLegacyRules(file, service: service)
                 }
-                guard rules.schema != nil, try claim(rules.namespace, for: file, service: service) else { continue }
-                try read(try files.json(file), as: rules.namespace, service: service)
             }
         }
     }
 
+    private mutating func readLegacyRules(_ file: String, service: String) throws(SchemaError) {
+        let json = try files.json(file, isSource: false)
+        // The rules of other services, such as those of a web service, name no collection.
+        guard let rules = try RulesFile(json) else { return }
+        if isForLint { schema.rules.append(AccessRules(namespace: rules.namespace, service: service, json: json)) }
+        guard rules.schema != nil, try claim(rules.namespace, for: file, service: service) else { return }
+        _ = try readFile(file, of: rules.namespace, service: service)
+    }
+
     private mutating func readRules(_ file: String, of namespace: Namespace?, service: String?) throws(SchemaError) {
         guard isForLint, files.isFile(file) else { return }
-        let json = try files.json(file, isSource: false)
-        schema.rules.append(AccessRules(namespace: namespace, service: service, json: json))
+        try attempt { reading throws(SchemaError) in
+            let json = try reading.files.json(file, isSource: false)
+            reading.schema.rules.append(AccessRules(namespace: namespace, service: service, json: json))
+        }
     }
 }

@@ -16,16 +16,20 @@ struct SchemaReading {
     var schema = ServerSchema(dialect: .appServices, collections: [])
     var seen: [Namespace: SourceLocation] = [:]
     private var services: [Namespace: String] = [:]
+    /// Why schemas could not be read at all, where lint asks: an empty one stands in for each.
+    private var unread: [(namespace: Namespace, error: SchemaError)] = []
 
     init(files: SchemaFiles, wanted: Namespace?, isForLint: Bool = false) {
         self.files = files
         self.wanted = wanted
         self.isForLint = isForLint
+        reader.notesErrors = isForLint
     }
 
     /// Reads everything.
     mutating func run() throws(SchemaError) -> ServerSchema {
         if files.isFolder { try readFolder() } else { try readSingleFile() }
+        if let first = unread.first, unread.count == schema.collections.count { throw first.error }
         if isForLint, wanted == nil, isEmptyApp {
             reader.note(.placeholder, files.location(), "the app has no schema, so nothing of it can sync")
         } else if schema.collections.isEmpty || wanted.map({ schema[$0] == nil }) ?? false {
@@ -49,9 +53,12 @@ struct SchemaReading {
 
     /// The dialect of all schemas: an app has one.
     private func onlyDialect() throws(SchemaError) -> Dialect {
-        let dialects = Set(schema.collections.map(\.dialect))
+        let read = schema.collections.filter { collection in
+            !unread.contains { $0.namespace == collection.namespace }
+        }
+        let dialects = Set(read.map(\.dialect))
         guard dialects.count > 1 else { return dialects.first ?? .appServices }
-        let odd = schema.collections.first { $0.dialect == .jsonSchema }
+        let odd = read.first { $0.dialect == .jsonSchema }
         throw SchemaError(
             .conflict, at: odd?.root.location ?? files.location(),
             "this is a MongoDB validator, and other schemas here are App Services schemas",
@@ -87,8 +94,11 @@ struct SchemaReading {
         _ json: LocatedJSON, as namespace: Namespace, service: String?
     ) throws(SchemaError) -> Bool {
         if let validator = try ValidatorFile(json) {
-            schema.collections.append(try validator.collection(namespace))
-            reader.notes += validator.notes(of: namespace)
+            let failures = isForLint ? SchemaFailures() : nil
+            schema.collections.append(try validator.collection(namespace, failures: failures))
+            let noted = reader.notes.count
+            reader.notes += validator.notes(of: namespace) + (failures?.all ?? []).map { SchemaNote($0) }
+            attribute(from: noted, to: namespace)
             return true
         }
         let rules = try RulesFile(json)
@@ -102,6 +112,32 @@ struct SchemaReading {
         schema.collections.append(collection)
         if let links = rules?.relationships { try read(links: links) }
         return true
+    }
+
+    /// Reads the schema in a file of a folder; where lint asks, a file that is not readable is noted.
+    mutating func readFile(
+        _ file: String, of namespace: Namespace, service: String?
+    ) throws(SchemaError) -> Bool {
+        do throws(SchemaError) { return try read(try files.json(file), as: namespace, service: service) } catch {
+            let noted = reader.notes.count
+            try reader.note(error)
+            attribute(from: noted, to: namespace)
+            unread.append((namespace, error))
+            var node = SchemaNode(location: error.location)
+            node.types = [.object]
+            var collection = CollectionSchema(namespace: namespace, root: node)
+            collection.service = service
+            schema.collections.append(collection)
+            return false
+        }
+    }
+
+    /// Reads a part of a folder without which lint goes on.
+    mutating func attempt(_ read: (inout Self) throws(SchemaError) -> Void) throws(SchemaError) {
+        do throws(SchemaError) { try read(&self) } catch {
+            guard files.isFolder else { throw error }
+            try reader.note(error)
+        }
     }
 
     /// Refuses a name that no server takes: it would be written into jobs, commands and reports.
@@ -151,8 +187,10 @@ struct SchemaReading {
     mutating func read(links json: LocatedJSON) throws(SchemaError) {
         guard let last = schema.collections.indices.last else { return }
         var reader = RelationshipReader(root: schema.collections[last].root)
-        schema.collections[last].relationships = try reader.relationships(json)
         let noted = self.reader.notes.count
+        do throws(SchemaError) { schema.collections[last].relationships = try reader.relationships(json) } catch {
+            try self.reader.note(error)
+        }
         self.reader.notes += reader.notes
         attribute(from: noted, to: schema.collections[last].namespace)
     }

@@ -36,6 +36,7 @@ enum Main {
         Console.secureStreams()
         do {
             let arguments = Array(CommandLine.arguments.dropFirst())
+            try ProcessLimits.check()
             try CommandLineWords.check(arguments)
             TerminationSignals.listen()
             var command = try Shipshape.parse(withSettings: arguments)

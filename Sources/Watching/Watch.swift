@@ -1,9 +1,9 @@
 package import BSON
-package import Backfill
 package import Checking
 package import Concurrency
 import Following
 import Mongo
+package import Running
 package import ServerSchema
 
 /// Follows the changes of every collection that a schema covers, judges each changed document, and keeps a ledger of
@@ -20,7 +20,7 @@ package struct Watch: Sendable {
     let events: @Sendable (WatchEvent) -> Void
 
     /// Joins the parts; `events` is called on any of the watch's threads.
-    /// - Throws: ``BackfillError`` when the ledger, or the state, would be written where only the sync engine may.
+    /// - Throws: ``RunError`` when the ledger, or the state, would be written where only the sync engine may.
     package init(
         _ schema: ServerSchema, options: WatchOptions, stop: StopSignal,
         events: @Sendable @escaping (WatchEvent) -> Void

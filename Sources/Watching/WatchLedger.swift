@@ -1,10 +1,10 @@
 import BSON
-import Backfill
 import Checking
 import Concurrency
 import JobState
 import Jobs
 import Mongo
+import Running
 import Scanning
 
 /// The ledger that a watch keeps: the sync engine's own shape, with the place, the rule and the time beside it.
@@ -70,7 +70,10 @@ extension WatchLedger {
     ///
     /// The entries come out of the watch's own record, so that the server takes none once the lease has ended: an upsert
     /// with the fence in its filter would make a second one.
-    func record(_ entries: [BSONDocument], under kernel: inout Kernel) throws {
+    /// - Returns: how many of them are new.
+    @discardableResult
+    func record(_ entries: [BSONDocument], under kernel: inout Kernel) throws -> Int {
+        let known = try count(of: entries.compactMap { $0["_id"] }, under: kernel)
         for slice in entries.map({ BSONValue.object($0) }).commandSlices(count: 500) {
             try kernel.fenced { kernel in
                 let kept: BSONValue = [
@@ -97,20 +100,47 @@ extension WatchLedger {
                 _ = try cursor.next() == nil
             }
         }
+        return entries.count - known
     }
 
     /// Takes away the entries of documents that sync, or are gone.
-    func remove(_ ids: [BSONValue], of collection: Namespace, under kernel: inout Kernel) throws {
-        for slice in ids.map({ key($0, of: collection) }).commandSlices(count: 1_000) {
+    /// - Returns: how many there were.
+    func remove(_ ids: [BSONValue], of collection: Namespace, under kernel: inout Kernel) throws -> Int {
+        let keys = ids.map { key($0, of: collection) }
+        let known = try count(of: keys, under: kernel)
+        guard known > 0 else { return 0 }
+        for slice in keys.commandSlices(count: 1_000) {
             try delete(["_id": ["$in": .array(of: slice)]], under: &kernel)
+        }
+        return known
+    }
+
+    /// How many of these keys have an entry.
+    private func count(of keys: [BSONValue], under kernel: borrowing Kernel) throws -> Int {
+        try keys.commandSlices(count: 1_000).reduce(0) { sum, slice in
+            sum + (try count(["_id": ["$in": .array(of: slice)]], under: kernel))
         }
     }
 
+    private func count(_ filter: BSONDocument, under kernel: borrowing Kernel) throws -> Int {
+        let found = try kernel.retrying {
+            try kernel.client.collection(namespace).aggregate(
+                [["$match": .object(filter)], ["$count": "n"]],
+                options: ["readConcern": ["level": "majority"], "comment": "shipshape watch"]
+            ).documents()
+        }
+        return found.first?["n"]?.integer ?? 0
+    }
+
     /// Takes away the entries of a collection that a reading of it did not find.
-    func remove(of collection: Namespace, except pass: ObjectID?, under kernel: inout Kernel) throws {
+    /// - Returns: how many there were.
+    @discardableResult
+    func remove(of collection: Namespace, except pass: ObjectID?, under kernel: inout Kernel) throws -> Int {
         var filter: BSONDocument = ["ns": Self.place(collection)]
         if let pass { filter = filter.appending("pass", ["$ne": .objectID(pass)]) }
+        let known = try count(filter, under: kernel)
         try delete(filter, under: &kernel)
+        return known
     }
 
     /// Takes away the entries of collections that are not watched.

@@ -1,15 +1,15 @@
 import BSON
-import Backfill
 import Checking
 import Concurrency
 import Following
 import JobState
 package import Mongo
+import Running
 import Scanning
 
 extension Watch {
     /// Keeps the ledger until it is asked to stop, or has caught up where that is all that is wanted; blocks.
-    /// - Throws: ``BackfillError`` when another runner keeps the ledger; ``MongoError``; ``StopAsked`` where it was asked
+    /// - Throws: ``RunError`` when another runner keeps the ledger; ``MongoError``; ``StopAsked`` where it was asked
     ///   to stop before the ledger was whole.
     package func run(on pool: ClientPool) throws -> WatchOutcome {
         let name = "watch \(options.ledger)"
@@ -60,11 +60,14 @@ struct WatchRun: ~Copyable, FollowingRun {
             }
             if isUnsaved, savedAt.duration(to: .now) >= Self.savePeriod { try save() }
             try kernel.keepLease()
-            if isUncounted, countedAt.map({ $0.duration(to: .now) >= Self.countPeriod }) ?? true { _ = try count() }
+            if isUncounted, countedAt.map({ $0.duration(to: .now) >= Self.countPeriod }) ?? true {
+                _ = try count(try repair())
+            }
         }
+        let held = kernel.stop.isRaised ? try ledger.counts(under: kernel) : try repair()
         close()
         try save()
-        return WatchOutcome(counts: try count(), isCaughtUp: isCaughtUp)
+        return WatchOutcome(counts: try count(held), isCaughtUp: isCaughtUp)
     }
 
     /// Refuses a server before 5.0, which knows no `$$NOW` in a delete: no entry could be taken away under the lease.
@@ -72,7 +75,7 @@ struct WatchRun: ~Copyable, FollowingRun {
         guard try kernel.retrying({ try kernel.client.hello().maxWireVersion }) < ServerHello.wireVersionOf50 else {
             return
         }
-        throw BackfillError(
+        throw RunError(
             .schemaMismatch,
             "a watch needs MongoDB 5.0 or later, whose deletes know the server's clock, and this one is older")
     }
@@ -81,14 +84,20 @@ struct WatchRun: ~Copyable, FollowingRun {
 
     func close() { for collection in collections { collection.feed?.close() } }
 
-    /// Goes on where the run before was, and reads whole what it does not know.
+    /// Continues where the run before was, and reads whole what it does not know or what lost its entries.
     private mutating func start() throws {
         let record = try kernel.retrying { try kernel.store.ranges.document() }
         let state = WatchState(record, digest: watch.digest)
         try ledger.remove(notOf: watch.schemas.map(\.namespace), under: &kernel)
+        let held = try heldEntries()
         for index in collections.indices {
             let namespace = collections[index].namespace
             if let place = state.places[namespace] {
+                collections[index].entries = state.entries[namespace] ?? held[namespace] ?? 0
+                if let reason = collections[index].lack(of: held) {
+                    try read(index, because: reason)
+                    continue
+                }
                 watch.events(.resumed(namespace))
                 follow(index, from: place)
             } else {
@@ -105,19 +114,42 @@ struct WatchRun: ~Copyable, FollowingRun {
             patience: watch.options.run.retryLimit)
     }
 
+    /// How many entries the ledger holds, by collection.
+    private func heldEntries() throws -> [Namespace: Int] {
+        Self.byNamespace(try ledger.counts(under: kernel))
+    }
+
+    private static func byNamespace(_ counts: [(namespace: Namespace, count: Int)]) -> [Namespace: Int] {
+        Dictionary(counts.map { ($0.namespace, $0.count) }) { $1 }
+    }
+
+    /// Reads the collections whole whose entries another client has added or removed.
+    /// - Returns: the entries that the ledger holds then, by collection.
+    private mutating func repair() throws -> [(namespace: Namespace, count: Int)] {
+        let counts = try ledger.counts(under: kernel)
+        let held = Self.byNamespace(counts)
+        var hasRead = false
+        for index in collections.indices {
+            guard let reason = collections[index].lack(of: held) else { continue }
+            try read(index, because: reason)
+            hasRead = true
+        }
+        return hasRead ? try ledger.counts(under: kernel) : counts
+    }
+
     /// Records where all collections are.
     private mutating func save() throws {
-        let places = collections.compactMap { collection in collection.place.map { (collection.namespace, $0) } }
-        try kernel.renew(setting: WatchState.changes(places, digest: watch.digest))
+        try kernel.renew(setting: WatchState.changes(collections, digest: watch.digest))
         (isUnsaved, savedAt) = (false, .now)
     }
 
-    private mutating func count() throws -> WatchCounts {
+    /// Reports the state of the watch.
+    /// - Parameter held: the entries that the ledger holds, by collection.
+    private mutating func count(_ held: [(namespace: Namespace, count: Int)]) throws -> WatchCounts {
         let now = try kernel.retrying { try kernel.client.operationTime() }
         let behind = collections.map { max(0, Int(now >> 32) - $0.time.seconds) }.max() ?? 0
         let counts = WatchCounts(
-            ledger: ledger.namespace, collections: try ledger.counts(under: kernel), limit: watch.options.limit,
-            changes: changes, lag: behind)
+            ledger: ledger.namespace, collections: held, limit: watch.options.limit, changes: changes, lag: behind)
         (isUncounted, countedAt) = (false, .now)
         watch.events(.counted(counts))
         let isWorthAWarning = counts.total >= watch.options.warningCount
@@ -153,9 +185,10 @@ extension WatchRun {
             let judged = try kernel.retrying { try Self.judge(batch, schema, isStrict: isStrict, on: kernel.client) }
             let failing = Set(judged.map { IDKey($0.id) })
             let entries = judged.map { ledger.entry($0.id, of: schema.namespace, $0.violation, pass: nil) }
-            try ledger.record(entries, under: &kernel)
+            let added = try ledger.record(entries, under: &kernel)
             let others = batch.ids.filter { !failing.contains(IDKey($0)) }
-            try ledger.remove(others, of: schema.namespace, under: &kernel)
+            let removed = try ledger.remove(others, of: schema.namespace, under: &kernel)
+            collections[index].entries = collections[index].entries.map { $0 + added - removed }
             changes += batch.changes
             isUncounted = true
         }
@@ -206,23 +239,27 @@ extension WatchRun {
         }
         guard info != nil else {
             try ledger.remove(of: namespace, except: nil, under: &kernel)
+            collections[index].entries = 0
             return try save()
         }
         let pass = ObjectID(high: .random(in: .min ... .max), low: .random(in: .min ... .max))
+        // Counts its own writes, because another client may change the ledger at any moment.
+        var own = try heldEntries()[namespace] ?? 0
         let found = FailingQueue(isStopped: { [stop = kernel.stop] in stop.isRaised })
         let scan = CollectionScan(collections[index].schema, on: kernel.pool, options: options(tellingOf: found))
         let reading = BackgroundTask(running: { try await scan.run() })
         let result: ScanResult
         do {
             result = try reading.wait(stop: kernel.stop) {
-                try record(found.take(), of: namespace, pass)
+                own += try record(found.take(), of: namespace, pass)
                 try kernel.keepLease()
             }
         } catch is ScanStopped {
             throw StopAsked()
         }
-        try record(found.take(), of: namespace, pass)
-        try ledger.remove(of: namespace, except: pass, under: &kernel)
+        own += try record(found.take(), of: namespace, pass)
+        own -= try ledger.remove(of: namespace, except: pass, under: &kernel)
+        collections[index].entries = own
         try save()
         watch.events(.wasRead(namespace, documents: result.tally.counts.read, failing: found.count))
         isUncounted = true
@@ -237,8 +274,19 @@ extension WatchRun {
         return options
     }
 
-    private mutating func record(_ found: [FailingID], of namespace: Namespace, _ pass: ObjectID) throws {
+    private mutating func record(_ found: [FailingID], of namespace: Namespace, _ pass: ObjectID) throws -> Int {
         let entries = found.map { ledger.entry($0.id, of: namespace, $0.violation, pass: pass) }
-        try ledger.record(entries, under: &kernel)
+        return try ledger.record(entries, under: &kernel)
+    }
+}
+
+extension WatchedCollection {
+    /// Why the ledger cannot be relied on for the collection, as a clause; `nil` where it holds what the watch left
+    /// there.
+    /// - Parameter held: How many entries the ledger holds, by collection.
+    fileprivate func lack(of held: [Namespace: Int]) -> String? {
+        let held = held[namespace] ?? 0
+        guard let entries, entries != held else { return nil }
+        return "the ledger holds \(held) entries of it where the watch left \(entries)"
     }
 }

@@ -8,6 +8,8 @@ import ServerSchema
 struct WatchState {
     /// Where to go on, by collection.
     private(set) var places: [Namespace: FeedPlace] = [:]
+    /// How many entries the watch left in the ledger, by collection; an earlier version did not record it.
+    private(set) var entries: [Namespace: Int] = [:]
 
     /// Reads a record; nothing is known by another schema.
     init(_ record: BSONDocument?, digest: String) {
@@ -17,13 +19,16 @@ struct WatchState {
                 continue
             }
             places[namespace] = place
+            entries[namespace] = entry["entries"]?.integer
         }
     }
 
-    /// The changes that record where the collections are.
-    static func changes(_ places: [(Namespace, FeedPlace)], digest: String) -> BSONDocument {
-        let entries = places.map { namespace, place in
-            BSONValue.object(place.document.appending("ns", .string("\(namespace)")))
+    /// The changes that record where the collections are, and how many entries each has in the ledger.
+    static func changes(_ collections: [WatchedCollection], digest: String) -> BSONDocument {
+        let entries = collections.compactMap { collection -> BSONValue? in
+            guard let place = collection.place else { return nil }
+            let entry = place.document.appending("ns", .string("\(collection.namespace)"))
+            return .object(collection.entries.map { entry.appending("entries", .integer($0)) } ?? entry)
         }
         return ["schema": .string(digest), "places": ["$literal": .array(of: entries)]]
     }

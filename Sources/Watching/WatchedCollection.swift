@@ -12,6 +12,8 @@ struct WatchedCollection {
     var place: FeedPlace?
     /// The time up to which all is judged.
     var time = ClusterTime(rawValue: 0)
+    /// How many entries the watch has left in the ledger; `nil` while the collection is not read.
+    var entries: Int?
 
     init(schema: CompiledSchema) { self.schema = schema }
 

@@ -3,7 +3,6 @@ import DemoData
 import JobState
 import Testing
 
-@testable import Backfill
 @testable import Jobs
 
 /// What a job keeps of a collection of any size: `Benchmarks/growth.md` has the figures.

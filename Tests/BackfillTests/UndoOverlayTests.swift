@@ -16,14 +16,6 @@ import Testing
         return try #require(part)
     }
 
-    private func restoring(_ id: BSONValue, _ name: String, was: BSONValue) throws -> Restoring {
-        let after = JournalDigest(of: BSONDocument([(name, BSONValue.string("new"))]))
-        let group = try JournalGroup([
-            "b": .object(BSONDocument([(name, was)])), "a": after.bson, "i": .array(of: [id]),
-        ])
-        return Restoring(id: id, group: try #require(group), groupIndex: 0, current: ["_id": id])
-    }
-
     private func pass(_ number: Int, _ touched: String) -> JournalStore.Pass {
         JournalStore.Pass(pass: number, chunks: 1, changes: 1, touched: [touched])
     }
@@ -31,11 +23,11 @@ import Testing
     @Test func anOlderWalkSeesWhatALaterOneWouldHaveRestored() throws {
         var overlay = UndoOverlay([pass(1, "a"), pass(2, "a")], judgesWhole: false)
         overlay.enter(try part(pass: 2, sequence: 2, after: nil, touched: "a"))
-        overlay.restore(try restoring(1, "a", was: "between"))
+        overlay.restore(try .changed(1, "a", was: "between"))
         overlay.enter(try part(pass: 1, sequence: 1, after: nil, touched: "a"))
         let document: BSONDocument = ["_id": 1, "a": "new", "z": 1]
         #expect(try overlay.document(1, document) == ["_id": 1, "a": "between", "z": 1])
-        overlay.restore(try restoring(1, "a", was: "first"))
+        overlay.restore(try .changed(1, "a", was: "first"))
         #expect(try overlay.document(1, document) == ["_id": 1, "a": "first", "z": 1])
         // The oldest walk's own documents are not kept beyond their chunk.
         overlay.enter(try part(pass: 1, sequence: 0, after: 5, touched: "a"))
@@ -46,7 +38,7 @@ import Testing
         for judgesWhole in [true, false] {
             var overlay = UndoOverlay([pass(1, "a"), pass(2, "b")], judgesWhole: judgesWhole)
             overlay.enter(try part(pass: 2, sequence: 2, after: nil, touched: "b"))
-            overlay.restore(try restoring(1, "b", was: 0))
+            overlay.restore(try .changed(1, "b", was: 0))
             overlay.enter(try part(pass: 1, sequence: 1, after: nil, touched: "a"))
             let seen = try overlay.document(1, ["_id": 1, "b": "new"])["b"]
             #expect(seen == (judgesWhole ? 0 : "new"))
@@ -56,12 +48,23 @@ import Testing
     @Test func itIsBoundedAndSaysSo() throws {
         var overlay = UndoOverlay([pass(1, "a"), pass(2, "a")], judgesWhole: false, most: 1)
         overlay.enter(try part(pass: 2, sequence: 2, after: nil, touched: "a"))
-        overlay.restore(try restoring(1, "a", was: 0))
+        overlay.restore(try .changed(1, "a", was: 0))
         #expect(!overlay.isFull)
-        overlay.restore(try restoring(2, "a", was: 0))
+        overlay.restore(try .changed(2, "a", was: 0))
         #expect(overlay.isFull)
         overlay.enter(try part(pass: 1, sequence: 1, after: nil, touched: "a"))
         #expect(try overlay.document(1, ["_id": 1, "a": "new"])["a"] == 0)
         #expect(try overlay.document(2, ["_id": 2, "a": "new"])["a"] == "new")
+    }
+}
+
+extension Restoring {
+    /// A document of which a job changed one field to "new".
+    static func changed(_ id: BSONValue, _ name: String, was: BSONValue) throws -> Restoring {
+        let after = JournalDigest(of: BSONDocument([(name, BSONValue.string("new"))]))
+        let group = try JournalGroup([
+            "b": .object(BSONDocument([(name, was)])), "a": after.bson, "i": .array(of: [id]),
+        ])
+        return Restoring(id: id, group: try #require(group), groupIndex: 0, current: ["_id": id])
     }
 }

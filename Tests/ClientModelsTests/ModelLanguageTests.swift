@@ -104,4 +104,21 @@ import Testing
             quoted.split(separator: "\n").allSatisfy { line in line.count(where: { $0 == "\"" }).isMultiple(of: 2) })
         if [.kotlin, .dart].contains(language) { #expect(file.text.contains("\\${x}")) }
     }
+
+    /// Node reads the schema of a generated class as it is written: a name that JavaScript gives a meaning keeps its
+    /// property.
+    @Test(arguments: ["__proto__", "constructor", "toString", "hasOwnProperty"])
+    func aPropertyMayHaveTheNameOfAnInheritedMember(_ name: String) async throws {
+        let text =
+            #"{ "title": "T", "properties": { "_id": { "bsonType": "int" }, "\#(name)": { "bsonType": "string" } } }"#
+        let file = try #require(ModelLanguage.typescript.files(of: try classes(of: [("t", text)])).first)
+        let start = try #require(file.text.firstRange(of: "static schema: Realm.ObjectSchema = "))
+        let end = try #require(file.text.firstRange(of: "\n  };"))
+        let literal = file.text[start.upperBound..<end.lowerBound] + "}"
+        let script = "console.log(Object.values((\(literal)).properties).map((type) => type.mapTo || type).join())"
+        let run = try await Subprocess.run(
+            .name("node"), arguments: ["-e", script], output: .string(limit: 1 << 16), error: .string(limit: 1 << 16))
+        #expect(run.standardOutput == "int?,\(name)\n", "\(run.standardError)")
+        #expect(!file.text.contains("  \(name)?: "))
+    }
 }

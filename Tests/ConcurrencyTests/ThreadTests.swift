@@ -4,7 +4,7 @@ import Synchronization
 import Testing
 
 @Suite struct ThreadTests {
-    @Test(.timeLimit(.minutes(1))) func blockingWorkDoesNotBlockTheCooperativePool() async {
+    @Test(.timeLimit(.minutes(10))) func blockingWorkDoesNotBlockTheCooperativePool() async {
         // Each waits for all the others, and they are more than the pool has threads: on it, they would wait for ever.
         let arrivals = Arrivals()
         await withTaskGroup(of: Void.self) { group in
@@ -38,37 +38,9 @@ import Testing
             try await onOwnedThread(name: "thrower") { () throws(Refused) -> Int in throw Refused() }
         }
     }
-
-    @Test func anActorRunsOnItsOwnThread() async {
-        let worker = Worker()
-        let first = await worker.threadID()
-        await Task.yield()
-        #expect(await worker.threadID() == first)
-        #expect(first != 0)
-    }
-
-    @Test(.timeLimit(.minutes(1))) func ownedThreadsEnd() async throws {
-        weak var thread: OwnedThread?
-        do {
-            let worker = Worker()
-            _ = await worker.threadID()
-            thread = worker.thread
-        }
-        while thread != nil { try await Task.sleep(for: .milliseconds(10)) }
-    }
 }
 
 private struct Refused: Error {}
-
-private actor Worker {
-    nonisolated let thread = OwnedThread(name: "worker")
-    nonisolated var unownedExecutor: UnownedSerialExecutor { unsafe thread.asUnownedSerialExecutor() }
-
-    func threadID() -> Int {
-        assertIsolated()
-        return Int(bitPattern: UInt(pthread_self()))
-    }
-}
 
 /// Recurses with a kilobyte per level that the optimiser cannot drop.
 @inline(never)

@@ -9,10 +9,10 @@ import Patterns
 import SchemaChange
 import ServerSchema
 
-@testable import Backfill
 @testable import Planning
 @testable import Scanning
 @testable import ShipshapeCLI
+@testable import Steps
 
 extension FuzzKind {
     private static let namespace = Namespace(database: "app", collection: "person")

@@ -46,6 +46,9 @@ struct JobRefusal: CustomTestStringConvertible, Sendable {
     }
 
     static let files: [JobRefusal] = [
+        JobRefusal(
+            "job: a\ncollection: b.c\nsteps: [copy: {from: d, to: e}]\nrequires: review",
+            "4:11: \"requires\" must be deployed: a job can wait for nothing else"),
         JobRefusal("", "1:1: the file is empty"),
         JobRefusal("# nothing\n", "1:1: the file is empty"),
         JobRefusal("- a", "1:1: a job must be a mapping"),
@@ -65,7 +68,7 @@ struct JobRefusal: CustomTestStringConvertible, Sendable {
         JobRefusal("job: a\ncolection: b.c", "2:1: a job has no key \"colection\" (did you mean \"collection\"?)"),
         JobRefusal(
             "job: a\nowner: me",
-            "2:1: a job has no key \"owner\"; keys: version, job, collection, schema, where, steps, limits, throttle, "
+            "2:1: a job has no key \"owner\"; keys: version, job, collection, schema, requires, where, steps, limits, throttle, "
                 + "journal"),
         JobRefusal(
             "version: 2\njob: a",

@@ -19,7 +19,8 @@ import Testing
         pairs.restore(taken.key, taken.pair)
         let pair = try #require(pairs.take(1).first?.pair)
         #expect(pair.isUnknown)
-        #expect(pair.times == [.source: time(0), .target: time(20)])
+        #expect(pair.changes[.source]?.last == time(10) && pair.changes[.source]?.first == time(0).cluster)
+        #expect(pair.changes[.target]?.last == time(20))
         #expect(pair.taking == 1)
         #expect(pairs.isEmpty)
     }
@@ -44,6 +45,18 @@ import Testing
         #expect(pairs.since == 25_300)
         _ = pairs.take(1)
         #expect(pairs.since == nil)
+    }
+
+    @Test func changesAfterThePointInTimeOfAReadStay() {
+        var pairs = DirtyPairs()
+        pairs.add(key, .source, at: time(30), since: time(10), taking: 1)
+        pairs.add(key, .target, at: time(15), taking: 1)
+        pairs.add(IDKey(2), .target, at: time(25), taking: 1)
+        let due = pairs.takeChanges(of: key, upTo: time(20).cluster)
+        #expect(due[.source]?.last == time(30) && due[.target]?.last == time(15))
+        #expect(pairs.pairs[key]?.changes.keys.sorted { $0.rawValue < $1.rawValue } == [.source])
+        #expect(pairs.takeChanges(of: key, upTo: time(20).cluster).isEmpty)
+        #expect(pairs.takeChanges(of: IDKey(2), upTo: time(20).cluster).isEmpty && pairs.count == 2)
     }
 
     @Test func whatNobodyKnowsTheTimeOfHasNoAge() {

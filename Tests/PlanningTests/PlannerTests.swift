@@ -1,5 +1,4 @@
 import BSON
-import Backfill
 import Jobs
 import SchemaChange
 import ServerSchema
@@ -170,6 +169,54 @@ import Testing
         #expect(plan.jobs.isEmpty)
         #expect(plan.remarks.map(\.role) == [.manual])
         #expect(plan.remarks[0].remarks[0].contains(words))
+    }
+
+    /// One of listed values is never a part of another text.
+    @Test func aRenameIsNamedBesideAFieldOfListedValues() throws {
+        let text = "{ \"bsonType\": \"string\" }"
+        let listed = "{ \"bsonType\": \"string\", \"enum\": [\"open\", \"done\"] }"
+        let old = "\"required\": [\"_id\"], \"properties\": { \(Self.id), \"name\": \(text) }"
+        let new =
+            "\"required\": [\"_id\"], \"properties\": { \(Self.id), \"fullName\": \(text), \"state\": \(listed) }"
+        let entries = try plan(old, new).jobs[0].entries
+        #expect(!entries.flatMap(\.suggestions).contains { $0.kind == "split" })
+        #expect(entries.compactMap(\.hint).contains { $0.contains("--rename app.Person.name=fullName") })
+    }
+
+    /// Which of two fields it is the schemas do not tell.
+    @Test func aSplitIsProposedWithTheRenamesThatItMayBe() throws {
+        let text = "{ \"bsonType\": \"string\" }"
+        let old = "\"required\": [\"_id\"], \"properties\": { \(Self.id), \"name\": \(text) }"
+        let new = "\"required\": [\"_id\"], \"properties\": { \(Self.id), \"a\": \(text), \"b\": \(text) }"
+        let entries = try plan(old, new).jobs[0].entries
+        #expect(
+            entries.flatMap(\.suggestions).filter { $0.kind == "split" }.map(\.text) == [
+                "split: {field: name, by: \" \", into: [a, b], whenPresent: refresh}"
+            ])
+        let hint = try #require(entries.compactMap(\.hint).first)
+        #expect(hint.contains("if one of them is the renamed name, plan again with --rename app.Person.name=NAME"))
+    }
+
+    /// The values are keys of the collection that was linked before.
+    @Test func aRetargetedLinkIsLeftToTheOperator() throws {
+        func app(_ target: String) throws -> ServerSchema {
+            var schema = try Self.schema(
+                "\"required\": [\"_id\"], \"properties\": { \(Self.id), \"dog\": { \"bsonType\": \"objectId\" } }")
+            let namespace = Namespace(database: "app", collection: target)
+            let location = SourceLocation(whole: "relationships")
+            schema.collections[0].relationships = [
+                Relationship(
+                    source: SchemaPath([.field("dog")]), target: namespace, foreignKey: "_id", isList: false,
+                    location: location)
+            ]
+            return schema
+        }
+        let plan = try Planner(from: try app("Dog"), to: try app("Wolf")).plan()
+        let entry = try #require(plan.entries.first { $0.changes.contains { $0.code == .linkRetargeted } })
+        #expect(entry.role == .manual)
+        #expect(entry.remarks[0].contains("have to be keys of app.Wolf"), "\(entry.remarks)")
+        #expect(entry.suggestions.map(\.text) == ["remap-link: {field: dog, map: [{from: OLD KEY, to: NEW KEY}]}"])
+        #expect(plan.unplanned == 1)
     }
 
     // MARK: what no job can hold

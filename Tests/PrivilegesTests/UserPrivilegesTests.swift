@@ -54,8 +54,8 @@ import Testing
                 of: try user(["db": "jobs", "collection": ""]), for: needs, on: WorkPlaces(state: "jobs")))
         #expect(
             missing.description
-                == "the user \"ada\" may not do what pause needs, and nothing was done: missing update on the database "
-                + "jobs (shipshape grants pause prints the role)")
+                == "the user \"ada\" may not do what pause needs, and nothing was done: missing update on "
+                + "jobs.jobs (shipshape grants pause prints the role)")
         let all = try user(["db": "jobs", "collection": ""], ["find", "update"])
         #expect(MissingPrivileges(of: all, for: needs, on: WorkPlaces(state: "jobs")) == nil)
     }

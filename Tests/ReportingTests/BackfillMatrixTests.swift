@@ -1,5 +1,6 @@
 import BSON
 import Backfill
+import Running
 import Testing
 
 @testable import Reporting

@@ -3,14 +3,17 @@ import Checking
 
 @testable import Backfill
 @testable import Jobs
+@testable import Running
+@testable import Steps
 
 extension BackfillReport {
     /// A job of two steps: one that leaves documents alone, and one that is done.
     static func fixture(_ outcome: Outcome) -> BackfillReport {
         let id = BSONValue.objectID(ObjectID(high: 0x507f_1f77_bcf8_6cd7, low: 0x9943_9011))
-        let parent = LeftAlone(reason: "parent is missing", isTrouble: false, count: 29_856, samples: [id, 7, "x", 9])
-        let loss = LeftAlone(reason: "cannot be converted", isTrouble: true, count: 2, samples: [.long(5)])
-        let none = LeftAlone(reason: "never shown", isTrouble: true, count: 0, samples: [])
+        let parent = StepCount.LeftAlone(
+            reason: "parent is missing", isTrouble: false, count: 29_856, samples: [id, 7, "x", 9])
+        let loss = StepCount.LeftAlone(reason: "cannot be converted", isTrouble: true, count: 2, samples: [.long(5)])
+        let none = StepCount.LeftAlone(reason: "never shown", isTrouble: true, count: 0, samples: [])
         var report = BackfillReport(
             job: "person-v2", namespace: Namespace(database: "app", collection: "Person"), outcome: outcome,
             estimatedDocuments: 100_000,

@@ -1,6 +1,7 @@
 import BSON
 import Backfill
 import Reporting
+import Running
 import Testing
 
 @Suite struct BackfillReportJSONTests {

@@ -1,5 +1,7 @@
 import Backfill
 import Reporting
+import Running
+import Steps
 import Testing
 
 @Suite struct BackfillTextTests {
@@ -52,7 +54,7 @@ import Testing
     }
 
     @Test func aStopSaysWhyAndHowToGoOn() {
-        func headline(_ stop: BackfillReport.Stop) -> String? {
+        func headline(_ stop: RunStop) -> String? {
             BackfillReportText.render(.fixture(.stopped(stop)), showsValues: false, color: false)
                 .split(separator: "\n").first.map(String.init)
         }

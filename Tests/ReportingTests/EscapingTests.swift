@@ -46,6 +46,7 @@ import Testing
     }
 
     @Test func yamlAndJSON() {
+        #expect(BSONValue.object(["__proto__": ["a": 1]]).shellText == #"{ ["__proto__"]: { "a": 1 } }"#)
         #expect("\u{E0041}\u{2028}".quotedAsYAML == #""\U000e0041\u2028""#)
         #expect("##[x]\u{202E}\"".quotedAsJSON == ##""#\u0023[x]\u202e\"""##)
     }

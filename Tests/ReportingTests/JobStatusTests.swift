@@ -2,9 +2,9 @@ import BSON
 import Reporting
 import Testing
 
-@testable import Backfill
 @testable import JobState
 @testable import Jobs
+@testable import Running
 
 /// How a job is shown, to people and to machines.
 @Suite struct JobStatusTests {
@@ -51,11 +51,11 @@ import Testing
     @Test func aWaitingJobTellsMetricValueAndLimit() {
         var waiting = running
         waiting.state = .waiting
-        waiting.waiting = [JobStatus.ThrottleReason(name: "lag", metric: "majority lag", value: "14 s", limit: "10 s")]
+        waiting.waiting = [Hold(.majorityLag, metric: "majority lag", value: "14 s", limit: "10 s")]
         #expect(text(waiting).contains("person-v2 on app.Person: waiting\n"))
         #expect(text(waiting).contains("\n  waiting: majority lag: 14 s, limit 10 s\n"))
-        waiting.waiting[0] = JobStatus.ThrottleReason(
-            name: "operatorPause", metric: "pause", value: "paused by root", limit: "shipshape resume person-v2")
+        waiting.waiting[0] = Hold(
+            .operatorPause, metric: "pause", value: "paused by root", limit: "shipshape resume person-v2")
         #expect(text(waiting).contains("\n  waiting: paused by root; continue with: shipshape resume person-v2\n"))
     }
 

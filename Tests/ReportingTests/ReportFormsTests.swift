@@ -2,6 +2,7 @@ import BSON
 import Backfill
 import Checking
 import Foundation
+import Running
 import SchemaChange
 import ServerSchema
 import Testing

@@ -11,6 +11,8 @@ package final class FailoverSet: Sendable {
         let command: [String]
         /// The first one owns the data's folder; behind it are those that went on after a kill.
         var processes: [WatchedProcess]
+        /// The clock of its processes; `nil` for the machine's.
+        let clock: FakeClock?
     }
 
     /// The deployment, by all its members.
@@ -32,12 +34,16 @@ package final class FailoverSet: Sendable {
     }
 
     /// Starts it, and waits until it has a primary.
-    package static func start() async throws -> FailoverSet {
+    /// - Parameter offsets: how much later it is by the clock of each member, such as `4s`; of none that is not named.
+    package static func start(offsets: [String] = []) async throws -> FailoverSet {
         var members: [Member] = []
         do {
-            for _ in 0..<3 {
-                let (process, host, command) = try await Mongod.startProcess(.replicaSet, [])
-                members.append(Member(host: host, command: command, processes: [process]))
+            for index in 0..<3 {
+                let clock = index < offsets.count ? try FakeClock() : nil
+                let variables = clock?.variables(offsets[index]).map { "\($0.key)=\($0.value)" } ?? []
+                let (process, host, command) = try await Mongod.startProcess(
+                    .replicaSet, [], by: { command, _ in variables.isEmpty ? command : ["env"] + variables + command })
+                members.append(Member(host: host, command: command, processes: [process], clock: clock))
             }
             let hosts = members.map(\.host)
             let config = hosts.enumerated().map { ["_id": .integer($0), "host": .string($1)] as BSONValue }

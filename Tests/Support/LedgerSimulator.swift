@@ -1,5 +1,6 @@
 import BSON
 package import Checking
+import Foundation
 import Mongo
 import Synchronization
 
@@ -11,7 +12,8 @@ import Synchronization
 package final class LedgerSimulator: Sendable {
     /// How it behaves.
     package struct Behaviour: Sendable {
-        /// How long after a change the ledger shows it.
+        /// How long after a change the ledger shows it; up to a second more, because the server's times are whole
+        /// seconds.
         package var lag: Duration
         /// Whether the entry of a document that was repaired, or is gone, is removed; else it stays.
         package var removesEntries: Bool
@@ -30,6 +32,8 @@ package final class LedgerSimulator: Sendable {
         var isStopped = false
         /// Changes that the ledger does not show yet.
         var waiting = 0
+        /// When the ledger has to show the first of them.
+        var due: Date?
         /// How far the stream is.
         var time: ClusterTime?
     }
@@ -80,29 +84,35 @@ package final class LedgerSimulator: Sendable {
     package func deploy(_ schema: CompiledSchema) throws { try state.withLock { try $0.deploy(schema) } }
 
     /// Waits until the ledger shows all that has changed so far.
-    package func catchUp() async throws {
+    package func catchUp() async throws { try await wait { $0.waiting == 0 } }
+
+    /// Waits until the ledger is no later than its lag: on a loaded machine, the simulator itself may be late.
+    package func keepUp() async throws { try await wait { $0.due.map { $0 > .now } ?? true } }
+
+    /// Waits until the simulator has read all changes so far, and a condition holds.
+    private func wait(until condition: (State) -> Bool) async throws {
         let reply = try await database.run(["ping": 1])
         guard case .timestamp(let now)? = reply["operationTime"] else {
-            throw TestSupportError("the server tells no time")
+            throw TestSupportError("the server does not report its time")
         }
         try await waitUntil("the ledger has caught up") {
-            state.withLock { $0.time.map { $0.rawValue >= now } == true && $0.waiting == 0 }
+            state.withLock { $0.time.map { $0.rawValue >= now } == true && condition($0) }
         }
     }
 }
 
 extension LedgerSimulator {
     /// A change that the ledger does not show yet.
-    private struct Change {
+    fileprivate struct Change {
         var id: BSONValue
         var document: BSONDocument?
-        var due: ContinuousClock.Instant
+        var due: Date
     }
 
     private func follow() async throws {
         try await database.pool.run { [self] client in
             var stream = client.collection(namespace).watch(
-                [["$project": ["fullDocument": 1, "documentKey": 1, "operationType": 1]]],
+                [["$project": ["fullDocument": 1, "documentKey": 1, "operationType": 1, "clusterTime": 1]]],
                 options: ["fullDocument": "updateLookup", "maxAwaitTimeMS": 20, "batchSize": 1_000])
             var changes: [Change] = []
             _ = try stream.next()
@@ -111,7 +121,10 @@ extension LedgerSimulator {
                 let change = try next(&stream)
                 if let change {
                     changes.append(change)
-                    try state.withLock { try $0.take(change.id, change.document, waiting: changes.count) }
+                    try state.withLock {
+                        try $0.take(change.id, change.document)
+                        $0.note(changes)
+                    }
                 }
                 // A burst is taken in before the ledger moves, which is what being late means.
                 let time = stream.resumeToken?.time
@@ -124,8 +137,11 @@ extension LedgerSimulator {
     private func next(_ stream: inout ChangeStream) throws -> Change? {
         guard let view = try stream.next() else { return nil }
         let event = BSONDocument(copying: view)
-        guard let id = event["documentKey"]?.document?["_id"] else { return nil }
-        return Change(id: id, document: event["fullDocument"]?.document, due: .now + behaviour.lag)
+        guard let id = event["documentKey"]?.document?["_id"], case .timestamp(let time)? = event["clusterTime"] else {
+            return nil
+        }
+        let due = TimeInterval(time >> 32) + 1 + TimeInterval(behaviour.lag.components.seconds)
+        return Change(id: id, document: event["fullDocument"]?.document, due: Date(timeIntervalSince1970: due))
     }
 
     /// Writes what is due.
@@ -151,14 +167,17 @@ extension LedgerSimulator {
         // Last, as one that was repaired and fails again is in both lists.
         if !entries.isEmpty { _ = try client.collection(ledger).insertMany(entries) }
         changes.removeFirst(due.count)
-        state.withLock { $0.waiting = changes.count }
+        state.withLock { $0.note(changes) }
     }
 }
 
 extension LedgerSimulator.State {
-    mutating func take(_ id: BSONValue, _ document: BSONDocument?, waiting: Int) throws {
-        self.waiting = waiting
+    mutating func take(_ id: BSONValue, _ document: BSONDocument?) throws {
         counts.changed(id, to: document, fails: try fails(document))
+    }
+
+    fileprivate mutating func note(_ changes: [LedgerSimulator.Change]) {
+        (waiting, due) = (changes.count, changes.first?.due)
     }
 
     /// What becomes of the ledger: the entries to add, and those to remove.

@@ -115,7 +115,7 @@ extension Mongod {
 package func waitUntil(_ what: String, _ condition: () async throws -> Bool) async throws {
     let start = ContinuousClock.now
     while try await !condition() {
-        if ContinuousClock.now - start > .seconds(180) { throw TestSupportError("waited in vain until \(what)") }
+        if ContinuousClock.now - start > .seconds(600) { throw TestSupportError("waited in vain until \(what)") }
         try await Task.sleep(for: .milliseconds(20))
     }
 }

@@ -1,6 +1,7 @@
 import BSON
 import Checking
 import Jobs
+import Steps
 
 /// What the budget found of one document that needs the job.
 enum Judgement: Hashable {

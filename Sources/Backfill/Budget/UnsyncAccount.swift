@@ -1,4 +1,5 @@
 import BSON
+import Running
 
 /// What a run knows of the documents that it makes unsyncable.
 struct UnsyncAccount {

@@ -4,7 +4,9 @@ import Concurrency
 import JobState
 import Jobs
 import Mongo
+import Running
 import ServerSchema
+import Steps
 
 /// The budget of unsynced documents: before each chunk that can do harm, how much of it may be written.
 struct UnsyncBudget {
@@ -14,6 +16,9 @@ struct UnsyncBudget {
     let ledger: UnsyncLedger
     let limits: Job.Limits
     let stop: StopSignal
+
+    /// The limit that the job shares with all others.
+    var limit: SharedLimit { SharedLimit(ledger: ledger, limits: limits) }
 
     /// The part of a chunk that may be written, and what has to be recorded before.
     struct Decision {
@@ -90,24 +95,6 @@ struct UnsyncBudget {
 
     /// Documents that are looked up at once.
     static let batch = 1_000
-}
-
-extension UnsyncBudget {
-    /// What the sum is now, or at most: as long as there is room, a document that the ledger shows may be pending too.
-    func headroom(_ store: borrowing StateStore) throws -> Headroom {
-        // Pending first: what reaches the ledger between the two looks is counted twice, and not left out.
-        let pending = try store.reservations.pendingCount()
-        let atMost = Headroom(ledger: try ledger.entries(), pending: pending, ceiling: limits.ceiling)
-        return atMost.isExceeded ? try exactHeadroom(store) : atMost
-    }
-
-    /// What the sum is now.
-    /// - Parameter marks: whether what the ledger shows is marked, and is not looked up again; a plan writes nothing.
-    func exactHeadroom(_ store: borrowing StateStore, marks: Bool = true) throws -> Headroom {
-        let pending = try store.reservations.pendingCount(
-            seenBy: ledger.holding, lag: limits.throttle.ledgerLag, marks: marks)
-        return Headroom(ledger: try ledger.count(), pending: pending, ceiling: limits.ceiling)
-    }
 }
 
 extension UnsyncBudget {

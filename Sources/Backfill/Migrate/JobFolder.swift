@@ -4,6 +4,7 @@ import Foundation
 import Jobs
 import LocatedYAML
 import ServerSchema
+package import Steps
 import SystemPackage
 
 /// A folder of jobs, which run in the order of their files' names.

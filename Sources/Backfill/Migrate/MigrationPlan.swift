@@ -18,7 +18,7 @@ package struct AppliedJob: Hashable, Sendable {
 /// What became of a job after it was begun.
 package struct JobAftermath: Sendable {
     /// Why it never runs again; `nil` unless it was undone.
-    package var undone: BackfillError?
+    package var undone: RunError?
     /// When its next schema was recorded as the active one.
     package var deployed: ServerTime?
 }
@@ -43,6 +43,8 @@ package struct MigrationPlan: Sendable {
             }
             return at < deployed
         }
+        /// Whether it waits for the deploy of its next schema.
+        package var waitsForDeploy = false
         var isPending: Bool { applied == nil || isDueAgain }
     }
 
@@ -54,18 +56,30 @@ package struct MigrationPlan: Sendable {
     package let missing: [AppliedJob]
 
     /// Holds a folder against what was applied.
-    /// - Parameter aftermath: what became of the jobs that were begun, by their names.
-    package init(_ folder: JobFolder, applied: [AppliedJob], aftermath: [String: JobAftermath] = [:]) {
+    /// - Parameters:
+    ///   - aftermath: what became of the jobs that were begun, by their names.
+    ///   - waiting: the names of the jobs that wait for the deploy of their next schemas.
+    package init(
+        _ folder: JobFolder, applied: [AppliedJob], aftermath: [String: JobAftermath] = [:],
+        waitingForDeploy waiting: Set<String> = []
+    ) {
         self.folder = folder.path
         items = folder.entries.map { entry in
             Item(
-                entry: entry, applied: applied.first { $0.job == entry.name }, aftermath: aftermath[entry.name])
+                entry: entry, applied: applied.first { $0.job == entry.name }, aftermath: aftermath[entry.name],
+                waitsForDeploy: waiting.contains(entry.name))
         }
         missing = applied.filter { applied in !folder.entries.contains { $0.name == applied.job } }
     }
 
-    /// The jobs that are still to be run.
+    /// The jobs that are still to be run, those that wait for a deploy among them.
     package var pending: [JobFolder.Entry] { items.filter(\.isPending).map(\.entry) }
+
+    /// The pending jobs that wait for the deploy of their next schemas.
+    package var waiting: [JobFolder.Entry] { items.filter { $0.isPending && $0.waitsForDeploy }.map(\.entry) }
+
+    /// The pending jobs that a run may begin with.
+    private static func isDue(_ item: Item) -> Bool { item.isPending && !item.waitsForDeploy }
 
     /// Pending jobs before one that was applied: they came late, from another branch, say.
     package var late: [JobFolder.Entry] {
@@ -73,30 +87,30 @@ package struct MigrationPlan: Sendable {
         return items[..<last].filter { $0.applied == nil }.map(\.entry)
     }
 
-    /// The pending jobs up to one that is named, by itself or by its file; all of them without a name.
+    /// The pending jobs that wait for no deploy, up to one that is named, by itself or by its file; all without a name.
     ///
     /// `nil` when the folder has none of that name.
-    package func pending(upTo name: String?) -> [JobFolder.Entry]? {
-        guard let name else { return pending }
+    package func due(upTo name: String?) -> [JobFolder.Entry]? {
+        guard let name else { return items.filter(Self.isDue).map(\.entry) }
         guard let last = items.firstIndex(where: { $0.entry.name == name || $0.entry.file == name }) else { return nil }
-        return items[...last].filter(\.isPending).map(\.entry)
+        return items[...last].filter(Self.isDue).map(\.entry)
     }
 
     /// Refuses pending jobs of which one was undone: it never runs again under its name.
-    package func checkNotUndone(_ pending: [JobFolder.Entry]) throws(BackfillError) {
+    package func checkNotUndone(_ pending: [JobFolder.Entry]) throws(RunError) {
         for item in items where pending.contains(where: { $0.name == item.entry.name }) {
             guard let refusal = item.aftermath?.undone else { continue }
-            throw BackfillError(
+            throw RunError(
                 refusal.kind,
                 "\(folder)/\(item.entry.file): \(refusal.message), or take its file out of the folder; nothing was run")
         }
     }
 
     /// Refuses a folder in which a job that was applied is another one now.
-    package func checkUnchanged() throws(BackfillError) {
+    package func checkUnchanged() throws(RunError) {
         guard let item = items.first(where: \.isChanged), let applied = item.applied else { return }
         let when = applied.mark.at.map { " on \($0)" } ?? ""
-        throw BackfillError(
+        throw RunError(
             .bindingChanged,
             "\(folder)/\(item.entry.file): job \"\(item.entry.name)\" was applied\(when) by \(applied.mark.by), and its text "
                 + "or a schema that it names changed since; put back what was applied, and make a new job for the change"

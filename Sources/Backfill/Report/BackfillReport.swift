@@ -1,6 +1,8 @@
 package import BSON
 import Concurrency
 import JobState
+package import Running
+package import Steps
 
 /// What a backfill did, or would do, and what remains.
 package struct BackfillReport: Sendable {
@@ -13,58 +15,10 @@ package struct BackfillReport: Sendable {
         /// Every document that needed the job and could be changed was changed.
         case done
         /// Stopped between two chunks; the next run goes on from there.
-        case stopped(Stop)
+        case stopped(RunStop)
 
         /// Why it stopped; `nil` where it did not.
-        package var stop: Stop? { if case .stopped(let stop) = self { stop } else { nil } }
-    }
-
-    /// Why a run stopped between two chunks.
-    package enum Stop: Sendable, Hashable {
-        /// SIGINT or SIGTERM.
-        case signal
-        /// Documents that need the job kept arriving; so many are left.
-        case arrivals(Int)
-        /// `--max-runtime` is used up.
-        case timeBudget
-        /// More documents had to be skipped than `--max-errors` allows.
-        case failures(Int, allowed: Int)
-        /// The next chunk would bring the unsynced documents to the ceiling.
-        case threshold(Headroom)
-
-        /// The reason: what the run was stopped by.
-        package var reason: String {
-            switch self {
-            case .signal: "a signal"
-            case .arrivals(let count): "documents that keep arriving: \(count) need the job"
-            case .timeBudget: "the time budget (--max-runtime)"
-            case .failures(let count, let allowed):
-                "\(count) documents that cannot be written, where --max-errors allows \(allowed)"
-            case .threshold(let headroom): "the limit of unsynced documents: \(headroom)"
-            }
-        }
-    }
-
-    /// The numbers of one step.
-    package struct StepCount: Sendable {
-        /// The step in a line.
-        package var step: String
-        /// Documents that still lack the step, and that it can change.
-        package var needing: Int
-        /// Documents that it leaves alone, per reason.
-        package var leftAlone: [LeftAlone]
-    }
-
-    /// The documents that a step leaves alone for one reason.
-    package struct LeftAlone: Sendable {
-        /// Why.
-        package var reason: String
-        /// Whether the operator has to see to them.
-        package var isTrouble: Bool
-        /// How many.
-        package var count: Int
-        /// The `_id`s of a few.
-        package var samples: [BSONValue]
+        package var stop: RunStop? { if case .stopped(let stop) = self { stop } else { nil } }
     }
 
     /// The job's name.
@@ -110,23 +64,9 @@ package struct BackfillReport: Sendable {
     /// How long the run took, in seconds.
     package var seconds = 0.0
     /// What the run waited for.
-    package var waits: [Wait] = []
+    package var waits: [ThrottleWait] = []
     /// What the operator should know besides.
     package var notes: [String] = []
-
-    /// How long a brake made the run wait.
-    package struct Wait: Hashable, Sendable {
-        /// What it said last: metric, value, limit.
-        package var hold: Hold
-        /// How long it held, in seconds; two may have held at once.
-        package var seconds: Double
-
-        /// Joins the two.
-        package init(hold: Hold, seconds: Double) {
-            self.hold = hold
-            self.seconds = seconds
-        }
-    }
 
     /// One document before and after.
     package struct Sample: Sendable {

@@ -1,3 +1,5 @@
+package import Running
+
 /// What a job did, or would do, in many databases of one shape.
 package struct DatabasesReport: Sendable {
     /// What became of the job in one of them.
@@ -45,7 +47,7 @@ package struct DatabasesReport: Sendable {
     /// Why a run ended before it had come to all of them.
     package enum End: Sendable {
         /// What stops every job alike.
-        case stop(BackfillReport.Stop)
+        case stop(RunStop)
         /// What fails every job alike.
         case error(String)
     }
@@ -88,7 +90,7 @@ package struct DatabasesReport: Sendable {
     }
 }
 
-extension BackfillReport.Stop {
+extension RunStop {
     /// Whether it stops the job in the next database alike; else it is of the documents of this one.
     package var isOfAll: Bool {
         switch self {

@@ -1,3 +1,6 @@
+import JobState
+package import Running
+
 /// How fast a run was, and when it waited.
 ///
 /// It holds so many stretches of equal length at most: a run that takes longer has longer ones.

@@ -1,4 +1,5 @@
 package import BSON
+package import Running
 
 /// What an undo took back, or would take back, and what it left alone.
 package struct UndoReport: Sendable {
@@ -87,10 +88,10 @@ package struct UndoReport: Sendable {
         /// Everything that could be taken back was taken back.
         case done
         /// Stopped between two batches; the next undo goes on from there.
-        case stopped(BackfillReport.Stop)
+        case stopped(RunStop)
 
         /// Why it stopped; `nil` where it did not.
-        package var stop: BackfillReport.Stop? { if case .stopped(let stop) = self { stop } else { nil } }
+        package var stop: RunStop? { if case .stopped(let stop) = self { stop } else { nil } }
     }
 
     /// The job's name.

@@ -1,6 +1,8 @@
 package import BSON
 package import JobState
 import Mongo
+package import Running
+package import Steps
 
 /// What is known before anything is written: shown to the operator, who then says yes or no.
 package struct BackfillPlan: Sendable {
@@ -13,9 +15,9 @@ package struct BackfillPlan: Sendable {
     /// Documents that lack any of the steps; `nil` where nobody has looked.
     package var needing: Int?
     /// Each step now; empty where nobody has looked.
-    package var before: [BackfillReport.StepCount]
+    package var before: [StepCount]
     /// Each step after the job.
-    package var after: [BackfillReport.StepCount]
+    package var after: [StepCount]
     /// Chunks that earlier runs wrote, when the job is half done.
     package var resumesAfter: Int?
     /// How close to the limit it is; `nil` when the job cannot do harm.
@@ -30,6 +32,10 @@ package struct BackfillPlan: Sendable {
     package var refreshable = 0
     /// Set while an operator wants the job to wait: a run is refused then.
     package var paused: Control.Mark?
+    /// Whether the job's next schema is the active one: recorded by an operator, or stated for this run.
+    package var isDeployed = false
+    /// Whether the job waits for the deploy of its next schema: a run is refused then.
+    package var waitsForDeploy = false
     /// Whether the job was done before this run.
     var wasDone = false
     /// What stands against the job in the documents themselves, and is not accepted by the job file.

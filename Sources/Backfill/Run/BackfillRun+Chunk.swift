@@ -3,6 +3,8 @@ import Concurrency
 import JobState
 import Jobs
 import Mongo
+import Running
+import Steps
 
 /// One chunk's way: find → judge → reserve → journal → write → checkpoint → settle.
 extension BackfillRun {
@@ -13,7 +15,7 @@ extension BackfillRun {
         /// It is to be tried again as these.
         case again([Chunk])
         /// The run has to stop before it.
-        case stopped(BackfillReport.Stop)
+        case stopped(RunStop)
     }
 
     /// Takes a chunk through all of it, or as much of it as there is room for.
@@ -133,7 +135,7 @@ extension BackfillRun {
         /// So many documents of it, from the first on, judged; their harm is recorded.
         case admitted([DueDocument])
         /// The run has to stop before it.
-        case stopped(BackfillReport.Stop)
+        case stopped(RunStop)
     }
 
     /// How often a chunk is judged anew when others take the room that it was cut to.
@@ -171,7 +173,7 @@ extension BackfillRun {
     /// What the sum was at the chunk before, as long as that leaves room for a whole chunk; else what it is now.
     private mutating func room(for documents: Int, _ budget: UnsyncBudget) throws -> Headroom {
         if let headroom = account.headroom, headroom.documents >= documents { return headroom }
-        let now = try kernel.retrying { try budget.exactHeadroom(kernel.store) }
+        let now = try kernel.retrying { try budget.limit.exactHeadroom(kernel.store) }
         account.headroom = now
         return now
     }
@@ -181,9 +183,9 @@ extension BackfillRun {
     private mutating func reserve(_ decision: UnsyncBudget.Decision, _ budget: UnsyncBudget) throws -> Bool {
         let (counted, namespace) = (decision.counted, job.job.namespace)
         guard !counted.isEmpty else { return true }
-        try kernel.retrying { try kernel.store.reservations.add(counted, stale: decision.stale, of: namespace) }
-        FaultInjection.reached(.afterHarm)
-        let now = try kernel.retrying { try budget.headroom(kernel.store) }
+        let now = try kernel.retrying {
+            try budget.limit.record(counted, stale: decision.stale, of: namespace, kernel.store)
+        }
         account.headroom = now
         guard now.isExceeded else { return true }
         try kernel.retrying { try kernel.store.reservations.remove(decision.newlyRecorded, of: namespace) }
@@ -235,8 +237,10 @@ extension BackfillRun {
         let (ready, ended) = phase.isServerSide ? (documents, nil) : try create(for: documents)
         if let ended { return ended }
         let harmful = ready.filter { $0.judgement == .harmful }.map(\.id)
-        // What the budget judges is written in order, and so is what the client computes.
-        let concurrency = phase.isServerSide && phase.isHarmless ? limits.concurrency : 1
+        // Documents that the budget judges, or whose values the client computes, are written in order. A server that
+        // sheds load is asked by one connection at a time.
+        let isAlone = !phase.isServerSide || !phase.isHarmless || kernel.pool.overload.isRecent
+        let concurrency = isAlone ? 1 : limits.concurrency
         let commands = try ready.parts(concurrency, least: Self.leastSideBySide).map { try writer.commands($0) }
         account.begin(harming: harmful)
         journal.sends(commands.flatMap { $0.flatMap(\.self) })
@@ -287,12 +291,12 @@ extension BackfillRun {
     ) throws -> Writing? {
         while !kernel.stop.isRaised {
             try kernel.keepLease()
-            let (lease, retry) = (kernel.lease, kernel.retry)
             FaultInjection.reached(.beforeWrite)
             if phase != nil { try journal.noteStart(in: job.job.namespace, kernel) }
             var isLost = false
             do {
-                let timeLimit = try retry.run { () throws -> MongoError? in
+                let timeLimit = try kernel.retrying { () throws -> MongoError? in
+                    let lease = kernel.leaseForAttempt()
                     // What was lost, and may have been done, is told from what this one does.
                     if isLost, let phase {
                         try journal.countAnew(phase, in: collection, kernel)
@@ -358,7 +362,7 @@ extension BackfillRun {
         guard let reply else {
             // The lease is not this runner's any more, or the state is gone: the renewal says which.
             try kernel.renew()
-            throw BackfillError(.leaseLost, "the lease of job \"\(job.job.name)\" changed while a chunk was written")
+            throw RunError(.leaseLost, "the lease of job \"\(job.job.name)\" changed while a chunk was written")
         }
         guard durability.isConfirmed(by: reply) else {
             try RunJournal.confirm(&durability, kernel)

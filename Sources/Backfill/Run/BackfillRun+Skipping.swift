@@ -3,7 +3,9 @@ import Concurrency
 import JobState
 import Jobs
 import Mongo
+import Running
 import Scanning
+import Steps
 
 /// Documents that cannot be written now: one that the server refuses ends a whole update, so it is found, recorded, and the
 /// others are written; one that the sync translator holds locked is waited for.
@@ -35,7 +37,7 @@ extension BackfillRun {
             let recorded = try kernel.store.failures.all()
             var open: Set<BSONValue> = []
             for slice in recorded.map(\.id).commandSlices() {
-                let needing = Expression.any(phases.flatMap(\.steps).map(\.needs))
+                let needing = phases.flatMap(\.steps).need
                 let filter: BSONDocument = ["_id": ["$in": .array(of: slice)], "$expr": needing.bson]
                 let cursor = collection.find(filter, options: ["projection": ["_id": 1]])
                 open.formUnion(try cursor.documents().compactMap { $0["_id"] })
@@ -123,8 +125,8 @@ extension BackfillRun {
             try kernel.keepLease()
             let writer = ChunkWriter(
                 job: job.job, phase: job.whole, isJournaled: false, collectionUUID: checkedUUID)
-            let (lease, retry) = (kernel.lease, kernel.retry)
-            unset += try retry.run {
+            unset += try kernel.retrying {
+                let lease = kernel.leaseForAttempt()
                 do throws(MongoError) { return try writer.unset(part, under: lease, on: kernel.client) } catch {
                     kernel.doubt(error)
                     throw error

@@ -3,7 +3,9 @@ import Concurrency
 import JobState
 import Jobs
 import Mongo
+import Running
 import Scanning
+import Steps
 
 /// One run of a job: passes over the collection until no document needs it.
 ///
@@ -58,7 +60,7 @@ struct BackfillRun: ~Copyable {
     var checkedUUID: BSONValue? { plan.checksUUID ? plan.collectionUUID : nil }
 
     /// Runs until the job is done, or gives the reason to stop.
-    mutating func run() throws -> BackfillReport.Stop? {
+    mutating func run() throws -> RunStop? {
         do {
             return try runner.options.only.map { try runOnly($0) } ?? runPasses()
         } catch is StopAsked {
@@ -70,7 +72,7 @@ struct BackfillRun: ~Copyable {
         }
     }
 
-    private mutating func runPasses() throws -> BackfillReport.Stop? {
+    private mutating func runPasses() throws -> RunStop? {
         if runner.options.restarts, progress.isOpen { try endPass() }
         if progress.chunks > 0, progress.isOpen {
             kernel.events(.resumed(chunks: progress.chunks, documents: progress.processed))
@@ -107,7 +109,7 @@ struct BackfillRun: ~Copyable {
 
     /// Runs over a list of documents: there is nothing to resume, as a run that is given the list again finds done what it
     /// has done.
-    private mutating func runOnly(_ list: IDList) throws -> BackfillReport.Stop? {
+    private mutating func runOnly(_ list: IDList) throws -> RunStop? {
         try begin()
         let stopped = try pass(over: list.ids, through: Array(job.phases.indices))
         if stopped != nil { saveCount() }
@@ -170,7 +172,7 @@ struct BackfillRun: ~Copyable {
         else {
             return
         }
-        throw BackfillError(.bindingChanged, "job \"\(name)\" cannot go on: \(fate)")
+        throw RunError(.bindingChanged, "job \"\(name)\" cannot go on: \(fate)")
     }
 
     /// Looks at the whole collection for documents that still need the job: what arrived or changed meanwhile, without those
@@ -228,7 +230,7 @@ struct BackfillRun: ~Copyable {
 /// A pass over the documents that need the job.
 extension BackfillRun {
     /// Takes every document in need through all phases, a chunk at a time.
-    private mutating func pass() throws -> BackfillReport.Stop? {
+    private mutating func pass() throws -> RunStop? {
         var reader: ChunkReader?
         // A reader that failed at one document reads only the `_id`s from then on: the document is found by halves.
         var readsIDs = job.phases.count > 1
@@ -243,7 +245,7 @@ extension BackfillRun {
     }
 
     /// Takes a list of documents through some phases, by their numbers.
-    private mutating func pass(over list: [BSONValue], through phases: [Int]) throws -> BackfillReport.Stop? {
+    private mutating func pass(over list: [BSONValue], through phases: [Int]) throws -> RunStop? {
         var rest = list[...]
         return try pass { _, amount in
             let ids = Array(rest.prefix(min(amount.documents, Self.mostListed))).commandSlices().first ?? []
@@ -255,10 +257,11 @@ extension BackfillRun {
     /// Takes what `next` gives through its phases, until that is nothing.
     private mutating func pass(
         _ next: (inout BackfillRun, ReadAmount) throws -> [Chunk]
-    ) throws -> BackfillReport.Stop? {
+    ) throws -> RunStop? {
         if runner.keepsJournal { try journal.chooseEvidence(for: job, &kernel) }
         var queue: [Chunk] = []
         while true {
+            kernel.throttler?.note(changed: progress.modified, size: plan.averageSize)
             if let stop = try kernel.waitForThrottle() { return stop }
             takeOver()
             // Where the server does not compare it with each write.
@@ -293,7 +296,7 @@ extension BackfillRun {
     func isLast(_ chunk: Chunk) -> Bool { chunk.phase >= job.phases.count - 1 }
 
     /// Writes the sources' new values over what the job wrote of earlier ones.
-    private mutating func refresh() throws -> BackfillReport.Stop? {
+    private mutating func refresh() throws -> RunStop? {
         guard runner.keepsJournal else { return nil }
         let look = RefreshLook(job: job, collection: collection, collectionUUID: checkedUUID)
         let (own, values) = try kernel.retrying { try look.own(by: kernel.store.journal) }
@@ -311,9 +314,9 @@ extension BackfillRun {
     private mutating func next(
         _ reader: inout ChunkReader?, _ amount: ReadAmount, readsIDs: Bool
     ) throws -> [Chunk] {
-        let (retry, stop) = (kernel.retry, kernel.stop)
+        let stop = kernel.stop
         while true {
-            let found = try retry.run { () throws -> [DueDocument] in
+            let found = try kernel.retrying { () throws -> [DueDocument] in
                 let isNew = reader == nil
                 let current = reader ?? open(readsIDs: readsIDs)
                 reader = current

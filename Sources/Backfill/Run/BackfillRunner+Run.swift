@@ -4,15 +4,18 @@ import Concurrency
 import JobState
 import Jobs
 package import Mongo
+import Running
 import Scanning
+import Steps
 
 extension BackfillRunner {
     /// Runs the job, or goes on with it, until it is done or has to stop.
     ///
-    /// - Throws: ``BackfillError`` when another runner holds the job or took it over; ``MongoError`` when the deployment
+    /// - Throws: ``RunError`` when another runner holds the job or took it over; ``MongoError`` when the deployment
     ///   stays unreachable. What was checkpointed stays, and the next run goes on from there.
     package func run(_ plan: BackfillPlan, on pool: ClientPool) throws -> BackfillReport {
         let started = ContinuousClock.now
+        try checkDeploy(of: plan)
         try checkObstacles(of: plan)
         let runner = try prepared(on: try pool.client())
         let store = try store(pool)
@@ -61,7 +64,7 @@ extension BackfillRunner {
             throttler: throttler,
             deadline: options.maxRuntime.map { started + $0 }, holding: holding)
         var run = BackfillRun(self, plan, ledger: ledger, kernel: kernel, progress: Progress(range))
-        let stopped: BackfillReport.Stop?
+        let stopped: RunStop?
         do {
             stopped = try run.run()
             // Only to be looked at: what fails here fails nothing.
@@ -83,10 +86,15 @@ extension BackfillRunner {
         try retry.run { try store.begin(binding, keepsJournal: keepsJournal) }
         // Between the plan and here another runner may have begun with another file.
         try retry.run { try store.check(binding, restarts: options.restarts) }
+        // The chunks are judged by the record alone.
+        try retry.run {
+            guard plan.isDeployed, try store.jobs.control().deployed == nil else { return }
+            try store.jobs.recordDeploy(isVerified: false, by: Operator.current)
+        }
     }
 
     private func report(
-        _ plan: BackfillPlan, _ run: borrowing BackfillRun, _ stopped: BackfillReport.Stop?, on pool: ClientPool,
+        _ plan: BackfillPlan, _ run: borrowing BackfillRun, _ stopped: RunStop?, on pool: ClientPool,
         since started: ContinuousClock.Instant
     ) throws -> BackfillReport {
         let outcome: BackfillReport.Outcome =
@@ -122,7 +130,7 @@ extension BackfillRunner {
                 try copies.notes(report.after, journal: run.kernel.store, keepsJournal: keepsJournal)
             }
             if !run.job.isHarmless {
-                report.headroom = try retry.run { try run.budget.exactHeadroom(run.kernel.store) }
+                report.headroom = try retry.run { try run.budget.limit.exactHeadroom(run.kernel.store) }
             }
         } catch is StopAsked {
             report.notes.append("what remains was not counted: the run was asked to stop")
@@ -136,7 +144,7 @@ extension BackfillRunner {
         let (job, retry, stop) = (job, retry, stop)
         let concurrency = job.job.limits.concurrency
         let read = BackgroundTask(on: pool) { client in
-            let count = FailingCount(schema: next, namespace: job.job.namespace, scope: job.scope, stop: stop)
+            let count = FailingCount(next, job.job.namespace, job.scope, stop: stop)
             return try retry.run { try count.run(in: concurrency, on: pool, client) }
         }
         return try read.wait(stop: stop) {}
@@ -159,7 +167,7 @@ extension BackfillRunner {
     /// Shows what the job would do: every document is read and judged as it is and as it would be; nothing is written.
     ///
     /// Works with a read-only user and touches no state.
-    /// - Throws: ``BackfillError``; ``MongoError``.
+    /// - Throws: ``RunError``; ``MongoError``.
     package func dryRun(_ plan: BackfillPlan, on pool: ClientPool) throws -> BackfillReport {
         let started = ContinuousClock.now
         let client = try pool.client()
@@ -188,7 +196,10 @@ extension BackfillRunner {
         report.harm = job.countsHarm ? plan.harm : nil
         report.headroom = plan.headroom
         report.notes = plan.notes
-        do { try checkHarm(of: plan) } catch { report.refusal = error.message }
+        do {
+            try checkDeploy(of: plan)
+            try checkHarm(of: plan)
+        } catch { report.refusal = error.message }
         report.seconds = started.duration(to: .now).seconds
         report.estimate = RunEstimate(
             RunEstimate.Measured(

@@ -4,8 +4,10 @@ package import JobState
 import Jobs
 import LocatedYAML
 package import Mongo
+package import Running
 import Scanning
 import ServerSchema
+package import Steps
 
 /// Runs a job: plans it, previews it, or writes it chunk by chunk.
 ///
@@ -32,7 +34,9 @@ package struct BackfillRunner: Sendable {
     func prepared(on client: borrowing Client) throws -> BackfillRunner {
         var runner = self
         let collection = client.collection(job.job.namespace)
-        runner.job = try early.run { try job.prepared(on: collection) }
+        runner.job = try early.run {
+            try job.compiled(for: client.hello().maxWireVersion).prepared(on: collection)
+        }
         return runner
     }
 
@@ -47,9 +51,7 @@ package struct BackfillRunner: Sendable {
     func binding(to collectionUUID: BSONValue?) -> JobStore.Binding {
         var binding = JobStore.Binding(
             namespace: job.job.namespace, collectionUUID: collectionUUID, text: job.job.text,
-            schemas: job.sources.map { role, source in
-                ["role": .string(role), "path": .string(source.path), "text": .string(source.text)]
-            }, touched: job.job.touched,
+            schemas: job.schemaRecords, touched: job.job.touched,
             hasMarkers: !MarkerRemoval.markers(of: job.job).isEmpty)
         if case .part(let range) = job.scope { binding.bounds = range.document }
         binding.movedFrom = job.job.movedFrom
@@ -66,14 +68,17 @@ package struct BackfillRunner: Sendable {
     /// - Parameters:
     ///   - isDry: whether it is for a dry run, which also tells of every document that the job would not end with.
     ///   - isAsked: whether somebody waits for the counts; else nothing is counted where nothing depends on it.
-    /// - Throws: ``BackfillError`` when the job cannot run; ``MongoError``.
+    /// - Throws: ``RunError`` when the job cannot run; ``MongoError``.
     package func plan(on pool: ClientPool, isDry: Bool = false, isAsked: Bool = true) throws -> BackfillPlan {
         try job.job.checkNamespaces(stateDatabase: options.stateDatabase, ledger: options.ledger.namespace)
         let client = try pool.client()
         let target = try early.run { try Target.find(job.job.namespace, on: client) }
-        try job.checkServer(wireVersion: try early.run { try client.hello().maxWireVersion })
-        return try prepared(on: client).settled(by: try store(pool)).plan(
+        let wireVersion = try early.run { try client.hello().maxWireVersion }
+        try job.checkServer(wireVersion: wireVersion)
+        var plan = try prepared(on: client).settled(by: try store(pool)).plan(
             target, on: client, pool, isDry: isDry, isAsked: isAsked)
+        plan.notes += CompiledJob.notes(of: wireVersion)
+        return plan
     }
 
     private func plan(
@@ -87,8 +92,9 @@ package struct BackfillRunner: Sendable {
             try early.run { try seeker.checkFree(store) }
         }
         let collection = client.collection(job.job.namespace)
-        if options.only != nil, state.unfinishedChunks != nil { throw BackfillError.unfinished(job.job.name) }
-        let job = job.judged(by: state.control)
+        if options.only != nil, state.unfinishedChunks != nil { throw RunError.unfinished(job.job.name) }
+        let isDeployed = try state.isReadable && early.run { try self.isDeployed(in: store) } || options.statesDeploy
+        let job = isDeployed ? job.afterDeploy : job
         // Who ran it to its end finds nothing to do, most likely, and the look alone tells it.
         let wasDone =
             try state.isReadable && early.run { try store.ranges.document()?["state"]?.text } == "done"
@@ -102,6 +108,7 @@ package struct BackfillRunner: Sendable {
             before: survey?.before ?? [], after: survey?.after ?? [], resumesAfter: state.unfinishedChunks,
             headroom: nil, harm: 0, recordedHarm: 0, notes: job.notes(keepsJournal: keepsJournal) + state.notes,
             collectionUUID: target.uuid, checksUUID: target.checksUUID, averageSize: target.averageSize)
+        (plan.isDeployed, plan.waitsForDeploy) = (isDeployed, job.job.requiresDeploy && !isDeployed)
         plan.wasDone = wasDone
         if isDry || isAsked, keepsJournal { plan.notes += try notesOfLarge(in: collection) }
         // What was found good at the start changes with the job's own work.
@@ -195,7 +202,7 @@ package struct BackfillRunner: Sendable {
         var plan = plan
         plan.headroom = Headroom(ledger: try budget.ledger.count(), pending: 0, ceiling: budget.limits.ceiling)
         if isReadable {
-            var headroom = try budget.exactHeadroom(store, marks: false)
+            var headroom = try budget.limit.exactHeadroom(store, marks: false)
             if headroom.pending > 0 {
                 // The run frees their room; the ledger may show some of them still.
                 headroom.pending = max(0, headroom.pending - (try budget.repairedCount(store)))
@@ -248,20 +255,39 @@ package struct BackfillRunner: Sendable {
         }
     }
 
+    /// Whether an operator recorded that the job's next schema is the active one.
+    ///
+    /// A job that requires the deploy also accepts the record of another job of the collection.
+    private func isDeployed(in store: borrowing StateStore) throws -> Bool {
+        guard job.job.requiresDeploy else { return try store.jobs.control().deployed != nil }
+        return try store.jobs.deployMark(of: job.job.namespace, schemas: job.schemaRecords) != nil
+    }
+
+    /// Refuses to start a job that waits for the deploy of its next schema.
+    package func checkDeploy(of plan: BackfillPlan) throws(RunError) {
+        guard plan.waitsForDeploy else { return }
+        throw RunError(
+            .notDeployed,
+            "job \"\(plan.job)\" waits for the deploy of its next schema (requires: \(JobFile.deployed)), and no "
+                + "deploy is recorded: nothing was written; once clients sync under that schema, or while sync is "
+                + "terminated, run the job with --deployed, or record the deploy for the job that ran "
+                + "before it: shipshape deployed JOB")
+    }
+
     /// Refuses a job that its documents stand against.
-    func checkObstacles(of plan: BackfillPlan) throws(BackfillError) {
+    func checkObstacles(of plan: BackfillPlan) throws(RunError) {
         guard !plan.obstacles.isEmpty else { return }
-        throw BackfillError(.refusedByData, plan.obstacles.joined(separator: "; "))
+        throw RunError(.refusedByData, plan.obstacles.joined(separator: "; "))
     }
 
     /// Refuses a job that its documents stand against, or whose harm the headroom has no room for, unless the operator
     /// accepted so much.
-    package func checkHarm(of plan: BackfillPlan) throws(BackfillError) {
+    package func checkHarm(of plan: BackfillPlan) throws(RunError) {
         try checkObstacles(of: plan)
         guard let headroom = plan.headroom, plan.harm - plan.recordedHarm > headroom.documents,
             plan.harm > options.allowUnsync ?? 0
         else { return }
-        throw BackfillError(
+        throw RunError(
             .harmExceedsHeadroom,
             "job \"\(plan.job)\" would make \(plan.harm) documents unsyncable under the active schema, and there is room "
                 + "for \(headroom.documents) (\(headroom)); convert into a new field instead, or accept it with "
@@ -270,10 +296,10 @@ package struct BackfillRunner: Sendable {
     }
 
     /// Refuses to start a job that an operator paused: the next scheduled run goes on once it is resumed.
-    package func checkPause(of plan: BackfillPlan) throws(BackfillError) {
+    package func checkPause(of plan: BackfillPlan) throws(RunError) {
         guard let paused = plan.paused else { return }
         let since = paused.at.map { " since \($0)" } ?? ""
-        throw BackfillError(
+        throw RunError(
             .paused,
             "job \"\(plan.job)\" is paused by \(paused.by)\(since)\(paused.note.map { " (\($0))" } ?? ""), and nothing was "
                 + "written; let it go on with: shipshape resume \(plan.job)")
@@ -305,7 +331,7 @@ extension BackfillRunner {
                 ).documents()
             } catch {
                 guard error.isOfExpression else { continue }
-                return BackfillError(.schemaMismatch, "\(step.step): the server cannot compute it: \(error.message)")
+                return RunError(.schemaMismatch, "\(step.step): the server cannot compute it: \(error.message)")
                     .located(at: step.location)
             }
         }
@@ -325,14 +351,14 @@ extension BackfillRunner {
     /// Refuses a job that would not end, by what the survey found, and one with a step that may leave nothing alone and
     /// would.
     /// - Parameter isProof: whether the survey looked ahead.
-    func checkEnds(_ survey: Survey.Result, isProof: Bool) throws(BackfillError) {
+    func checkEnds(_ survey: Survey.Result, isProof: Bool) throws(RunError) {
         let open = !isProof ? [] : survey.after.filter { $0.needing > 0 }.map { "\"\($0.step)\"" }
         guard open.isEmpty else {
             let remedy =
                 job.steps.contains { $0.step.kind.isFreeForm && $0.step.kind.marker == nil }
                 ? "the steps undo each other, or a step goes on from its own result: let that one name a field that says "
                     + "that it is done, like \"once: _done\"" : "the steps undo each other"
-            throw BackfillError(
+            throw RunError(
                 .notIdempotent,
                 "job \"\(job.job.name)\" would never end: after it, documents still need "
                     + open.joined(separator: ", ") + "; \(remedy)")
@@ -342,7 +368,7 @@ extension BackfillRunner {
                 found.count > 0 && step.step.kind.refuses.contains { $0.rawValue == found.reason }
             }
             guard let found = refused.first else { continue }
-            throw BackfillError(
+            throw RunError(
                 .schemaMismatch,
                 "\"\(count.step)\" has \"onError: fail\", and \(found.count) documents are \(found.reason), such as the one "
                     + "with the _id \(found.samples.first.flatMap { try? $0.extendedJSON(.relaxed) } ?? "unknown"): mend them, or say \"onError: report\""

@@ -3,6 +3,7 @@ import Concurrency
 import JobState
 import Jobs
 import Mongo
+import Steps
 
 /// Writes the documents of a chunk, and no others: `update` commands that name their `_id`s.
 ///
@@ -168,7 +169,7 @@ extension ChunkWriter {
     /// Whether a document needs one of the steps, and no step of an earlier phase.
     private func need(of steps: [CompiledStep]) -> Expression {
         FaultInjection.isPlanted(.noNeeds)
-            ? .constant(true) : .all([.any(steps.map(\.needs)), SyncLock.isFree] + phase.conditions)
+            ? .constant(true) : .all([steps.need, SyncLock.isFree] + phase.conditions)
     }
 
     private func likeness(of document: DueDocument) throws -> Likeness {
@@ -201,7 +202,8 @@ extension ChunkWriter {
             likeness.before.isEmpty
             ? try present.map { try areExactly($0, asIn: documents) }
             : try Expression.areExactly(present, asIn: likeness.before)
-        return missing + isSame + others.map { !$0.needs }
+        // Beside the need of the write, which asks the rest.
+        return missing + isSame + others.map { !$0.mayNeed }
     }
 
     /// Whether a field is what it was in each of these documents: the server looks its value up by the `_id`.

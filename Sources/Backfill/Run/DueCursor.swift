@@ -2,6 +2,8 @@ import BSON
 import JobState
 import Jobs
 import Mongo
+import Running
+import Steps
 
 /// Reads the documents that need a phase, with what the steps of a chunk ask of them.
 struct DueCursor: ~Copyable {
@@ -51,7 +53,7 @@ struct DueCursor: ~Copyable {
     }
 
     /// The next document that needs the phase; `nil` at the end.
-    /// - Throws: ``DocumentFailure`` where the server cannot evaluate one; ``MongoError``; ``BackfillError``.
+    /// - Throws: ``DocumentFailure`` where the server cannot evaluate one; ``MongoError``; ``RunError``.
     mutating func next() throws -> DueDocument? {
         // The driver takes it for a mistake to ask again.
         guard !isOver else { return nil }

@@ -5,6 +5,7 @@ import JobState
 import Jobs
 package import Mongo
 import Scanning
+package import Steps
 
 /// A job's work shared by several runners: each takes the documents between two `_id`s.
 extension BackfillRunner {
@@ -12,7 +13,7 @@ extension BackfillRunner {
     ///
     /// The first runner says where the job is cut, and the state database holds it, so that all runners cut alike. A document
     /// that comes later is in one of the parts, too.
-    /// - Throws: ``BackfillError``; ``MongoError``.
+    /// - Throws: ``RunError``; ``MongoError``.
     package func job(_ part: CheckPart, on pool: ClientPool) throws -> CompiledJob {
         let client = try pool.client()
         let collection = client.collection(job.job.namespace)
@@ -30,12 +31,6 @@ extension CompiledJob {
     package var canBeShared: Bool { MarkerRemoval.markers(of: job).isEmpty }
 
     fileprivate func taking(_ part: CheckPart, between bounds: [BSONValue]) -> CompiledJob {
-        let ends = [Optional<BSONValue>.none] + bounds.map(Optional.some) + [Optional<BSONValue>.none]
-        // Where there were too few documents for so many parts, the last ones are empty.
-        let range =
-            part.number < ends.count
-            ? IDRange(lower: ends[part.number - 1], upper: ends[part.number])
-            : IDRange(lower: .maxKey, upper: .minKey)
-        return named(part.name(of: job.name), over: .part(range))
+        return named(part.name(of: job.name), over: .part(.part(part, between: bounds)))
     }
 }

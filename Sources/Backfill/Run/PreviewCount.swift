@@ -3,6 +3,7 @@ import Checking
 import JobState
 import Jobs
 import Mongo
+import Steps
 
 /// What a dry run counts.
 struct PreviewCount: Sendable {
@@ -70,7 +71,7 @@ struct PreviewCount: Sendable {
         modified += 1
         updates += max(1, outcome.changes)
         guard !outcome.isOpen else {
-            throw BackfillError(
+            throw RunError(
                 .notIdempotent, "job \"\(job.job.name)\" would never end: a document still needs it after it")
         }
         if samples.count < Survey.samples { samples.append((chunk, try sample(before, outcome.after))) }

@@ -3,6 +3,8 @@ import Concurrency
 import JobState
 import Jobs
 import Mongo
+import Running
+import Steps
 import Synchronization
 
 /// A dry run's look at all documents: threads that take one chunk after the other, as a run would cut them.

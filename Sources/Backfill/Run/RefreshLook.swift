@@ -2,6 +2,8 @@ import BSON
 import JobState
 import Jobs
 import Mongo
+import Running
+import Steps
 
 /// What a job wrote to documents, by its journal: digests of the fields that each chunk changed.
 struct WrittenValues {

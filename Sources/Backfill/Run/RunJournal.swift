@@ -3,6 +3,8 @@ import Concurrency
 import JobState
 import Jobs
 import Mongo
+import Running
+import Steps
 
 /// The journal of a run: the attempts at its chunks, and what each of them has written.
 struct RunJournal {

@@ -2,6 +2,7 @@ import BSON
 import JobState
 import Jobs
 import Mongo
+import Running
 
 /// Documents that cannot be written: each was found by itself, recorded, and is passed over.
 struct SkippedDocuments {
@@ -18,7 +19,7 @@ struct SkippedDocuments {
     func contains(_ id: BSONValue) -> Bool { failures[id] != nil }
 
     /// The reason to stop, where one more is too many; that one is not passed over: the next run meets it again.
-    func refusal(of failure: Failure) -> BackfillReport.Stop? {
+    func refusal(of failure: Failure) -> RunStop? {
         let count = Set(failures.keys).union(earlier).count
         guard !contains(failure.id), !earlier.contains(failure.id), count >= most else { return nil }
         return .failures(count + 1, allowed: most)

@@ -1,5 +1,6 @@
 import BSON
 import Mongo
+import Steps
 
 /// Cuts a collection into ranges by walking its `_id` index, without reading a document.
 struct SpanCutter {

@@ -2,6 +2,7 @@ import BSON
 import JobState
 import Jobs
 import Mongo
+import Steps
 
 /// Copies whose source changed after they were made: the target is not overwritten, and differs from now on.
 ///
@@ -15,7 +16,7 @@ struct StaleCopies {
 
     /// One note for each step that has any.
     /// - Parameter after: what remains of each step.
-    func notes(_ after: [BackfillReport.StepCount], journal store: borrowing StateStore, keepsJournal: Bool) throws
+    func notes(_ after: [StepCount], journal store: borrowing StateStore, keepsJournal: Bool) throws
         -> [String]
     {
         var differing = try job.steps.indices.map { index in
@@ -44,7 +45,7 @@ struct StaleCopies {
 
     /// What a refresh skipped: with the types of both fields in a few documents.
     private func conflict(
-        _ step: BackfillReport.StepCount, at index: Int, _ ids: [BSONValue], _ keepsJournal: Bool
+        _ step: StepCount, at index: Int, _ ids: [BSONValue], _ keepsJournal: Bool
     ) throws(MongoError) -> String {
         let fields = (job.steps[index].step.sources.prefix(1) + job.steps[index].step.targets.prefix(1)).map(
             \.untilElements)
@@ -68,7 +69,7 @@ struct StaleCopies {
             + "; skipped: " + samples.joined(separator: ", ") + (ids.count > samples.count ? ", …" : "")
     }
 
-    private func isSuspect(_ after: [BackfillReport.StepCount], _ index: Int) -> Bool {
+    private func isSuspect(_ after: [StepCount], _ index: Int) -> Bool {
         guard job.steps[index].client == nil, after.indices.contains(index) else { return false }
         // A copy that keeps what is there is told too, a rename's own half by its removal alone.
         let keeps = job.job.steps.contains { $0.step == job.steps[index].step }
@@ -91,7 +92,7 @@ struct StaleCopies {
         return Set(try found.documents().compactMap { $0["_id"] })
     }
 
-    private static func note(_ step: BackfillReport.StepCount, _ ids: [BSONValue]) -> String {
+    private static func note(_ step: StepCount, _ ids: [BSONValue]) -> String {
         let samples = ids.prefix(Survey.samples).map { (try? $0.extendedJSON(.relaxed)) ?? "?" }
         let copies =
             ids.count == 1

@@ -2,6 +2,7 @@ import BSON
 import JobState
 import Jobs
 import Mongo
+import Steps
 
 /// Reads what the journal has to hold: the touched fields of each document before and after, computed by the server, and
 /// no whole document.

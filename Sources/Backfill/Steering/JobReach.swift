@@ -2,6 +2,7 @@ package import BSON
 import Checking
 import JobState
 import Jobs
+import Steps
 
 /// The collections that a job reaches: what a user needs privileges on.
 package struct JobReach: Sendable {

@@ -1,4 +1,4 @@
-import BSON
+package import BSON
 package import Concurrency
 import JobState
 import Jobs
@@ -7,12 +7,14 @@ import Mongo
 /// Dropping what a job that is done leaves behind.
 extension JobRegistry {
     /// Looks at what there is to drop; nothing is written.
-    /// - Throws: ``BackfillError`` when no such job was begun, or it is not done; ``MongoError``.
-    package func planCleanup(of job: String) throws -> CleanupPlan {
+    /// - Parameter named: The collection of the job's file; `nil` when the operator gave the job's name alone.
+    /// - Throws: ``RunError`` when no such job was begun, or it is not done; ``MongoError``.
+    package func planCleanup(of job: String, on named: Namespace? = nil) throws -> CleanupPlan {
         let store = try store(job)
         guard let record = try store.jobs.record() else { throw try unknown(job) }
         try checkDone(job, store)
-        var plan = CleanupPlan(job: job, namespace: record["ns"]?.text.flatMap { Namespace($0) })
+        let collection = RecordedCollection(named: named, stateDatabase: stateDatabase)
+        var plan = CleanupPlan(job: job, namespace: try collection.namespace(of: record, job))
         plan.journal = try store.client.count("journal", ["_id.job": .string(job)])
         plan.skipped = try store.client.count("failed", ["_id.job": .string(job)])
         plan.seenHarm = try store.client.count("harm", ["_id.job": .string(job), "seen": true])
@@ -28,7 +30,7 @@ extension JobRegistry {
     }
 
     /// Drops it, under the job's lease, so that no run is under way meanwhile; one that died is done again by the next.
-    /// - Throws: ``BackfillError`` of kind `leaseHeld` when a runner holds the job, of kind `notDone` when one began it
+    /// - Throws: ``RunError`` of kind `leaseHeld` when a runner holds the job, of kind `notDone` when one began it
     ///   anew meanwhile, and of kind `stopped`; ``MongoError``.
     package func cleanUp(_ plan: CleanupPlan, stop: StopSignal = StopSignal()) throws {
         let store = try store(plan.job)
@@ -47,7 +49,7 @@ extension JobRegistry {
             try checkDone(plan.job, store)
             try drop(plan, store) { () throws in
                 if stop.isRaised {
-                    throw BackfillError(
+                    throw RunError(
                         .stopped, "the clean-up of job \"\(plan.job)\" was asked to stop; run it again to go on")
                 }
                 try keep()
@@ -66,7 +68,7 @@ extension JobRegistry {
     private func checkDone(_ job: String, _ store: borrowing StateStore) throws {
         let range = try store.ranges.document()
         guard ["done", "undone"].contains(range?["state"]?.text) else {
-            throw BackfillError(
+            throw RunError(
                 .notDone,
                 "job \"\(job)\" is not done, and what it left behind is needed to go on, or to undo it: see "
                     + "shipshape status \(job)")

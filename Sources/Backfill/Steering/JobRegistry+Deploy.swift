@@ -4,9 +4,11 @@ import Concurrency
 import JobState
 import Jobs
 import Mongo
+import Running
 import Scanning
 import SchemaChange
 package import ServerSchema
+import Steps
 
 /// What a deploy of the next schema could be compared with.
 package enum DeployEvidence: Hashable, Sendable {
@@ -19,14 +21,14 @@ package enum DeployEvidence: Hashable, Sendable {
 extension JobRegistry {
     /// Looks whether a job's next schema is the one that its collection carries now.
     /// - Parameter next: the job's next schema, where its file is at hand.
-    /// - Throws: ``BackfillError`` when no such job was begun, when it names no next schema, or when the collection
+    /// - Throws: ``RunError`` when no such job was begun, when it names no next schema, or when the collection
     ///   carries another one; ``MongoError``.
     package func deployEvidence(of job: String, next: ServerSchema?) throws -> DeployEvidence {
         let store = try store(job)
         guard let record = try store.jobs.record() else { throw try unknown(job) }
         let roles = record["schemas"]?.document?.values.compactMap { $0.document?["role"]?.text } ?? []
         guard roles.contains("next"), let namespace = record["ns"]?.text.flatMap({ Namespace($0) }) else {
-            throw BackfillError(
+            throw RunError(
                 .schemaMismatch,
                 "job \"\(job)\" names no next schema, so none of its own can have become the active one")
         }
@@ -41,7 +43,7 @@ extension JobRegistry {
         guard let carried = live[namespace] else { return .word("\(namespace) carries no validator") }
         let changes = SchemaDiff.changes(from: carried, to: schema)
         guard let first = changes.first else { return .validator }
-        throw BackfillError(
+        throw RunError(
             .schemaMismatch,
             "the validator of \(namespace) is not the next schema of job \"\(job)\": \(first.code) at "
                 + "\(first.path.isRoot ? "the root" : first.path.description)"
@@ -49,14 +51,26 @@ extension JobRegistry {
     }
 
     /// Records that a job's next schema is now the active one: its budget judges harm by it from the next chunk on.
-    /// - Throws: ``BackfillError`` when no such job was begun; ``MongoError``.
+    /// - Throws: ``RunError`` when no such job was begun; ``MongoError``.
     package func deployed(_ job: String, by evidence: DeployEvidence) throws {
         try checkNotUndone(job)
-        let isVerified = evidence == .validator
-        try steer(
-            job,
-            ["control.deployed": JobStore.mark(by: person, ["verified": .bool(isVerified)])],
-            "next is active (\(isVerified ? "the validator says so" : "on the operator's word"))")
+        let store = try store(job)
+        // A damaged record is reported before it is written to.
+        _ = try store.jobs.record()
+        guard try store.jobs.recordDeploy(isVerified: evidence == .validator, by: person) != nil else {
+            throw try unknown(job)
+        }
+    }
+
+    /// The names of the jobs that wait for the deploy of their next schemas.
+    /// - Throws: ``RunError`` for a damaged record; ``MongoError``.
+    package func waitingForDeploy(_ entries: [JobFolder.Entry]) throws -> Set<String> {
+        let waiting = try entries.filter { entry in
+            try entry.job.job.requiresDeploy
+                && store(entry.name).jobs.deployMark(
+                    of: entry.job.job.namespace, schemas: entry.job.schemaRecords) == nil
+        }
+        return Set(waiting.map(\.name))
     }
 
     /// Takes the record of a deploy back, because the deploy was.

@@ -1,10 +1,11 @@
-import BSON
+package import BSON
 import Checking
 package import JobState
 package import Jobs
 import LocatedYAML
 package import Mongo
 import ServerSchema
+import Steps
 
 /// The jobs of a state database, seen and steered from any machine.
 package struct JobRegistry: Sendable {
@@ -56,11 +57,11 @@ package struct JobRegistry: Sendable {
     }
 
     /// What is wrong about a name that no job was begun under.
-    func unknown(_ job: String) throws(MongoError) -> BackfillError {
+    func unknown(_ job: String) throws(MongoError) -> RunError {
         let names = try names()
         let hint = Spelling.hint(for: job, among: names).map { " (\($0))" } ?? ""
         let known = names.isEmpty ? "no job was" : "begun were: \(names.prefix(20).joined(separator: ", "))"
-        return BackfillError(
+        return RunError(
             .unknownJob, "no job \"\(job)\" was begun in the state database \"\(stateDatabase)\"\(hint); \(known)")
     }
 }
@@ -68,7 +69,7 @@ package struct JobRegistry: Sendable {
 extension JobRegistry {
     /// How a job is; `nil` when none of that name was begun.
     /// - Parameter patience: how long a job may be silent before it is stalled.
-    /// - Throws: ``BackfillError`` for a damaged record; ``MongoError``.
+    /// - Throws: ``RunError`` for a damaged record; ``MongoError``.
     package func status(of job: String, patience: Duration) throws -> JobStatus? {
         let store = try store(job)
         // All at the same time by the same clock: the lease is compared with it.
@@ -90,7 +91,7 @@ extension JobRegistry {
     }
 
     /// How all jobs are, by their names.
-    /// - Throws: ``BackfillError`` for a damaged record; ``MongoError``.
+    /// - Throws: ``RunError`` for a damaged record; ``MongoError``.
     package func all(patience: Duration) throws -> [JobStatus] {
         var all: [JobStatus] = []
         for name in try names() { if let status = try status(of: name, patience: patience) { all.append(status) } }
@@ -98,7 +99,7 @@ extension JobRegistry {
     }
 
     /// How a job is that is named, and whose file is known where its path was given.
-    /// - Throws: ``BackfillError`` when no job of that name was begun, and there is no file to say that it exists.
+    /// - Throws: ``RunError`` when no job of that name was begun, and there is no file to say that it exists.
     package func status(of job: String, of file: Job?, patience: Duration) throws -> JobStatus {
         if let status = try status(of: job, patience: patience) { return status }
         guard let file else { throw try unknown(job) }
@@ -108,7 +109,7 @@ extension JobRegistry {
     }
 
     /// Asks a job to wait until `resume`.
-    /// - Throws: ``BackfillError`` when no such job was begun; ``MongoError``.
+    /// - Throws: ``RunError`` when no such job was begun; ``MongoError``.
     package func pause(_ job: String, note: String?) throws {
         try checkNotUndone(job)
         var fields: BSONDocument = [:]
@@ -134,13 +135,13 @@ extension JobRegistry {
     }
 
     /// Runs `body` while no runner can hold the job; `body` renews the lease now and then.
-    /// - Throws: ``BackfillError`` of kind `leaseHeld` when a runner holds it, and what `body` throws.
+    /// - Throws: ``RunError`` of kind `leaseHeld` when a runner holds it, and what `body` throws.
     func withLease(
         of job: String, _ store: borrowing StateStore, for use: RangeStore.Use, orElse remedy: String,
         _ body: (_ keep: () throws -> Void) throws -> Void
     ) throws {
         guard case .taken(let first, _) = try store.ranges.acquire(for: use) else {
-            throw BackfillError(.leaseHeld, "job \"\(job)\" is held by a runner: \(remedy)")
+            throw RunError(.leaseHeld, "job \"\(job)\" is held by a runner: \(remedy)")
         }
         var holding = HeldLease(lease: first, askedAt: .now)
         func renew() throws {
@@ -176,7 +177,7 @@ extension JobRegistry {
     }
 
     /// Sets limits of a started job; one without a value goes back to the file's.
-    /// - Throws: ``JobError`` for a limit that the job file could not state so; ``BackfillError``; ``MongoError``.
+    /// - Throws: ``JobError`` for a limit that the job file could not state so; ``RunError``; ``MongoError``.
     package func tune(_ job: String, _ changes: [LimitOverride]) throws {
         try checkNotUndone(job)
         let (parsed, control) = try read(job)
@@ -221,16 +222,15 @@ extension JobRegistry {
 /// Binding a job to its collection anew, where that has another UUID since.
 extension JobRegistry {
     /// Holds the collection that is there against the job's journal; nothing is written.
+    /// - Parameter named: The collection of the job's file; `nil` when the operator gave the job's name alone.
     /// - Returns: `nil` when the job is bound to that collection.
-    /// - Throws: ``BackfillError`` when no such job was begun, a runner holds it, or there is no such collection;
+    /// - Throws: ``RunError`` when no such job was begun, a runner holds it, or there is no such collection;
     ///   ``MongoError``.
-    package func planRebinding(of job: String) throws -> RebindPlan? {
+    package func planRebinding(of job: String, on named: Namespace? = nil) throws -> RebindPlan? {
         let store = try store(job)
         guard let record = try store.jobs.record() else { throw try unknown(job) }
         try store.checkVersion(of: record)
-        guard let namespace = record["ns"]?.text.flatMap({ Namespace($0) }) else {
-            throw BackfillError(.checkpointUnreadable, "the record of job \"\(job)\" names no collection")
-        }
+        let namespace = try RecordedCollection(named: named, stateDatabase: stateDatabase).namespace(of: record, job)
         let (was, now) = (record["uuid"] ?? .null, try uuid(of: namespace, store))
         guard was != now else { return nil }
         guard try store.ranges.otherHolder() == nil else { throw Self.held(job) }
@@ -240,11 +240,11 @@ extension JobRegistry {
     }
 
     /// Binds the job to the collection that the plan was made for, under the job's lease.
-    /// - Throws: ``BackfillError`` of kind `leaseHeld` when a runner holds it, of kind `bindingChanged` when the collection
+    /// - Throws: ``RunError`` of kind `leaseHeld` when a runner holds it, of kind `bindingChanged` when the collection
     ///   is another one, or something changed since; ``MongoError``.
     package func rebind(_ plan: RebindPlan) throws {
         guard !plan.isAnother else {
-            throw BackfillError(
+            throw RunError(
                 .bindingChanged,
                 "job \"\(plan.job)\" stays bound to the collection that it was started on: most documents that its journal "
                     + "names are not in the \(plan.namespace) that is there, or are others; give the job a new name")
@@ -252,7 +252,7 @@ extension JobRegistry {
         let store = try store(plan.job)
         try withLease(of: plan.job, store, for: .rebinding, orElse: "bind it anew when that is done") { _ in
             guard try store.jobs.record()?["uuid"] == plan.was, try uuid(of: plan.namespace, store) == plan.now else {
-                throw BackfillError(
+                throw RunError(
                     .bindingChanged,
                     "the job or \(plan.namespace) changed meanwhile, and nothing was done; run it again")
             }
@@ -262,8 +262,8 @@ extension JobRegistry {
         }
     }
 
-    private static func held(_ job: String) -> BackfillError {
-        BackfillError(.leaseHeld, "job \"\(job)\" is held by a runner: bind it anew when that is done")
+    private static func held(_ job: String) -> RunError {
+        RunError(.leaseHeld, "job \"\(job)\" is held by a runner: bind it anew when that is done")
     }
 
     private func uuid(of namespace: Namespace, _ store: borrowing StateStore) throws -> BSONValue {
@@ -274,14 +274,14 @@ extension JobRegistry {
 /// The record of which jobs of a folder were applied.
 extension JobRegistry {
     /// All jobs that a migration has run to their end, in the order of their names.
-    /// - Throws: ``BackfillError`` for a damaged record; ``MongoError``.
+    /// - Throws: ``RunError`` for a damaged record; ``MongoError``.
     package func applied() throws -> [AppliedJob] {
         let client = StoreClient(database: stateDatabase, client: try pool.client())
         return try client.allChecked("migrations", [:]).compactMap(AppliedJob.init).sorted { $0.job < $1.job }
     }
 
     /// What became of the jobs of these names that were begun.
-    /// - Throws: ``BackfillError`` for a damaged record; ``MongoError``.
+    /// - Throws: ``RunError`` for a damaged record; ``MongoError``.
     package func aftermath(of names: [String]) throws -> [String: JobAftermath] {
         let begun = Set(try self.names()).intersection(names)
         var all: [String: JobAftermath] = [:]

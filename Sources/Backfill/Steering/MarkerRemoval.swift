@@ -4,8 +4,10 @@ import JobState
 import Jobs
 import LocatedYAML
 import Mongo
+import Running
 import Scanning
 import ServerSchema
+import Steps
 
 /// Takes the fields away by which a job's steps know what they did, where they hold what the steps wrote.
 ///
@@ -39,7 +41,7 @@ struct MarkerRemoval {
     }
 
     /// Takes them away, and forgets the job that did.
-    /// - Throws: ``BackfillError`` when documents keep theirs, or it was asked to stop; ``MongoError``. The next clean-up
+    /// - Throws: ``RunError`` when documents keep theirs, or it was asked to stop; ``MongoError``. The next clean-up
     ///   goes on.
     func run(stop: StopSignal) throws {
         let report = try runner(stop).removeAll(on: pool)
@@ -48,7 +50,7 @@ struct MarkerRemoval {
         // What was skipped is told here, and by nothing else.
         try store.deleteAll("failed", ["_id.job": name])
         if case .stopped(let reason) = report.outcome {
-            throw BackfillError(
+            throw RunError(
                 .stopped,
                 "the clean-up of job \"\(job.name)\" stopped (\(reason.reason)) before all its markers were gone; run it again "
                     + "to go on")
@@ -56,7 +58,7 @@ struct MarkerRemoval {
         guard report.failures.isEmpty else {
             let count = report.failures.reduce(0) { $0 + $1.count }
             let why = report.failures.map(\.name).joined(separator: ", ")
-            throw BackfillError(
+            throw RunError(
                 .refusedByData,
                 "the clean-up of job \"\(job.name)\" could not take the markers out of \(count) documents (\(why)); mend them "
                     + "and run it again: nothing else was dropped")

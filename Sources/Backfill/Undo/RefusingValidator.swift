@@ -4,20 +4,7 @@ import JobState
 import Jobs
 import Mongo
 import ServerSchema
-
-/// A validator that refuses writes.
-struct RefusingValidator {
-    let condition: BSONDocument
-    /// Whether a document that does not fit already may be changed.
-    let isModerate: Bool
-
-    /// - Returns: `nil` where the collection refuses nothing.
-    init?(of info: CollectionInfo) {
-        let validation = info.validation
-        guard validation.refuses else { return nil }
-        (condition, isModerate) = (validation.validator, validation.level == "moderate")
-    }
-}
+import Steps
 
 /// What it would refuse of documents as they were: said beforehand, by the server, which alone knows all of its language.
 extension RefusingValidator {

@@ -4,6 +4,7 @@ internal import FoundationEssentials
 import JobState
 import Jobs
 import ServerSchema
+import Steps
 internal import SystemPackage
 
 /// A job as its record holds it: the text of its file and of the schemas that it was started with.

@@ -4,6 +4,8 @@ import Concurrency
 import JobState
 import Jobs
 import Mongo
+import Running
+import Steps
 
 /// One batch: read, compare, judge, restore, record what is left alone.
 extension UndoLoop {
@@ -12,7 +14,7 @@ extension UndoLoop {
         case done(Int)
         /// It took too long: the next batch is smaller.
         case tooSlow
-        case stopped(BackfillReport.Stop)
+        case stopped(RunStop)
     }
 
     /// How an entry of the journal and its document go together.
@@ -28,10 +30,7 @@ extension UndoLoop {
     private static let largestBatch = 8 << 20
 
     mutating func undo(_ entries: ArraySlice<JournalPart.Entry>, of part: JournalPart) throws -> Attempt {
-        let open = entries.filter { entry in
-            let isWanted = retried.map { $0.contains(entry.id) } ?? true
-            return isWanted && !tally.leftIDs.contains(entry.id) && !leftBefore.contains(entry.id)
-        }
+        let open = entries.filter { memory.isOpen($0.id) }
         guard !open.isEmpty else { return .done(entries.count) }
         var due: [Restoring] = []
         var left: [(id: BSONValue, document: UndoReport.LeftDocument)] = []
@@ -42,7 +41,7 @@ extension UndoLoop {
                 due.append(document)
                 if isUncertain { tally.include(document.id) }
             // Of a batch that was cut off and begun again.
-            case .asBefore where sent.contains(entry.id): tally.restored += 1
+            case .asBefore where memory.wasSent(entry.id): tally.restored += 1
             case .asBefore: tally.asBefore += 1
             case .settled: break
             case .left(let reason): left.append((entry.id, UndoReport.LeftDocument(reason: reason)))
@@ -69,15 +68,17 @@ extension UndoLoop {
         if !left.isEmpty, !subject.target.checksUUID { try checkCollection() }
         guard !kernel.isDry else {
             for document in due { overlay?.restore(document) }
-            remember(due)
+            memory.restore(due)
             tally.restored += due.count
-            for (id, document) in left { tally.leave(id, document) }
+            for (id, document) in left { leave(id, document) }
             return .done(count)
         }
         guard try restore(due, of: part, leaving: &left) else { return .tooSlow }
         try record(left, restored: due.map(\.id))
-        remember(due.filter { document in !left.contains { $0.id == document.id } })
-        try settle(due.filter { document in !left.contains { $0.id == document.id } })
+        let kept = Set(left.map(\.id))
+        let restored = due.filter { !kept.contains($0.id) }
+        memory.restore(restored)
+        try settle(restored)
         return .done(count)
     }
 
@@ -90,8 +91,8 @@ extension UndoLoop {
     }
 
     private func look(at entry: JournalPart.Entry, of part: JournalPart, as document: BSONDocument?) throws -> Found {
-        if written?.missed.contains(entry.id) == true { return .settled }
-        let isKnown = written.map { !$0.unsure.contains(entry.id) } ?? false
+        if memory.isMissed(entry.id) { return .settled }
+        let isKnown = memory.isWritten(entry.id)
         guard let document else { return .left(.gone) }
         if SyncLock.isHeld(in: document) { return .left(.locked) }
         let group = part.groups[entry.group]
@@ -99,39 +100,13 @@ extension UndoLoop {
         if fields == group.before { return .asBefore }
         guard JournalDigest(of: fields) == group.after else {
             // Unless a newer entry has given back what stood there since.
-            return try isRestored(fields, of: entry.id, in: group) ? .settled : .left(.changed)
+            return try memory.isRestored(fields, of: entry.id, in: group) ? .settled : .left(.changed)
         }
         let isReplaced = try entry.evidence.map { try part.evidence.isReplaced(document, since: $0) } ?? false
         guard includesUncertain || (isKnown && !isReplaced) else { return .left(.uncertain) }
         let restoring = Restoring(
             id: entry.id, group: group, groupIndex: entry.group, evidence: entry.evidence, current: document)
         return .due(restoring, isUncertain: !isKnown || isReplaced)
-    }
-
-    /// Whether newer entries have given back each field that is not what it was before this one, and what they gave back is
-    /// surely not this one's.
-    private func isRestored(_ now: BSONDocument, of id: BSONValue, in group: JournalGroup) throws -> Bool {
-        guard !restored.isEmpty else { return false }
-        let (now, before) = (now.view, group.before.view)
-        for name in group.names {
-            guard !restored.contains(Self.hash(id, name)) || rewritten?.contains(name) ?? true else { continue }
-            if ChunkJournal.differs(try before.find(name), of: before, try now.find(name), of: now) { return false }
-        }
-        return true
-    }
-
-    /// Keeps restored fields in mind, as far as there is room.
-    private mutating func remember(_ documents: [Restoring]) {
-        for document in documents where restored.count < Self.mostRestored {
-            for name in document.group.names { restored.insert(Self.hash(document.id, name)) }
-        }
-    }
-
-    private static func hash(_ id: BSONValue, _ name: String) -> Int {
-        var hasher = Hasher()
-        hasher.combine(id)
-        hasher.combine(name)
-        return hasher.finalize()
     }
 
     /// The documents as they are, or of each what matters; `nil` when they are too large to be held at once.
@@ -168,7 +143,7 @@ extension UndoLoop {
         var due = all
         var (isGrouped, isDone) = (true, false)
         for _ in 0..<4 where !due.isEmpty {
-            sent.formUnion(due.map(\.id))
+            memory.send(due.map(\.id))
             let outcome = try write(due, grouped: isGrouped)
             guard let outcome else { return false }
             for (id, code) in outcome.refused {
@@ -214,6 +189,10 @@ extension UndoLoop {
         return true
     }
 
+    private mutating func leave(_ id: BSONValue, _ document: UndoReport.LeftDocument) {
+        if memory.leave(id) { tally.leave(id, document) }
+    }
+
     private mutating func record(
         _ left: [(id: BSONValue, document: UndoReport.LeftDocument)], restored: [BSONValue]
     ) throws {
@@ -224,8 +203,8 @@ extension UndoLoop {
                 try kernel.store.leftAlone.add(members.map(\.id), because: document.reason, code: document.code)
             }
         }
-        for (id, document) in left { tally.leave(id, document) }
-        if retried != nil {
+        for (id, document) in left { leave(id, document) }
+        if memory.isRetry {
             let done = restored.filter { !leftNow.contains($0) }
             try kernel.retrying { try kernel.store.leftAlone.remove(done) }
         }
@@ -267,6 +246,7 @@ extension UndoLoop {
                 for error in reply.writeErrors {
                     if error.code == .collectionUUIDMismatch { try checkCollection() }
                     if error.code == .maxTimeMSExpired { return nil }
+                    guard error.isOfOneDocument else { throw error.asWhole }
                     if let only = statements.onlyDocument(of: sent + error.index) {
                         written.refused.append((only, error.code.rawValue))
                     }
@@ -279,8 +259,11 @@ extension UndoLoop {
         return written
     }
 
-    /// On how many connections a batch is written: on one where each document is judged before.
-    private var concurrency: Int { budget == nil ? kernel.throttler?.limits.concurrency ?? 1 : 1 }
+    /// On how many connections a batch is written: on one where each document is judged before, and while the server
+    /// sheds load.
+    private var concurrency: Int {
+        budget == nil && !kernel.pool.overload.isRecent ? kernel.throttler?.limits.concurrency ?? 1 : 1
+    }
 
     /// Sends commands side by side, and gives the server's reply to each.
     private mutating func send(_ commands: [[UpdateStatement]], under lease: Lease) throws -> [WriteReply] {
@@ -292,13 +275,12 @@ extension UndoLoop {
         if let uuid = subject.collectionUUID { options = options.appending("collectionUUID", uuid) }
         // Each statement compares before it sets, so it can be sent again.
         let canShrink = batch > 1
-        let retry = kernel.retry.refusing { canShrink && ($0 as? MongoError)?.isTimeLimit == true }
         let (namespace, pool, settings) = (subject.namespace, kernel.pool, options)
         @Sendable func send(_ statements: [UpdateStatement], on client: borrowing Client) throws -> WriteReply {
             try client.collection(namespace).update(
                 statements, isOrdered: false, collectsWriteErrors: true, options: settings)
         }
-        return try retry.run {
+        return try kernel.retrying(refusing: { canShrink && ($0 as? MongoError)?.isTimeLimit == true }) {
             let others = commands.dropFirst().map { statements in
                 BackgroundTask(on: pool) { try send(statements, on: $0) }
             }
@@ -340,10 +322,12 @@ extension UndoLoop {
         }
         tally.harm += harmful.count
         guard !kernel.isDry, !harmful.isEmpty else { return nil }
-        let (retry, namespace) = (kernel.retry, subject.namespace)
-        let recorded = try retry.run { try kernel.store.reservations.pending(among: harmful, of: namespace) }
-        try retry.run { try kernel.store.reservations.removeRepaired(since: budget.grace(kernel.store), of: namespace) }
-        let headroom = try retry.run { try budget.exactHeadroom(kernel.store) }
+        let namespace = subject.namespace
+        let recorded = try kernel.retrying { try kernel.store.reservations.pending(among: harmful, of: namespace) }
+        try kernel.retrying {
+            try kernel.store.reservations.removeRepaired(since: budget.grace(kernel.store), of: namespace)
+        }
+        let headroom = try kernel.retrying { try budget.limit.exactHeadroom(kernel.store) }
         var new = harmful.filter { !recorded.contains($0) }
         var cut: (id: BSONValue, headroom: Headroom)?
         if new.count > headroom.documents {
@@ -355,14 +339,13 @@ extension UndoLoop {
         }
         guard !new.isEmpty else { return cut }
         // They sync: what the ledger shows of them it has not noticed to be repaired.
-        let shown = try retry.run { try budget.ledger.holding(new, of: namespace) }
-        let stale = new.filter(shown.contains)
-        try retry.run { try kernel.store.reservations.add(new, stale: stale, of: namespace) }
-        FaultInjection.reached(.afterHarm)
-        let now = try retry.run { try budget.headroom(kernel.store) }
+        let shown = try kernel.retrying { try budget.ledger.holding(new, of: namespace) }
+        let now = try kernel.retrying {
+            try budget.limit.record(new, stale: new.filter(shown.contains), of: namespace, kernel.store)
+        }
         guard now.isExceeded else { return cut }
         // Another job recorded its own meanwhile.
-        try retry.run { try kernel.store.reservations.remove(new, of: namespace) }
+        try kernel.retrying { try kernel.store.reservations.remove(new, of: namespace) }
         due = []
         return (new[0], now)
     }

@@ -3,6 +3,9 @@ import Concurrency
 import JobState
 import Jobs
 import Mongo
+import Running
+import Scanning
+import Steps
 
 /// Documents that the job made in other collections: they go once no document of its own collection links to them any
 /// more, and where no other job may count on them. Links from elsewhere are not looked for.
@@ -12,13 +15,12 @@ extension UndoLoop {
 
     /// Removes what the job made and nobody changed since, newest first, or gives the reason to stop.
     /// - Parameter start: the attempt that the last undo came to; `nil` begins with the newest.
-    mutating func removeChildren(from start: Int64?) throws -> BackfillReport.Stop? {
+    mutating func removeChildren(from start: Int64?) throws -> RunStop? {
         guard subject.mayHaveChildren else { return nil }
-        let retry = kernel.retry
         var sequence = start
-        if start == nil, !kernel.isDry { try retry.run { try kernel.store.leftAlone.dropOthers() } }
+        if start == nil, !kernel.isDry { try kernel.retrying { try kernel.store.leftAlone.dropOthers() } }
         var linked: Set<IDKey>?
-        while let part = try retry.run({ try kernel.store.journal.created(before: sequence) }) {
+        while let part = try kernel.retrying({ try kernel.store.journal.created(before: sequence) }) {
             if linked == nil { linked = try linksOfLeftAlone().union(linksThatStayed()) }
             var rest = part.children[...]
             while !rest.isEmpty {
@@ -31,7 +33,7 @@ extension UndoLoop {
             FaultInjection.reached(.afterRestore)
             let removed = earlierRemoved + children.removed
             try kernel.renew(
-                setting: retried == nil ? RangeChange.childrenRemoved(to: part.sequence, count: removed) : [:])
+                setting: memory.isRetry ? [:] : RangeChange.childrenRemoved(to: part.sequence, count: removed))
         }
         return nil
     }
@@ -39,14 +41,14 @@ extension UndoLoop {
     /// What became of them, with what is left of all undos of the job; `nil` where the job made none.
     func reportOfChildren(left: ChildTally) -> UndoReport.Children? {
         let report = UndoReport.Children(
-            removed: children.removed, earlier: retried == nil ? earlierRemoved : 0, gone: children.gone,
+            removed: children.removed, earlier: memory.isRetry ? 0 : earlierRemoved, gone: children.gone,
             left: left.left)
         return report == UndoReport.Children() ? nil : report
     }
 
     /// All that could be a link in the documents that are left alone: what they lead to has to stay.
     private func linksOfLeftAlone() throws -> Set<IDKey> {
-        let ids = Array(tally.leftIDs.union(leftBefore))
+        let ids = Array(memory.left)
         let fields = BSONDocument([("_id", 0)] + subject.touched.map { ($0, 1) })
         return try kernel.retrying {
             var links: Set<IDKey> = []
@@ -93,6 +95,8 @@ extension UndoLoop {
 
     private mutating func remove(_ all: [CreatedChild], keeping linked: Set<IDKey>) throws {
         for namespace in Set(all.map(\.namespace)) {
+            let options = runner.options
+            try namespace.check(stateDatabase: options.stateDatabase, ledger: options.ledger.namespace)
             let made = Dictionary(all.filter { $0.namespace == namespace }.map { ($0.id, $0) }) { $1 }
             if try isShared(namespace) {
                 try leave(Array(made.keys), of: namespace, because: .shared)
@@ -125,8 +129,8 @@ extension UndoLoop {
     private mutating func look(
         _ made: [BSONValue: CreatedChild], in namespace: Namespace, keeping linked: Set<IDKey>, isFirst: Bool
     ) throws -> [BSONDocument] {
-        let (retry, collection) = (kernel.retry, kernel.client.collection(namespace))
-        let found = try retry.run {
+        let collection = kernel.client.collection(namespace)
+        let found = try kernel.retrying {
             var found: [BSONDocument] = []
             for slice in Array(made.keys).commandSlices() {
                 found += try collection.find(
@@ -180,7 +184,7 @@ extension UndoLoop {
             "maxTimeMS": .long(limit), "writeConcern": ["w": "majority", "wtimeout": .long(limit)],
             "comment": .string("shipshape undo \(subject.name)"),
         ]
-        let (retry, collection) = (kernel.retry, kernel.client.collection(namespace))
+        let collection = kernel.client.collection(namespace)
         for slice in statements.commandSlices() {
             FaultInjection.reached(.beforeWrite)
             let deletes = slice.compactMap(\.document).filter(\.fitsIntoCommand).map { filter in
@@ -189,7 +193,7 @@ extension UndoLoop {
                     collation: filter["_id"]?.dependsOnCollation ?? true ? nil : ["locale": "simple"])
             }
             guard !deletes.isEmpty else { continue }
-            _ = try retry.run {
+            _ = try kernel.retrying {
                 do throws(MongoError) {
                     return try collection.delete(
                         deletes, isOrdered: false, collectsWriteErrors: true, options: options)

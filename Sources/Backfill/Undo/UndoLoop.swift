@@ -4,13 +4,13 @@ import Concurrency
 import JobState
 import Jobs
 import Mongo
+import Running
+import Steps
 
 /// The loop over the journal: a batch of entries at a time, newest first, each checkpointed.
 struct UndoLoop: ~Copyable {
     let runner: UndoRunner
     let subject: UndoSubject
-    /// See ``UndoSubject/rewritten``.
-    let rewritten: Set<String>?
     /// Without a lease in a dry run, which writes nothing.
     var kernel: Kernel
     /// `nil` when what the documents become is not judged.
@@ -19,10 +19,7 @@ struct UndoLoop: ~Copyable {
     var tally = UndoTally()
     /// What earlier undos of the job took back.
     let earlier: Int
-    /// The only documents that are looked at; `nil` for all.
-    let retried: Set<BSONValue>?
-    /// Documents that an earlier undo left alone.
-    let leftBefore: Set<BSONValue>
+    var memory: UndoMemory
     /// Documents of other collections.
     var children = ChildTally()
     /// Those that earlier undos of the job removed.
@@ -30,16 +27,7 @@ struct UndoLoop: ~Copyable {
     var batch: Int
     /// Whether what is uncertain is taken back, too.
     var includesUncertain = false
-    /// What the attempt at hand is known to have written; `nil` where it was not acknowledged.
-    var written: WrittenDocuments?
-    /// The fields of documents that this undo restored, by a hash: what a newer entry gave back, an older one does not miss.
-    var restored: Set<Int> = []
 
-    /// The documents of the batch at hand for which a write was sent.
-    var sent: Set<BSONValue> = []
-
-    /// The most of them that are kept in mind.
-    static let mostRestored = 2_000_000
     /// The most entries of a batch.
     static let batch = 2_000
 
@@ -49,7 +37,7 @@ struct UndoLoop: ~Copyable {
     var judgesWhole: Bool { budget != nil || kernel.isDry && subject.target.validator != nil }
 
     /// Walks from a place in the journal to its oldest entry, or gives the reason to stop.
-    mutating func run(from start: JournalPosition?) throws -> BackfillReport.Stop? {
+    mutating func run(from start: JournalPosition?) throws -> RunStop? {
         var position = start
         var isIncluded = true
         while let part = try nextPart(upTo: position, orAt: isIncluded) {
@@ -60,10 +48,9 @@ struct UndoLoop: ~Copyable {
                 done = position.entries
             }
             overlay?.enter(part)
-            written = try kernel.retrying {
-                try kernel.store.journal.written(part.position.sequence).map(WrittenDocuments.init)
-            }
+            memory.begin(try kernel.retrying { try kernel.store.journal.written(part.position.sequence) })
             while done < part.entries.count {
+                kernel.throttler?.note(changed: earlier + tally.restored, size: subject.target.averageSize)
                 if let stop = try kernel.waitForThrottle() { return stop }
                 kernel.restart()
                 let entries = part.entries[done..<min(done + batch, part.entries.count)]
@@ -77,7 +64,7 @@ struct UndoLoop: ~Copyable {
                 switch attempt {
                 case .done(let count):
                     done += count
-                    sent = []
+                    memory.endBatch()
                 case .tooSlow:
                     batch = max(1, batch / 2)
                     continue
@@ -106,24 +93,16 @@ struct UndoLoop: ~Copyable {
         else {
             return
         }
-        throw BackfillError(.bindingChanged, "the undo of job \"\(name)\" cannot go on: \(fate)")
+        throw RunError(.bindingChanged, "the undo of job \"\(name)\" cannot go on: \(fate)")
     }
 
     private mutating func checkpoint(_ position: JournalPosition) throws {
         guard !kernel.isDry else { return }
         FaultInjection.reached(.afterRestore)
         // A further walk over what is left has no place to go on from.
-        let changes = retried == nil ? RangeChange.undone(to: position, restored: earlier + tally.restored) : [:]
+        let changes = memory.isRetry ? [:] : RangeChange.undone(to: position, restored: earlier + tally.restored)
         try kernel.renew(setting: changes)
     }
-}
-
-/// What an attempt has changed, but for these.
-struct WrittenDocuments {
-    let missed: Set<BSONValue>
-    let unsure: Set<BSONValue>
-
-    init(_ written: JournalStore.Written) { (missed, unsure) = (Set(written.missed), Set(written.unsure)) }
 }
 
 /// Documents that the job had made unsyncable, and that sync again.
@@ -148,12 +127,12 @@ extension UndoLoop {
 
     /// Frees the room of what was repaired, once the ledger cannot show it any more.
     /// - Returns: the reason to stop when there is one.
-    mutating func settleRepaired() throws -> BackfillReport.Stop? {
+    mutating func settleRepaired() throws -> RunStop? {
         guard let budget else { return nil }
-        let (retry, grace) = (kernel.retry, budget.grace(kernel.store))
+        let grace = budget.grace(kernel.store)
         var isTold = false
         while true {
-            let left = try retry.run { () throws -> Int in
+            let left = try kernel.retrying { () throws -> Int in
                 try budget.freeRepaired(kernel.store, besides: [kernel.store.job])
                 return try kernel.store.reservations.repairedCount(of: subject.namespace)
             }

@@ -1,15 +1,20 @@
-import BSON
+package import BSON
 package import Checking
 package import Concurrency
 package import JobState
 import Jobs
 package import Mongo
+package import Running
+import Scanning
+import Steps
 
 /// Takes back what a job changed, from its journal.
 ///
 /// Everything here blocks, and belongs on a thread of our own.
 package struct UndoRunner: Sendable {
     let job: String
+    /// The collection of the job's file; `nil` when the operator gave the job's name alone.
+    let named: Namespace?
     let options: RunOptions
     let assumptions: CheckOptions
     let stop: StopSignal
@@ -17,11 +22,13 @@ package struct UndoRunner: Sendable {
     let identity = RunnerIdentity.current()
 
     /// Joins a job's name and the way to go about it; `events` is called on the runner's thread.
+    /// - Parameter named: The collection of the job's file; `nil` when the operator gave the job's name alone.
     package init(
-        _ job: String, options: RunOptions, assuming assumptions: CheckOptions, stop: StopSignal,
+        _ job: String, on named: Namespace?, options: RunOptions, assuming assumptions: CheckOptions, stop: StopSignal,
         events: @escaping @Sendable (RunEvent) -> Void
     ) {
         self.job = job
+        self.named = named
         self.options = options
         self.assumptions = assumptions
         self.stop = stop
@@ -39,7 +46,9 @@ package struct UndoRunner: Sendable {
     }
 
     private func subject(_ store: borrowing StateStore, on pool: ClientPool) throws -> UndoSubject {
-        guard let subject = try retry.run({ try UndoSubject.find(store, assuming: assumptions) }) else {
+        let collection = RecordedCollection(
+            named: named, stateDatabase: options.stateDatabase, ledger: options.ledger.namespace)
+        guard let subject = try retry.run({ try UndoSubject.find(store, in: collection, assuming: assumptions) }) else {
             throw try JobRegistry(options.stateDatabase, on: pool).unknown(job)
         }
         return subject
@@ -69,11 +78,12 @@ package struct UndoRunner: Sendable {
             report.leftAlone = Self.grouped(left)
             return report
         }
+        try subject.checkOrder()
         var loop = try loop(subject, store, on: pool, left: left)
         loop.overlay = UndoOverlay(contents.passes, judgesWhole: loop.judgesWhole)
-        if let stopped = try loop.run(from: loop.retried == nil ? subject.undoing?.position : nil) {
+        if let stopped = try loop.run(from: loop.memory.isRetry ? nil : subject.undoing?.position) {
             report.outcome = .stopped(stopped)
-        } else if let stopped = try loop.removeChildren(from: loop.retried == nil ? subject.undoing?.children : nil) {
+        } else if let stopped = try loop.removeChildren(from: loop.memory.isRetry ? nil : subject.undoing?.children) {
             report.outcome = .stopped(stopped)
         }
         report.children = loop.reportOfChildren(left: loop.children)
@@ -86,11 +96,11 @@ package struct UndoRunner: Sendable {
                 "the job changed more than \(UndoOverlay.most) documents in more than one pass: of the others each change is "
                     + "looked at by itself, so that the counts are upper bounds")
         }
-        let kept = left.filter { loop.retried?.contains($0.id) != true }
+        let kept = left.filter { !loop.memory.retries($0.id) }
         report.leftAlone = UndoReport.LeftAlone.joined(Self.grouped(kept), loop.tally.report)
         if let budget = loop.budget {
             report.harm = loop.tally.harm
-            report.headroom = try retry.run { try budget.exactHeadroom(loop.kernel.store, marks: false) }
+            report.headroom = try retry.run { try budget.limit.exactHeadroom(loop.kernel.store, marks: false) }
         }
         do { try checkHarm(of: report) } catch { report.refusal = error.message }
         report.seconds = started.duration(to: .now).seconds
@@ -98,11 +108,11 @@ package struct UndoRunner: Sendable {
     }
 
     /// Refuses an undo whose harm the headroom has no room for, unless the operator accepted so much.
-    package func checkHarm(of report: UndoReport) throws(BackfillError) {
+    package func checkHarm(of report: UndoReport) throws(RunError) {
         guard let headroom = report.headroom, let harm = report.harm, harm > headroom.documents,
             harm > options.allowUnsync ?? 0
         else { return }
-        throw BackfillError(
+        throw RunError(
             .harmExceedsHeadroom,
             "the undo of job \"\(job)\" would make \(harm) documents unsyncable under the active schema, and there is room "
                 + "for \(headroom.documents) (\(headroom)); accept it with --allow-unsync \(harm): the undo then stops below "
@@ -110,7 +120,7 @@ package struct UndoRunner: Sendable {
     }
 
     /// Takes back, or goes on taking back, until it is done or has to stop.
-    /// - Throws: ``BackfillError`` when another runner holds the job, or there is no undo for it; ``MongoError`` when the
+    /// - Throws: ``RunError`` when another runner holds the job, or there is no undo for it; ``MongoError`` when the
     ///   deployment stays unreachable. What was checkpointed stays, and the next undo goes on from there.
     package func run(on pool: ClientPool) throws -> UndoReport {
         let started = ContinuousClock.now
@@ -129,10 +139,11 @@ package struct UndoRunner: Sendable {
         var loop = try loop(
             subject, store, on: pool, left: left, deadline: options.maxRuntime.map { started + $0 }, holding: holding)
         do {
-            if undoing?.ended == nil || loop.retried != nil {
-                if let stop = try loop.run(from: loop.retried == nil ? undoing?.position : nil) {
+            if undoing?.ended == nil || loop.memory.isRetry {
+                try subject.checkOrder()
+                if let stop = try loop.run(from: loop.memory.isRetry ? nil : undoing?.position) {
                     report.outcome = .stopped(stop)
-                } else if let stop = try loop.removeChildren(from: loop.retried == nil ? undoing?.children : nil) {
+                } else if let stop = try loop.removeChildren(from: loop.memory.isRetry ? nil : undoing?.children) {
                     report.outcome = .stopped(stop)
                 } else if let stop = try loop.settleRepaired() {
                     report.outcome = .stopped(stop)
@@ -158,7 +169,7 @@ package struct UndoRunner: Sendable {
         report.children = loop.reportOfChildren(left: try retry.run { try loop.kernel.store.leftAlone.children() })
         if let budget = loop.budget {
             report.harm = loop.tally.harm
-            report.headroom = try retry.run { try budget.exactHeadroom(loop.kernel.store, marks: false) }
+            report.headroom = try retry.run { try budget.limit.exactHeadroom(loop.kernel.store, marks: false) }
         }
         report.seconds = started.duration(to: .now).seconds
         return report
@@ -183,7 +194,7 @@ extension UndoRunner {
     private func checkJournal(_ store: borrowing StateStore, holds chunks: Int, of subject: UndoSubject) throws {
         let contents = try retry.run { try store.journal.contents(upTo: subject.journaled, behind: subject.earlier) }
         guard contents.passes.reduce(0, { $0 + $1.chunks }) < chunks else { return }
-        throw BackfillError(
+        throw RunError(
             .undoRefused,
             "the undo of job \"\(job)\" cannot go on: its journal was dropped while it ran; what was taken back stays so, and "
                 + "of the rest nothing is known")
@@ -209,10 +220,10 @@ extension UndoRunner {
             retry: retry, events: events, pool: pool, client: client, store: store, throttler: throttler,
             deadline: deadline, holding: holding)
         return UndoLoop(
-            runner: self, subject: subject, rewritten: subject.rewritten, kernel: kernel, budget: budget,
-            earlier: subject.undoing?.restored ?? 0,
-            retried: isOver && !passing.isEmpty ? passing : nil,
-            leftBefore: Set(left.map(\.id)).subtracting(isOver ? passing : []),
+            runner: self, subject: subject, kernel: kernel, budget: budget, earlier: subject.undoing?.restored ?? 0,
+            memory: UndoMemory(
+                rewritten: subject.rewritten, leftBefore: Set(left.map(\.id)).subtracting(isOver ? passing : []),
+                retried: isOver && !passing.isEmpty ? passing : nil),
             earlierRemoved: subject.undoing?.removed ?? 0, batch: min(UndoLoop.batch, byBytes),
             includesUncertain: options.includesUncertain)
     }

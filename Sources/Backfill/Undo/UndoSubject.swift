@@ -4,6 +4,7 @@ import JobState
 import Jobs
 import Mongo
 import ServerSchema
+import Steps
 
 /// A job whose changes are to be taken back, as the state database knows it; its file may be gone.
 struct UndoSubject {
@@ -25,6 +26,8 @@ struct UndoSubject {
     let earlier: EarlierState?
     /// The undo that was begun.
     let undoing: Undoing?
+    /// The name of a job that wrote the same fields after this one; `nil` where there is none.
+    let laterWriter: String?
 
     /// The collection's UUID, where the server compares it with every command.
     var collectionUUID: BSONValue? { target.checksUUID ? target.uuid : nil }
@@ -47,40 +50,35 @@ struct UndoSubject {
     }
 
     /// Looks the job up.
-    /// - Throws: ``BackfillError`` when there is no such job, or no undo for it.
-    static func find(_ store: borrowing StateStore, assuming: CheckOptions) throws -> UndoSubject? {
+    /// - Throws: ``RunError`` when there is no such job, or no undo for it.
+    static func find(
+        _ store: borrowing StateStore, in collection: RecordedCollection, assuming: CheckOptions
+    ) throws -> UndoSubject? {
         guard let record = try store.jobs.record() else { return nil }
         let name = store.job
         try store.checkVersion(of: record)
-        guard let namespace = record["ns"]?.text.flatMap({ Namespace($0) }) else {
-            throw BackfillError(.checkpointUnreadable, "the record of job \"\(name)\" names no collection")
-        }
+        let namespace = try collection.namespace(of: record, name)
         guard record["journal"] == .bool(true) else {
-            throw BackfillError(
+            throw RunError(
                 .undoRefused,
                 "job \"\(name)\" cannot be undone: it ran without a journal (\"journal: false\" or --no-journal)")
         }
         let range = try store.ranges.document() ?? [:]
         let progress = Progress(range)
         guard try progress.modified == 0 || (record["cleaned"] == nil && !store.journal.isEmpty()) else {
-            throw BackfillError(.undoRefused, "job \"\(name)\" cannot be undone: its journal was dropped")
-        }
-        if let later = try store.jobs.laterWriter(of: record) {
-            throw BackfillError(
-                .undoRefused,
-                "job \"\(name)\" cannot be undone: the later job \"\(later)\" wrote the same fields of \(namespace); undo "
-                    + "that one first: shipshape undo \(later)")
+            throw RunError(.undoRefused, "job \"\(name)\" cannot be undone: its journal was dropped")
         }
         let target = try Target.find(namespace, on: store.client.client)
         guard record["uuid"] == (target.uuid ?? .null) else {
-            throw BackfillError.anotherUUID(of: name, on: namespace, "since it was started", refusing: "be undone")
+            throw RunError.anotherUUID(of: name, on: namespace, "since it was started", refusing: "be undone")
         }
         let compiled = try? StoredJob.compile(record, assuming: assuming)
         var subject = UndoSubject(
             name: name, namespace: namespace, target: target, job: compiled,
             touched: Set(record.touched.map(\.topLevel)).sorted(),
             unjournaled: Self.unjournaled(in: range), journaled: progress.journaled,
-            earlier: try store.earlier(record), undoing: range["undo"]?.document.map(Undoing.init))
+            earlier: try store.earlier(record), undoing: range["undo"]?.document.map(Undoing.init),
+            laterWriter: try store.jobs.laterWriter(of: record))
         if try store.client.first("migrations", ["_id": .string(name)]) != nil {
             subject.notes.append(
                 "migrate has recorded the job as applied, and does not run it again: what it did is done once more by a job of "
@@ -98,6 +96,16 @@ struct UndoSubject {
             )
         }
         return subject
+    }
+
+    /// Refuses to undo the job before a later one over the same fields is undone.
+    /// - Throws: ``RunError`` of kind `undoRefused`.
+    func checkOrder() throws(RunError) {
+        guard let laterWriter else { return }
+        throw RunError(
+            .undoRefused,
+            "job \"\(name)\" cannot be undone: the later job \"\(laterWriter)\" wrote the same fields of \(namespace); "
+                + "undo that one first: shipshape undo \(laterWriter)")
     }
 
     private static func unjournaled(in range: BSONDocument) -> Int {

@@ -13,11 +13,8 @@ struct UndoTally {
     /// Documents of which a field was given back at the end, as its place could not be.
     var moved = 0
     private(set) var left: [UndoReport.LeftDocument: (ids: [BSONValue], count: Int)] = [:]
-    /// All that is left alone: an older change of such a document is not taken back either.
-    private(set) var leftIDs: Set<BSONValue> = []
 
     mutating func leave(_ id: BSONValue, _ document: UndoReport.LeftDocument) {
-        guard leftIDs.insert(id).inserted else { return }
         left[document, default: ([], 0)].count += 1
         if left[document, default: ([], 0)].count <= Self.samples { left[document, default: ([], 0)].ids.append(id) }
     }

@@ -36,9 +36,13 @@ struct TypeScriptIdiom: LanguageIdiom {
 
         """#
 
-    /// What cannot name a class, and what every object of the SDK has already.
+    /// Words that cannot name a class, and the members of every object of the SDK or of JavaScript.
+    ///
+    /// In the schema's literal, a property that is named `__proto__` would set the literal's prototype.
     let reserved = Set(
         """
+        __defineGetter__ __defineSetter__ __lookupGetter__ __lookupSetter__ __proto__ hasOwnProperty isPrototypeOf
+        propertyIsEnumerable toLocaleString toString valueOf
         Array ArrayBuffer Date Map Object Realm Set String addListener any await boolean break case catch class const constructor continue debugger
         default delete do else entries enum export extends false finally for function getPropertyType if implements import in
         instanceof interface isValid keys let linkingObjects linkingObjectsCount never new null number object objectSchema

@@ -14,6 +14,8 @@ package struct Job: Sendable {
     package var activeSchema: String?
     /// The schema that the documents are made to fit, as a path relative to the job file.
     package var nextSchema: String?
+    /// Whether the job must not run before its next schema is deployed.
+    package var requiresDeploy = false
     /// What is done to each document, in this order.
     package var steps: [LocatedStep]
     /// How fast, and how far.

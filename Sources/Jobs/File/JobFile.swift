@@ -28,7 +28,9 @@ package enum JobFile {
         let root = try YAMLFile.root(of: text, path: path)
         let top = try root.members(
             of: "a job",
-            allowed: ["version", "job", "collection", "schema", "where", "steps", "limits", "throttle", "journal"])
+            allowed: [
+                "version", "job", "collection", "schema", "requires", "where", "steps", "limits", "throttle", "journal",
+            ])
         try checkVersion(top["version"])
         let nameNode = try top.required("job")
         let name = try Self.name(nameNode, "job")
@@ -63,6 +65,12 @@ package enum JobFile {
             text: text, collectionLocation: collectionNode.location)
         job.activeSchema = try schema?["active"]?.text(of: "\"active\"")
         job.nextSchema = try schema?["next"]?.text(of: "\"next\"")
+        if let requirement = top["requires"] {
+            guard try requirement.text(of: "\"requires\"") == deployed else {
+                throw requirement.error("\"requires\" must be \(deployed): a job can wait for nothing else")
+            }
+            job.requiresDeploy = true
+        }
         job.veto = try top["throttle"].map { (node) throws(JobError) in try Veto.read(node) }
         job.keepsJournal = keepsJournal ?? true
         return job
@@ -80,6 +88,9 @@ package enum JobFile {
         }
         return try result.get()
     }
+
+    /// The value of `requires` for a job that waits for the deploy of its next schema.
+    package static let deployed = "deployed"
 
     /// The version of the format that this program reads; a file that states none is of version 1.
     package static let version = 1

@@ -8,7 +8,7 @@ extension YAMLNode {
         guard let namespace = Namespace(try text(of: "\"\(key)\"")) else {
             throw error("\"\(key)\" must be DATABASE.COLLECTION")
         }
-        if let reason = namespace.refusal, !JobFile.isOfThePast {
+        if let reason = namespace.refusal(), !JobFile.isOfThePast {
             throw error("\"\(key)\" cannot be \(namespace): \(reason)")
         }
         return namespace
@@ -16,16 +16,22 @@ extension YAMLNode {
 }
 
 extension Namespace {
-    /// Why no job may read or write there, wherever it runs; `nil` where one may.
-    fileprivate var refusal: String? {
-        switch database {
-        case "admin", "config", "local": return "the database is the server's own"
-        case _ where database == "__realm_sync" || database.hasPrefix("__realm_sync_"):
-            return "the database is the sync service's own"
-        default: break
-        }
+    /// Why no job, undo, partner or validator may be there, as a clause; `nil` where one may.
+    /// - Parameter stateDatabase: The database that holds the state of jobs; `nil` before it is known.
+    package func refusal(stateDatabase: String? = nil) -> String? {
+        if let reason = Self.refusal(of: database, stateDatabase: stateDatabase) { return reason }
         if collection.hasPrefix("system.") { return "the collection is the server's own" }
         if collection.utf8.contains(0) { return "a name cannot hold a NUL" }
         return database.utf8.count > 63 || description.utf8.count > 255 ? "no server has such a long name" : nil
+    }
+    /// Why no command writes documents of a database, as a clause; `nil` where commands may.
+    package static func refusal(of database: String, stateDatabase: String? = nil) -> String? {
+        switch database {
+        case "admin", "config", "local": "the database is the server's own"
+        case _ where database == "__realm_sync" || database.hasPrefix("__realm_sync_"):
+            "the database is the sync service's own"
+        case stateDatabase: "the database holds the state of jobs (--state-database names it)"
+        default: nil
+        }
     }
 }

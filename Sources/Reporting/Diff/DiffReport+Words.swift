@@ -17,6 +17,9 @@ extension DiffReport {
             if consequences.contains(.terminate) {
                 return "Breaking: \(number) of \(rest)Sync is terminated and re-enabled, and every client resets."
             }
+            guard consequences.contains(.someClientsReset) else {
+                return "Breaking: \(number) of \(rest)A partner collection is not kept equal to its original."
+            }
             return "Breaking: \(number) of \(rest)Some clients reset."
         case .versioned: return "Versioned: \(rest)Additive where each schema version is deployed as such."
         case .served:

@@ -8,6 +8,8 @@ package struct TextLayout: Sendable {
     package var isPlain = false
     /// Whether it is kept: then it holds what a reader at a terminal asks for with flags.
     package var isKept = false
+    /// Whether the notes on a result are left out.
+    package var hidesNotes = false
 
     /// For a terminal, or for what reads standard output.
     package init(width: Int? = nil, isColored: Bool = false) {
@@ -20,5 +22,17 @@ package struct TextLayout: Sendable {
         var layout = TextLayout()
         layout.isKept = true
         return layout
+    }
+}
+
+extension TextLayout {
+    /// Notes as they are shown.
+    func notes(_ notes: [String]) -> [String] { hidesNotes ? [] : notes }
+
+    /// A report with its notes as they are shown.
+    func shown<R>(_ report: R, notes: WritableKeyPath<R, [String]>) -> R {
+        var report = report
+        report[keyPath: notes] = self.notes(report[keyPath: notes])
+        return report
     }
 }

@@ -2,7 +2,10 @@ package import BSON
 package import Backfill
 package import Checking
 import Concurrency
+package import JobState
+import Running
 import ServerSchema
+import Steps
 
 /// What a textfile tells of the runs of one check or one job.
 package struct RunMetrics: Sendable {
@@ -64,7 +67,7 @@ package struct RunMetrics: Sendable {
         let isHeld = Set(holds.map(\.reason))
         let throttle = Metric(
             "throttled", "Whether the run waits, by the reason.",
-            counts: ThrottleReason.allCases.map { (labels + [("reason", $0.rawValue)], isHeld.contains($0) ? 1 : 0) })
+            counts: ThrottleReason.known.map { (labels + [("reason", $0.rawValue)], isHeld.contains($0) ? 1 : 0) })
         guard throttles else {
             // What a check has found stays until one finds something else: an alert does not end because a check failed.
             return Metric.text(run + found) + (found.isEmpty ? foundBefore : "")

@@ -16,7 +16,7 @@ package enum MirrorReport {
                 "  half of the changes took up to \(counts.delays.half) ms, 99% up to \(counts.delays.most) ms")
         }
         if counts.conflicts > 0 {
-            lines.append("  \(counts.conflicts.counted("pair")) had changed on both sides: the later change won")
+            lines.append("  \(counts.conflicts.counted("pair")) had changed on both sides")
         }
         if counts.refused > 0 {
             lines.append("  \(counts.refused.documents) cannot be on the other side: partner status lists them")
@@ -33,7 +33,7 @@ package enum MirrorReport {
                 ("partner", .string(name)), ("changes", .integer(counts.changes)),
                 ("to_target", .integer(counts.carried[.source] ?? 0)),
                 ("to_source", .integer(counts.carried[.target] ?? 0)), ("echoes", .integer(counts.echoes)),
-                ("echoes_written", .integer(counts.echoesWritten)), ("conflicts", .integer(counts.conflicts)),
+                ("conflicts", .integer(counts.conflicts)),
                 ("refused", .integer(counts.refused)), ("lag_ms", .integer(counts.lag)),
                 ("delay_p50_ms", .integer(counts.delays.half)), ("delay_p99_ms", .integer(counts.delays.most)),
                 ("caught_up", .bool(outcome.isCaughtUp)),
@@ -42,9 +42,12 @@ package enum MirrorReport {
     }
 
     /// A pair of which both sides changed, in a line.
-    package static func conflict(_ id: BSONValue, _ winner: PartnerSide, _ ids: IDDisplay) -> String {
-        "both sides of _id \(ids.text(id) ?? "(hidden)") changed: the \(winner == .source ? "original" : "partner")'s change "
-            + "was later, and wins"
+    package static func conflict(_ id: BSONValue, _ winner: PartnerSide?, _ ids: IDDisplay) -> String {
+        let changed = "both sides of _id \(ids.text(id) ?? "(hidden)") changed: "
+        guard let winner else {
+            return changed + "one of the changes cannot be carried over, so neither document is overwritten"
+        }
+        return changed + "the \(winner == .source ? "original" : "partner")'s change was later, and wins"
     }
 
     /// A document that cannot be on the other side, in a line.

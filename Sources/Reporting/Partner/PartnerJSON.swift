@@ -1,4 +1,3 @@
-import Backfill
 package import Partners
 
 /// What is said of partners, for machines: one JSON object, whose keys always stand in the same order.

@@ -1,5 +1,4 @@
 import BSON
-import Backfill
 import Concurrency
 package import Partners
 

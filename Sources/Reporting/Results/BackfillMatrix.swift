@@ -37,7 +37,7 @@ package struct BackfillMatrix: Reportable {
         case .error(let message): return message
         case .stop(let stop):
             let job = found.entries.first { $0.database == database }?.job ?? found.job
-            return "stopped by \(BackfillReportText.reason(of: stop)); \(BackfillReportText.remedy(of: stop, job))"
+            return "stopped by \(stop.text); \(stop.remedy(for: job))"
         }
     }
 
@@ -55,12 +55,16 @@ package struct BackfillMatrix: Reportable {
                 }
             }
         }
-        let notes = places.map { note, databases in
+        return places.map { note, databases in
             databases.count == found.reports.count ? note : "\(databases.joined(separator: ", ")): \(note)"
         }
+    }
+
+    /// Notes that a quiet run shows, too.
+    private var warnings: [String] {
         let added =
             found.added.isEmpty ? [] : ["made meanwhile, and not run in: \(found.added.joined(separator: ", "))"]
-        return notes + (found.refusal.map { ["A run would not come through: \($0)"] } ?? []) + added
+        return (found.refusal.map { ["A run would not come through: \($0)"] } ?? []) + added
     }
 
     /// The columns behind the database's name.
@@ -99,7 +103,9 @@ package struct BackfillMatrix: Reportable {
             let told = BackfillReportText.render(report, showsValues: showsValues, color: layout.isColored)
             blocks.append(paint.bold(name) + told)
         }
-        blocks += notes.map { "Note: \($0)".printable.wrapped(to: layout.width).joined(separator: "\n") }
+        blocks += (layout.notes(notes) + warnings).map {
+            "Note: \($0)".printable.wrapped(to: layout.width).joined(separator: "\n")
+        }
         blocks.append("\(found.entries.count.counted("database")) in \(found.seconds.inTenths) s.")
         return blocks.asReport(verdict: verdict)
     }
@@ -166,7 +172,7 @@ package struct BackfillMatrix: Reportable {
                 return section
             }
         }
-        report.notes = notes
+        report.notes = notes + warnings
         return report
     }
 

@@ -1,7 +1,10 @@
 import BSON
 package import Backfill
 import Checking
+import JobState
 import Jobs
+import Running
+import Steps
 
 /// What a backfill did, or would do, in all its forms.
 package struct BackfillResult: Reportable {
@@ -17,7 +20,8 @@ package struct BackfillResult: Reportable {
     }
 
     package func text(_ layout: TextLayout) -> String {
-        BackfillReportText.render(found, showsValues: showsValues, color: layout.isColored)
+        BackfillReportText.render(
+            layout.shown(found, notes: \.notes), showsValues: showsValues, color: layout.isColored)
     }
 
     package var json: JSONReport { BackfillReportJSON(found, showsValues: showsValues).json }
@@ -70,7 +74,7 @@ package struct BackfillResult: Reportable {
     private func steps(isDryRun: Bool) -> Report.Table {
         let (before, after) = (found.before, found.after)
         let names = (before.isEmpty ? after : before).map(\.step)
-        func count(_ steps: [BackfillReport.StepCount], _ index: Int) -> Report.Cell {
+        func count(_ steps: [StepCount], _ index: Int) -> Report.Cell {
             Report.Cell(index < steps.count ? steps[index].needing.grouped : "-")
         }
         return Report.Table(

@@ -96,7 +96,7 @@ package struct CheckMatrix: Reportable {
         for entry in entries where fails(entry) {
             guard let report = entry.report else { continue }
             let found = CheckReportText(
-                report, isColored: layout.isColored, width: layout.width, ids: ids,
+                layout.shown(report, notes: \.notes), isColored: layout.isColored, width: layout.width, ids: ids,
                 showsFilters: showsFilters || layout.isKept
             ).text
             let name = "In \(entry.database.printable): "

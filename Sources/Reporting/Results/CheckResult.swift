@@ -29,7 +29,7 @@ package struct CheckResult: Reportable {
 
     package func text(_ layout: TextLayout) -> String {
         CheckReportText(
-            found, isColored: layout.isColored, width: layout.width, ids: ids,
+            layout.shown(found, notes: \.notes), isColored: layout.isColored, width: layout.width, ids: ids,
             showsFilters: showsFilters || layout.isKept, difference: history.difference
         ).text
     }
@@ -37,7 +37,7 @@ package struct CheckResult: Reportable {
     /// What is wrong where, for a person: without the verdict, which another command has of its own.
     func findings(_ layout: TextLayout) -> String {
         CheckReportText(
-            found, isColored: layout.isColored, width: layout.width, ids: ids,
+            layout.shown(found, notes: \.notes), isColored: layout.isColored, width: layout.width, ids: ids,
             showsFilters: showsFilters || layout.isKept, difference: nil
         ).findings
     }

@@ -10,7 +10,7 @@ package struct DiffResult: Reportable {
     package init(_ report: DiffReport) { found = report }
 
     package func text(_ layout: TextLayout) -> String {
-        DiffText(found, isColored: layout.isColored, width: layout.width).text
+        DiffText(layout.shown(found, notes: \.notes), isColored: layout.isColored, width: layout.width).text
     }
 
     package var json: JSONReport { DiffJSON(found).json }

@@ -24,7 +24,7 @@ package struct EnforceResult: Reportable {
         if found.outcome != .aborted { lines.append("  now     \(Enforcement.words(of: found.now))") }
         if let mark = found.mark { lines.append("  last    \(mark)") }
         lines += commands("done", found.done) + commands("to come", found.toCome)
-        lines += found.notes.flatMap { "note: \($0)".wrapped(to: layout.width, indent: 2) }
+        lines += layout.notes(found.notes).flatMap { "note: \($0)".wrapped(to: layout.width, indent: 2) }
         // One that found nothing says nothing that the first line does not.
         guard let check, found.notFitting != 0 else { return lines.asLines + "\n" }
         return lines.asLines + "\n\n" + check.findings(layout) + "\n"

@@ -21,6 +21,7 @@ package struct HistoryResult: Reportable {
         var blocks = [headline.printable.wrapped(to: layout.width).asLines]
         if shown.count > 1 { blocks.append(sparklines(layout).asLines) }
         if !shown.isEmpty { blocks.append(TextTable.lines(of: table, width: layout.width).asLines) }
+        let notes = layout.notes(notes)
         if !notes.isEmpty { blocks.append(notes.flatMap { "Note: \($0)".printable.wrapped(to: layout.width) }.asLines) }
         return blocks.joined(separator: "\n\n") + "\n"
     }

@@ -12,7 +12,7 @@ package struct InferResult: Reportable {
     package init(_ report: InferReport) { found = report }
 
     package func text(_ layout: TextLayout) -> String {
-        InferReportText(found, isColored: layout.isColored, width: layout.width).text
+        InferReportText(layout.shown(found, notes: \.notes), isColored: layout.isColored, width: layout.width).text
     }
 
     package var json: JSONReport { InferReportJSON(found).json }

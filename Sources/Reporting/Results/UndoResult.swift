@@ -8,7 +8,9 @@ package struct UndoResult: Reportable {
     /// Wraps a report.
     package init(_ report: UndoReport) { found = report }
 
-    package func text(_ layout: TextLayout) -> String { UndoText.render(found, color: layout.isColored) }
+    package func text(_ layout: TextLayout) -> String {
+        UndoText.render(layout.shown(found, notes: \.notes), color: layout.isColored)
+    }
 
     package var json: JSONReport { UndoJSON(found).json }
 

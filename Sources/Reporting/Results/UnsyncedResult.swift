@@ -10,7 +10,8 @@ package struct UnsyncedResult: Reportable {
     package init(_ report: UnsyncedReport, ids: IDDisplay = .shown) { (found, self.ids) = (report, ids) }
 
     package func text(_ layout: TextLayout) -> String {
-        UnsyncedText(found, isColored: layout.isColored, width: layout.width, ids: ids).text
+        UnsyncedText(layout.shown(found, notes: \.notes), isColored: layout.isColored, width: layout.width, ids: ids)
+            .text
     }
 
     package var json: JSONReport { UnsyncedJSON(found, ids: ids).json }

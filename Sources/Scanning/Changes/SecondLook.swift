@@ -95,7 +95,7 @@ struct SecondLook {
         var tally = options.makeTally(schema)
         var judged: Set<DocumentKey> = []
         let reader = IDReader(
-            collection: client.collection(namespace), filter: options.filter, options: commonOptions)
+            collection: client.collection(namespace), filter: options.selection, options: commonOptions)
         try reader.read(Array(changed.all)) { document in
             // Two ids may be equal to the server and differ in their bytes, as 1 and 1.0 do: either finds the document.
             guard let key = try DocumentKey(of: document), changed[key] != nil, judged.insert(key).inserted else {

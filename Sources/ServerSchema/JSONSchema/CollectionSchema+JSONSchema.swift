@@ -22,7 +22,12 @@ extension CollectionSchema {
     /// Reads the value of `$jsonSchema`, as a file holds it.
     /// - Throws: ``SchemaError`` where mongod refuses the schema.
     package init(jsonSchema: LocatedBSON, namespace: Namespace) throws(SchemaError) {
-        self.init(namespace: namespace, root: try JSONSchemaReader().root(jsonSchema))
+        try self.init(jsonSchema: jsonSchema, namespace: namespace, failures: nil)
+    }
+
+    /// - Parameter failures: takes what mongod refuses of the schema.
+    init(jsonSchema: LocatedBSON, namespace: Namespace, failures: SchemaFailures?) throws(SchemaError) {
+        self.init(namespace: namespace, root: try JSONSchemaReader(failures: failures).root(jsonSchema))
         dialect = .jsonSchema
     }
 }

@@ -10,8 +10,11 @@ extension JSONSchemaReader {
             node.hasProperties = true
             for member in members {
                 // The schema of a property named "" judges the object around it: so mongod reads an empty path.
-                let schema = try subschema(
-                    member.value, of: "property \"\(member.name)\"", isWhole: member.name.isEmpty)
+                var schema = SchemaNode(location: member.value.location)
+                try attempt { () throws(SchemaError) in
+                    schema = try subschema(
+                        member.value, of: "property \"\(member.name)\"", isWhole: member.name.isEmpty)
+                }
                 node.properties.append(SchemaNode.Property(name: member.name, node: schema))
             }
         }

@@ -7,6 +7,9 @@ internal import BSON
 /// and oddly the schema of a property named "") ignores the keywords of scalars and arrays: mongod does not even
 /// compile their patterns.
 struct JSONSchemaReader {
+    /// Takes what mongod refuses, which is left out then; `nil` where it ends the reading.
+    var failures: SchemaFailures?
+
     /// Reads the value of `$jsonSchema`.
     /// - Throws: ``SchemaError`` where mongod refuses the schema.
     func root(_ value: LocatedBSON) throws(SchemaError) -> SchemaNode {
@@ -18,17 +21,29 @@ struct JSONSchemaReader {
 
     /// - Parameter isWhole: whether the schema judges a document as a whole.
     func node(_ value: LocatedBSON, isWhole: Bool) throws(SchemaError) -> SchemaNode {
-        let keywords = try KeywordTable(value)
+        let keywords = try KeywordTable(value, failures)
         var node = SchemaNode(location: value.location)
-        node.title = try keywords[.title].map { json throws(SchemaError) -> String in try text(json, of: .title) }
-        if let description = keywords[.description] { _ = try text(description, of: .description) }
-        try readTypes(keywords, into: &node)
-        try readScalars(keywords, into: &node, isWhole: isWhole)
-        try readArrays(keywords, into: &node)
-        try readEncryption(keywords, into: &node)
-        try readObjects(keywords, into: &node, isWhole: isWhole)
-        try readCombinations(keywords, into: &node, isWhole: isWhole)
+        try attempt { () throws(SchemaError) in
+            node.title = try keywords[.title].map { json throws(SchemaError) -> String in try text(json, of: .title) }
+        }
+        try attempt { () throws(SchemaError) in
+            if let description = keywords[.description] { _ = try text(description, of: .description) }
+        }
+        try attempt { () throws(SchemaError) in try readTypes(keywords, into: &node) }
+        try attempt { () throws(SchemaError) in try readScalars(keywords, into: &node, isWhole: isWhole) }
+        try attempt { () throws(SchemaError) in try readArrays(keywords, into: &node) }
+        try attempt { () throws(SchemaError) in try readEncryption(keywords, into: &node) }
+        try attempt { () throws(SchemaError) in try readObjects(keywords, into: &node, isWhole: isWhole) }
+        try attempt { () throws(SchemaError) in try readCombinations(keywords, into: &node, isWhole: isWhole) }
         return node
+    }
+
+    /// Reads a part of a schema, or has its failure taken.
+    func attempt(_ read: () throws(SchemaError) -> Void) throws(SchemaError) {
+        do throws(SchemaError) { try read() } catch {
+            guard let failures else { throw error }
+            failures.all.append(error)
+        }
     }
 
     /// Reads a subschema that a keyword holds; its value must be an object.
@@ -40,22 +55,30 @@ struct JSONSchemaReader {
     }
 }
 
+/// The errors that keep a schema from being read as a whole.
+final class SchemaFailures {
+    var all: [SchemaError] = []
+}
+
 /// The keywords of one schema, each at most once.
 struct KeywordTable {
     private var values: [Keyword: LocatedBSON] = [:]
 
-    /// - Throws: ``SchemaError`` for a keyword that mongod does not know, or that is given twice.
-    init(_ schema: LocatedBSON) throws(SchemaError) {
+    /// - Throws: ``SchemaError`` for a keyword that mongod does not know, or that is given twice, unless `failures`
+    ///   takes it.
+    init(_ schema: LocatedBSON, _ failures: SchemaFailures?) throws(SchemaError) {
         for member in schema.members ?? [] {
-            guard let keyword = Keyword(rawValue: member.name), keyword.isOfJSONSchema else {
-                throw Self.unknown(member)
-            }
-            guard values.updateValue(member.value, forKey: keyword) == nil else {
-                throw SchemaError(
-                    .duplicate, at: member.nameLocation, "keyword \"\(member.name)\" is given twice",
-                    remedy: "remove one")
-            }
+            guard let error = take(member) else { continue }
+            guard let failures else { throw error }
+            failures.all.append(error)
         }
+    }
+
+    private mutating func take(_ member: LocatedBSON.Member) -> SchemaError? {
+        guard let keyword = Keyword(rawValue: member.name), keyword.isOfJSONSchema else { return Self.unknown(member) }
+        guard values.updateValue(member.value, forKey: keyword) != nil else { return nil }
+        return SchemaError(
+            .duplicate, at: member.nameLocation, "keyword \"\(member.name)\" is given twice", remedy: "remove one")
     }
 
     subscript(keyword: Keyword) -> LocatedBSON? { values[keyword] }

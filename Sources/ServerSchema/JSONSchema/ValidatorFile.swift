@@ -43,7 +43,10 @@ struct ValidatorFile {
     }
 
     /// The collection's schema.
-    func collection(_ namespace: Namespace) throws(SchemaError) -> CollectionSchema {
-        try CollectionSchema(jsonSchema: try LocatedBSON(schema), namespace: namespace)
+    /// - Parameter failures: takes what mongod refuses of it.
+    func collection(
+        _ namespace: Namespace, failures: SchemaFailures? = nil
+    ) throws(SchemaError) -> CollectionSchema {
+        try CollectionSchema(jsonSchema: try LocatedBSON(schema), namespace: namespace, failures: failures)
     }
 }

@@ -23,6 +23,8 @@ extension LintFinding.Code: ExpressibleByStringLiteral {
 
 /// Types, keys and names.
 extension LintFinding.Code {
+    /// A part of a schema, or a file, cannot be read.
+    public static let schemaInvalid: Self = "schema-invalid"
     /// A collection, or the whole app, has no schema.
     public static let schemaMissing: Self = "schema-missing"
     /// A root has no title.

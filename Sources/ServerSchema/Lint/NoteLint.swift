@@ -5,11 +5,12 @@ enum NoteLint {
             guard let rule = rules[note.code] else { return nil }
             return LintFinding(
                 rule.code, rule.level, namespace: note.namespace, path: note.path, at: note.location, note.message,
-                remedy: rule.remedy)
+                remedy: rule.remedy ?? note.remedy)
         }
     }
 
     private static let rules: [SchemaNote.Code: (code: LintFinding.Code, level: LintFinding.Level, remedy: String?)] = [
+        .invalid: (.schemaInvalid, .error, nil),
         .unknownKeyword: (.unknownKeyword, .warning, nil),
         .misspeltKeyword: (.unknownKeyword, .error, nil),
         .jsonTypeUsed: (.jsonTypeUsed, .warning, nil),

@@ -7,18 +7,44 @@ public enum SchemaLint {
     /// What is found, by file and the worst first.
     /// - Parameter deployment: what is known of the deployment that is to sync; `nil` leaves its rules out.
     public static func findings(in schema: ServerSchema, deployment: DeploymentFacts? = nil) -> [LintFinding] {
-        let findings =
+        let found =
             switch schema.dialect {
             case .appServices: appServices(schema, deployment)
             case .jsonSchema: schema.collections.flatMap { jsonSchema($0.root, namespace: $0.namespace) }
             }
-        return findings.sorted()
+        let invalid = Set(schema.notes.filter { $0.code == .invalid }.map { Place($0.namespace, $0.path) })
+        let findings = found.filter { !isConsequence($0, of: invalid, schema.dialect) }
+        return (findings + NoteLint.findings(in: schema)).sorted()
+    }
+
+    private struct Place: Hashable {
+        let namespace: Namespace?
+        let path: SchemaPath
+
+        init(_ namespace: Namespace?, _ path: SchemaPath) { (self.namespace, self.path) = (namespace, path) }
+    }
+
+    /// The rules that miss something, which may be in a part of the schema that could not be read.
+    private static let ofAbsence: Set<LintFinding.Code> = [
+        .titleMissing, .embeddedTitleMissing, .titleConflictEmbedded, .idMissing, .idForbidden, .typeMissing,
+        .requiredUndefined, .arrayItemsMissing, .linkRefUnresolved, .linkType, .linkCrossPartition,
+        .partitionKeyUndefined, .partitionKeyType, .queryableType, .queryableNone,
+    ]
+    /// The rules that miss a name in the `required` of the schema around.
+    private static let ofHolder: Set<LintFinding.Code> = [.idNotRequired, .defaultOnOptional]
+
+    /// Whether a finding may come of nothing but a part of the schema that could not be read.
+    private static func isConsequence(_ finding: LintFinding, of invalid: Set<Place>, _ dialect: Dialect) -> Bool {
+        // An unreadable part of a validator has no place but its line.
+        let path = dialect == .jsonSchema ? SchemaPath() : finding.path
+        if ofAbsence.contains(finding.code) { return invalid.contains(Place(finding.namespace, path)) }
+        return ofHolder.contains(finding.code)
+            && invalid.contains(Place(finding.namespace, SchemaPath(path.steps.dropLast())))
     }
 
     private static func appServices(_ schema: ServerSchema, _ deployment: DeploymentFacts?) -> [LintFinding] {
         let context = LintContext(schema)
-        var findings = NoteLint.findings(in: schema)
-        findings += TitleLint.findings(in: context)
+        var findings = TitleLint.findings(in: context)
         findings += LinkLint.findings(in: context)
         findings += DataSourceLint.findings(in: context)
         findings += SyncLint.findings(in: context)

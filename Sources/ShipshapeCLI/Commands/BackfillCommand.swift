@@ -7,7 +7,9 @@ internal import Jobs
 internal import Mongo
 internal import Privileges
 internal import Reporting
+internal import Running
 internal import Scanning
+internal import Steps
 
 /// `shipshape backfill JOB`.
 struct BackfillCommand: AsyncParsableCommand {
@@ -20,7 +22,7 @@ struct BackfillCommand: AsyncParsableCommand {
             --dry-run shows what would change and what would remain, and writes nothing, not even state.
             """)
 
-    @Argument(help: "The job file.")
+    @Argument(help: "The job file.", completion: .file())
     var job: String
 
     @Flag(help: "Show what would change and what would remain; write nothing.")
@@ -29,13 +31,20 @@ struct BackfillCommand: AsyncParsableCommand {
     @Flag(name: .shortAndLong, help: "Run without asking.")
     var yes = false
 
+    @Flag(
+        help: ArgumentHelp(
+            "State that the next schema is the active one by now, or that sync is terminated until it is.",
+            discussion:
+                "It is recorded as shipshape deployed does. A job with \"requires: deployed\" does not run before."))
+    var deployed = false
+
     @Flag(help: "Keep no journal: the job costs less, and cannot be undone.")
     var noJournal = false
 
     @Option(
         help: ArgumentHelp(
             "Run over the documents of a list alone: a line of extended JSON for each _id, or what check --failures wrote.",
-            valueName: "file"))
+            valueName: "file"), completion: .file())
     var ids: String?
 
     @Option(
@@ -62,7 +71,7 @@ struct BackfillCommand: AsyncParsableCommand {
     @Option(
         help: ArgumentHelp(
             "Write every document that is skipped with its code, as JSON lines; the last line is the result.",
-            valueName: "file"))
+            valueName: "file"), completion: .file())
     var failures: String?
 
     @OptionGroup(title: "The Run") var runFlags: RunFlags
@@ -96,6 +105,10 @@ struct BackfillCommand: AsyncParsableCommand {
         let file = try JobFile.read(at: job)
         let schemas = [file.activeSchema, file.nextSchema].map { $0.map(file.resolved) }
         try output.prepare(reading: schemas, writing: [failures, monitoring.metrics])
+        guard !deployed || file.requiresDeploy || file.nextSchema != nil else {
+            throw UsageError(
+                "--deployed: job \"\(file.name)\" names no next schema, so none of its own can be the active one")
+        }
         let name = part?.name(of: file.name) ?? file.name
         let monitor = RunMonitor(dryRun ? nil : monitoring, of: "backfill", name, throttles: true)
         try await monitor.following {
@@ -108,6 +121,7 @@ struct BackfillCommand: AsyncParsableCommand {
     var options: RunOptions {
         var options = runFlags.options(state: state, ledger: ledger)
         options.keepsJournal = !noJournal
+        options.statesDeploy = deployed
         return options
     }
 
@@ -136,10 +150,19 @@ struct BackfillCommand: AsyncParsableCommand {
             let whole = BackfillRunner(compiled, options: options, stop: stop, events: { _ in })
             compiled = try await onOwnedThread(name: "part") { () throws in try whole.job(part, on: pool) }
         }
-        let work = JobRun(
+        var work = JobRun(
             job: compiled, options: options, stop: stop, isDryRun: dryRun, showsProgress: output.showsProgress,
             isQuiet: output.quiet)
-        let plan = try await work.plan(on: pool, isAsked: !yes || output.isKept)
+        var plan = try await work.plan(on: pool, isAsked: !yes || output.isKept)
+        if plan.waitsForDeploy, !dryRun, !yes, Console.canAsk {
+            try Console.confirm(
+                "Job \(plan.job) waits for the deploy of its next schema. Do clients sync under that schema now, or is "
+                    + "sync terminated?",
+                orElse: "nothing was written", offTerminal: "backfill needs --deployed")
+            // The active schema decides which documents stop syncing.
+            work.options.statesDeploy = true
+            plan = try await work.plan(on: pool, isAsked: true)
+        }
         if !dryRun { try confirm(plan, work) }
         interruption.beginWork()
         monitor.begin()

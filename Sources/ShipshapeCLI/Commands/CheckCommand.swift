@@ -16,7 +16,8 @@ struct CheckCommand: AsyncParsableCommand {
             SCHEMA is an App Services app folder, one schema.json, a folder of them, a MongoDB validator file \
             ({"$jsonSchema": …}), or live: the validators that the collections carry now. Documents come from a live deployment, or with \
             --source from files: a mongodump folder, a .bson file, a mongodump archive, a mongoexport file of JSON, or \
-            standard input; gzip is undone. Nothing is written to the database.
+            standard input; gzip is undone. Nothing is written to the database, save for where it is cut into parts by \
+            --part, which goes to the state database.
 
             The verdict has three parts: the documents (who stops syncing), the limit (whether sync itself stops), and the \
             change (what it does to sync and the clients, as diff says). It says "Safe to deploy" only when all three are \
@@ -40,7 +41,7 @@ struct CheckCommand: AsyncParsableCommand {
     @Option(
         help: ArgumentHelp(
             "Read documents from a dump or an export instead: a folder, a file, or - for standard input.",
-            valueName: "path"))
+            valueName: "path"), completion: .file())
     var source: String?
 
     @Option(
@@ -63,7 +64,7 @@ struct CheckCommand: AsyncParsableCommand {
             "Keep the counts of this run, and say what changed since the run before it.",
             discussion:
                 "In a folder, or by db:NAME in a database of the deployment. shipshape history shows the trend.",
-            valueName: "place"), transform: HistoryPlace.init(parsing:))
+            valueName: "place"), completion: .directory, transform: HistoryPlace.init(parsing:))
     var history: HistoryPlace?
 
     @OptionGroup(title: "Monitoring") var monitoring: MonitoringFlags
@@ -155,6 +156,7 @@ struct CheckCommand: AsyncParsableCommand {
         }
         let pool = source == nil ? try await connected(for: run) : nil
         let kept: (any HistoryStore)? = if let folder { folder } else { try await historyDatabase(pool) }
+        if let pool { run.cuts = try await run.cutIntoParts(on: pool) }
         interruption.beginWork()
         monitor.begin()
         let ids = privacy.display
@@ -225,7 +227,7 @@ struct CheckCommand: AsyncParsableCommand {
     /// The deployment, once it is there and lets the user read.
     private func connected(for run: CheckRun) async throws -> ClientPool {
         let pool = try connection.pool()
-        try await pool.requirePrivileges(for: "check", on: run.places)
+        try await pool.requirePrivileges(for: scan.part == nil ? "check" : "check --part", on: run.places)
         return pool
     }
 

@@ -66,7 +66,7 @@ extension CheckRun {
                 trace.gaps.append(
                     "the state database \"\(database)\" may not be read: what jobs converted ahead of the deploy counts as "
                         + "failing already")
-            } catch let error as BackfillError {
+            } catch let error as RunError {
                 trace.gaps.append("\(error): what jobs converted may count as failing already")
             }
             return (trace, tally)

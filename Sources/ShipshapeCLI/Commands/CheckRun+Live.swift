@@ -46,10 +46,9 @@ extension CheckRun {
             if let trace = try await trace(&result.tally, failing, on: pool) { jobs.append(trace) }
             var part = CheckReport.Collection(result.tally, estimatedCount: target.estimatedCount)
             part.reading = try await reading(result, of: collection.namespace, options, target, on: pool)
-            if proves { try await prove(&part, on: pool) }
-            if let partner = change?.changes.partner(keeping: collection.namespace) {
-                (part.partner, part.isCounted) = (partner.target, false)
-            }
+            if proves { try await prove(&part, of: options.selection, on: pool) }
+            part.partner =
+                change?.changes.lazy.compactMap(\.partner).first { $0.source == collection.namespace }?.target
             collections.append(part)
         }
         let removed = zip(removedNamespaces, try await find(removedNamespaces.map { map.target(of: $0) }, on: pool)).map

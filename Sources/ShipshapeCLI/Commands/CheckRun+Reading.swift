@@ -1,7 +1,10 @@
 internal import BSON
 internal import Checking
+internal import Concurrency
+internal import JobState
 internal import Mongo
 internal import Scanning
+internal import ServerSchema
 
 extension CheckRun {
     /// The place where a collection's documents are, when it has another name there.
@@ -15,7 +18,10 @@ extension CheckRun {
     func choose(
         into options: inout ScanOptions, for schema: CompiledSchema, on pool: ClientPool
     ) async throws -> String? {
-        options.filter = scan.selection
+        options.filter = scan.filter ?? [:]
+        options.part = scan.part.map { part in
+            (range: IDRange.part(part, between: cuts[map.target(of: schema.namespace)] ?? []), count: part.count)
+        }
         options.place = { [map] in map.target(of: $0) }
         options.sampleSize = scan.sample
         options.rate = scan.rate.map { RateLimit(perSecond: $0) }
@@ -59,10 +65,10 @@ extension CheckRun {
         } else if let filter = scan.filter {
             reading.selection = .matching(filter)
         }
-        let countsParts = options.prefilter != nil && (!options.filter.isEmpty || target.estimatedCount == nil)
+        let countsParts = options.prefilter != nil && (!options.selection.isEmpty || target.estimatedCount == nil)
         if scan.count || countsParts {
             let place = map.target(of: namespace)
-            let filter = options.filter
+            let filter = options.selection
             reading.exactCount = try await pool.withClient { client throws(MongoError) in
                 let counting: BSONDocument = ["readConcern": ["level": "majority"], "comment": "shipshape check"]
                 return try client.collection(place).countDocuments(filter, options: counting)
@@ -81,12 +87,30 @@ extension CheckRun {
                 "\(series.namespace) is a time series, whose measurements are no documents with an _id to sync or to "
                     + "repair: leave it out of the schema, or name another with --collection")
         }
-        guard !scan.selection.isEmpty, let namespace = targets.first?.namespace else { return }
-        if let refusal = try await pool.refusal(of: scan.selection, in: namespace) {
-            throw UsageError(
-                scan.part == nil
-                    ? "--where: the server does not take the filter: \(refusal)"
-                    : "--part needs a server of version 5.0 or later, which hashes an _id: \(refusal)")
+        guard let filter = scan.filter, let namespace = targets.first?.namespace else { return }
+        if let refusal = try await pool.refusal(of: filter, in: namespace) {
+            throw UsageError("--where: the server does not take the filter: \(refusal)")
+        }
+    }
+
+    /// The `_id`s at which each collection is cut into the parts of --part: as the first run of a part said, which the
+    /// state database holds.
+    func cutIntoParts(on pool: ClientPool) async throws -> [Namespace: [BSONValue]] {
+        guard let part = scan.part else { return [:] }
+        let namespaces = schema.collections.map { map.target(of: $0.namespace) }
+        let targets = try await find(namespaces, on: pool)
+        return try await onOwnedThread(name: "parts") { [stateDatabase] () throws in
+            let client = try pool.client()
+            var cuts: [Namespace: [BSONValue]] = [:]
+            for (namespace, target) in zip(namespaces, targets) where target.exists {
+                let store = PartStore(
+                    client: StoreClient(database: stateDatabase, client: try pool.client()), checking: namespace,
+                    uuid: target.uuid)
+                cuts[namespace] = try store.bounds(of: part.count, for: target.estimatedCount ?? 0) {
+                    try IDRange.splitting(client.collection(namespace), into: part.count).compactMap(\.upper)
+                }
+            }
+            return cuts
         }
     }
 }

@@ -41,6 +41,8 @@ struct CheckRun {
     var failures: (file: FailuresFile, lines: FailureLines)?
     /// What the reader should know of the flags.
     var notes: [String] = []
+    /// The `_id`s at which each collection is cut into the parts of --part, by the collection that is read.
+    var cuts: [Namespace: [BSONValue]] = [:]
     /// Whether the server counts what each filter finds.
     var proves = false
 
@@ -120,7 +122,10 @@ struct CheckRun {
         let sources = [schema, active].map { ($0?.sources ?? []).flatMap { [$0.path, $0.text] } }
         let flags =
             "\(limit) \(includesInfo) \(followsLinks) \(assumptions) \(apps) \(scan.map) \(exceptions?.holding ?? [])"
-        return SHA256.text(of: Array((sources.flatMap { $0 + [""] } + [flags]).joined(separator: "\u{0}").utf8))
+        let bounds = BSONDocument(
+            cuts.sorted { $0.key < $1.key }.map { ("\($0.key)", BSONValue.array(of: $0.value)) })
+        return SHA256.text(
+            of: Array((sources.flatMap { $0 + [""] } + [flags]).joined(separator: "\u{0}").utf8) + bounds.bytes)
     }
 
     /// What the reader of the report should know of the schema.

@@ -4,7 +4,9 @@ internal import Jobs
 internal import Logging
 internal import Mongo
 internal import Reporting
+internal import Running
 internal import Scanning
+internal import Steps
 internal import Synchronization
 
 /// The jobs of a backfill of many databases, run one after the other, and what became of each.
@@ -91,7 +93,7 @@ struct DatabaseWorks {
     }
 
     /// Why nothing more is begun.
-    private var reasonToStop: BackfillReport.Stop? {
+    private var reasonToStop: RunStop? {
         if stop.isRaised { return .signal }
         return remaining == .zero ? .timeBudget : nil
     }

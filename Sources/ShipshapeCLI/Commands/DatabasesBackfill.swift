@@ -5,7 +5,9 @@ internal import Jobs
 internal import Mongo
 internal import Privileges
 internal import Reporting
+internal import Running
 internal import Scanning
+internal import Steps
 
 /// A backfill of many databases of one shape, one after the other: the load is never more than that of one.
 struct DatabasesBackfill {

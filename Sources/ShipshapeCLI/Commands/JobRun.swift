@@ -2,11 +2,13 @@ internal import Backfill
 internal import Concurrency
 internal import Jobs
 internal import Mongo
+internal import Running
+internal import Steps
 
 /// One job's plan, and its run or dry run, with its progress shown.
 struct JobRun {
     let job: CompiledJob
-    let options: RunOptions
+    var options: RunOptions
     let stop: StopSignal
     let isDryRun: Bool
     let showsProgress: Bool
@@ -30,6 +32,7 @@ struct JobRun {
     /// Refuses a plan whose run must not begin.
     func check(_ plan: BackfillPlan) throws {
         let runner = makeRunner()
+        try runner.checkDeploy(of: plan)
         try runner.checkPause(of: plan)
         try runner.checkHarm(of: plan)
     }
@@ -40,7 +43,8 @@ struct JobRun {
         _ plan: BackfillPlan, on pool: ClientPool, telling told: @escaping @Sendable (RunEvent) -> Void = { _ in }
     ) async throws -> BackfillReport {
         let progress = ProgressLine(
-            job.job.name, total: isDryRun ? plan.documents : plan.needing ?? plan.documents, isShown: showsProgress)
+            job.job.name, total: isDryRun ? plan.documents : plan.needing ?? plan.documents,
+            isTotalOfTheRest: !isDryRun && plan.needing != nil, isShown: showsProgress)
         defer { progress.finish() }
         let runner = makeRunner { [isQuiet] event in
             told(event)

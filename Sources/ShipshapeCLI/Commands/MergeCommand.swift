@@ -14,7 +14,7 @@ struct MergeCommand: AsyncParsableCommand {
             twice end with 65. No deployment is asked.
             """)
 
-    @Argument(help: "The reports of the parts, as JSON.")
+    @Argument(help: "The reports of the parts, as JSON.", completion: .file())
     var reports: [String]
 
     @Flag(help: "Show the filter of each group, for mongosh; report files always have it.")

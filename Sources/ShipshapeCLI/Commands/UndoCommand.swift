@@ -1,9 +1,12 @@
 internal import ArgumentParser
+internal import BSON
 internal import Backfill
 internal import Concurrency
+internal import Jobs
 internal import Mongo
 internal import Privileges
 internal import Reporting
+internal import Running
 internal import Scanning
 
 /// `shipshape undo JOB`.
@@ -50,12 +53,12 @@ struct UndoCommand: AsyncParsableCommand {
 
     func run() async throws {
         try output.prepare(reading: [job.path] + connection.files, writing: [monitoring.metrics])
-        let name = try job.name
+        let (name, named) = (try job.name, try job.file?.namespace)
         let monitor = RunMonitor(dryRun ? nil : monitoring, of: "undo", name, throttles: true)
-        try await monitor.following { try await run(name, monitor) }
+        try await monitor.following { try await run(name, on: named, monitor) }
     }
 
-    private func run(_ name: String, _ monitor: RunMonitor) async throws {
+    private func run(_ name: String, on named: Namespace?, _ monitor: RunMonitor) async throws {
         let pool = try connection.pool(readsFromPrimary: true)
         var options = runFlags.options(state: state, ledger: ledger)
         options.includesUncertain = includeUncertain
@@ -67,7 +70,7 @@ struct UndoCommand: AsyncParsableCommand {
 
         let silent = ProgressLine(name, total: nil, isShown: false)
         let planner = UndoRunner(
-            name, options: options, assuming: assumptions, stop: stop,
+            name, on: named, options: options, assuming: assumptions, stop: stop,
             events: { if case .retrying = $0 { $0.show(on: silent, quiet: quiet) } })
         // Patience is for a job that has begun: a deployment that is not there at all is told at once.
         try await onOwnedThread(name: "hello") { () throws in
@@ -85,7 +88,7 @@ struct UndoCommand: AsyncParsableCommand {
         let progress = ProgressLine(name, total: plan.changes, isShown: output.showsProgress)
         defer { progress.finish() }
         let runner = UndoRunner(
-            name, options: options, assuming: assumptions, stop: stop,
+            name, on: named, options: options, assuming: assumptions, stop: stop,
             events: { event in
                 monitor.take(event)
                 event.show(on: progress, quiet: quiet)

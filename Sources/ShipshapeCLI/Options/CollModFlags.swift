@@ -12,7 +12,7 @@ struct CollModFlags: ParsableArguments {
     @Option(
         help: ArgumentHelp(
             "A file whose first line is that user's password; else SHIPSHAPE_COLLMOD_PASSWORD holds it.",
-            valueName: "file"))
+            valueName: "file"), completion: .file())
     var collmodPasswordFile: String?
 
     func validate() throws {

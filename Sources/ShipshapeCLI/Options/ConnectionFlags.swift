@@ -1,4 +1,5 @@
 internal import ArgumentParser
+internal import BSON
 internal import Foundation
 internal import Mongo
 internal import Synchronization
@@ -15,7 +16,7 @@ struct ConnectionFlags: ParsableArguments {
     @Option(
         help: ArgumentHelp(
             "The configuration; default: SHIPSHAPE_CONFIG, else shipshape.yml in the working folder.", valueName: "file"
-        ))
+        ), completion: .file())
     var config: String?
 
     @Option(
@@ -43,7 +44,8 @@ struct ConnectionFlags: ParsableArguments {
     )
     var username: String?
 
-    @Option(help: ArgumentHelp("A file whose first line is the user's password.", valueName: "file"))
+    @Option(
+        help: ArgumentHelp("A file whose first line is the user's password.", valueName: "file"), completion: .file())
     var passwordFile: String?
 
     @Option(help: ArgumentHelp("The database that knows the user.", valueName: "database"))
@@ -52,13 +54,13 @@ struct ConnectionFlags: ParsableArguments {
     @Flag(help: "Encrypt the connection.")
     var tls = false
 
-    @Option(help: ArgumentHelp("The authorities to believe, as a PEM file.", valueName: "file"))
+    @Option(help: ArgumentHelp("The authorities to believe, as a PEM file.", valueName: "file"), completion: .file())
     var tlsCaFile: String?
 
     @Option(
         help: ArgumentHelp(
             "The client's certificate and key, as a PEM file; the key's password comes from SHIPSHAPE_TLS_KEY_PASSWORD.",
-            valueName: "file"))
+            valueName: "file"), completion: .file())
     var tlsCertificateKeyFile: String?
 
     @Option(help: ArgumentHelp("Compress the connection: zstd, zlib or snappy, comma-separated.", valueName: "names"))
@@ -102,6 +104,9 @@ struct ConnectionFlags: ParsableArguments {
         options.keyPassword = environment["SHIPSHAPE_TLS_KEY_PASSWORD"]
         DriverWarnings.show()
         let pool = try Self.open(options)
+        pool.overload.set(isStopped: { Interruption.isRaised }) { reason in
+            Console.error("shipshape: waiting for the server, which sheds load: \(reason.printable)")
+        }
         for option in pool.weaknesses {
             Console.error("shipshape: warning: the connection string says \(option): nobody knows whose server this is")
         }

@@ -1,6 +1,7 @@
 internal import BSON
 internal import Concurrency
 internal import Glibc
+internal import Jobs
 internal import Mongo
 
 /// The databases that `--databases` means: those of the deployment whose names match, as a shell matches files.
@@ -15,7 +16,7 @@ struct DatabasePattern {
         let all = try await onOwnedThread(name: "databases") { () throws in try pool.client().databaseNames() }
         return all.filter { name in
             let isMatch = unsafe fnmatch(text, name, 0) == 0
-            return isMatch && !isReserved(name)
+            return isMatch && Namespace.refusal(of: name, stateDatabase: stateDatabase) == nil
         }.sorted()
     }
 
@@ -27,11 +28,5 @@ struct DatabasePattern {
             throw InputError("no database that the user may see matches \(text): check --databases")
         }
         return names
-    }
-
-    /// Whether a database is the server's own, the sync service's, or ours.
-    private func isReserved(_ name: String) -> Bool {
-        ["admin", "config", "local", stateDatabase].contains(name) || name == "__realm_sync"
-            || name.hasPrefix("__realm_sync_")
     }
 }

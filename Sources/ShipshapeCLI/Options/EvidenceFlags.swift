@@ -6,7 +6,7 @@ struct EvidenceFlags: ParsableArguments {
     @Option(
         help: ArgumentHelp(
             "Write every failing document with all that is wrong with it, as JSON lines; the last line is the result.",
-            valueName: "file"))
+            valueName: "file"), completion: .file())
     var failures: String?
 
     @Flag(help: "Show the filter of each group of documents, for mongosh; files of --report hold them in any case.")

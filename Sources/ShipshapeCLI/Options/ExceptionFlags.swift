@@ -13,7 +13,7 @@ struct ExceptionFlags: ParsableArguments {
                 check; the projection counts it all the same, since the server knows no exceptions. One that has expired \
                 (after that day, in UTC) is a finding itself.
                 """,
-            valueName: "file"))
+            valueName: "file"), completion: .file())
     var exceptions: String?
 
     /// Reads the exceptions; `nil` when there is no file.

@@ -10,6 +10,8 @@ struct JobArgument: ExpressibleByArgument {
 
     init(argument: String) { text = argument }
 
+    static var defaultCompletionKind: CompletionKind { .file() }
+
     /// The job's name.
     /// - Throws: ``JobError`` when it names a file that is no job.
     var name: String {

@@ -3,7 +3,7 @@ internal import Reporting
 
 /// Who else is told how a run fares.
 struct MonitoringFlags: ParsableArguments {
-    @Option(help: ArgumentHelp("Keep a Prometheus textfile of the run.", valueName: "file"))
+    @Option(help: ArgumentHelp("Keep a Prometheus textfile of the run.", valueName: "file"), completion: .file())
     var metrics: String?
 
     @Option(

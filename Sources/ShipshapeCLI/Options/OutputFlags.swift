@@ -10,7 +10,7 @@ struct ReportFlags<Form: ReportForm>: ParsableArguments {
     @Option(
         help: ArgumentHelp(
             "Also write the result to a file, in the form that its ending names: \(Form.endings) (repeatable).",
-            valueName: "file"))
+            valueName: "file"), completion: .file())
     var report: [String] = []
 
     @Flag(name: .long, help: "Show no progress.")

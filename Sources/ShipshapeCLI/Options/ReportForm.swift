@@ -56,6 +56,7 @@ extension ReportFlags<RichForm> {
         let isColored = output == .text && Console.wantsColor(onTerminal: Console.isOutputTerminal)
         var layout = TextLayout(width: Console.outputWidth, isColored: isColored)
         layout.isPlain = !Console.speaksUnicode
+        layout.hidesNotes = quiet
         let text = Self.text(of: result, as: output, layout)
         try show(onTerminal(text, isColored: isColored)) { Self.text(of: result, as: $0, .file) }
     }

@@ -1,6 +1,6 @@
 internal import ArgumentParser
-internal import Backfill
 internal import JobState
+internal import Running
 
 /// How a job is run, whichever command runs it.
 struct RunFlags: ParsableArguments {

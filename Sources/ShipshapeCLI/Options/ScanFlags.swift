@@ -31,7 +31,7 @@ struct ScanFlags: ParsableArguments {
     @Option(
         help: ArgumentHelp(
             "Read only one of several parts of each collection, such as 3/8; merge joins the reports of all.",
-            discussion: "A document's part follows from its _id alone, by a hash that the server computes.",
+            discussion: "The first run says where each collection is cut, by _id, and the state database holds it.",
             valueName: "number/parts"),
         transform: Self.part(parsing:))
     var part: CheckPart?
@@ -62,9 +62,6 @@ struct ScanFlags: ParsableArguments {
             throw ValidationError("--prefilter does not go with --sample: what is held back would not be in the sample")
         }
     }
-
-    /// What the server is told of the documents to send, beside a prefilter.
-    var selection: BSONDocument { part?.filter ?? filter ?? [:] }
 
     /// Refuses what only a server can do.
     func requireNothingLive() throws {

@@ -14,6 +14,8 @@ struct SchemaArgument: ExpressibleByArgument {
 
     init(argument: String) { name = argument }
 
+    static var defaultCompletionKind: CompletionKind { .file() }
+
     /// Whether it stands for the validators that the collections carry now; a folder of that name is `./live`.
     var isLive: Bool { name == LiveSchema.name }
 
@@ -61,10 +63,13 @@ extension SchemaArgument {
     /// Where the schema is, as seen from a folder; `nil` when it is no file or folder that a job could name.
     func path(from folder: FilePath) -> String? {
         guard !isLive, (try? FilePath(name).stat()) != nil else { return nil }
+        return Self.path(of: FilePath(name), from: folder)
+    }
+
+    /// A path as seen from a folder.
+    static func path(of file: FilePath, from folder: FilePath) -> String {
         let here = FilePath(FileManager.default.currentDirectoryPath)
-        let (target, home) = (
-            here.pushing(FilePath(name)).lexicallyNormalized(), here.pushing(folder).lexicallyNormalized()
-        )
+        let (target, home) = (here.pushing(file).lexicallyNormalized(), here.pushing(folder).lexicallyNormalized())
         var (rest, up) = (Array(target.components)[...], Array(home.components)[...])
         while let first = rest.first, first == up.first { (rest, up) = (rest.dropFirst(), up.dropFirst()) }
         let steps = up.map { _ in ".." } + rest.map(\.string)

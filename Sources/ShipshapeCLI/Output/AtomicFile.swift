@@ -4,7 +4,8 @@ internal import SystemPackage
 /// A file that others see whole or not at all: it is written beside its place, and renamed at the end.
 ///
 /// Nobody can foresee the name that it has meanwhile, and only its owner may read it, unless the file that it replaces
-/// said otherwise. A device or a pipe is written as it stands: a file in its place would replace it.
+/// said otherwise. A device or a pipe is written as it is, because a file would replace it. A link is replaced, and
+/// never followed: another user may have made it.
 struct AtomicFile {
     /// Its place.
     let path: String
@@ -17,8 +18,14 @@ struct AtomicFile {
     init(_ path: String) throws {
         self.path = path
         let place = FilePath(path)
-        let present = try? place.stat()
-        if let present, present.type != .regular {
+        if let stream = place.stream {
+            temporary = nil
+            descriptor = FileDescriptor(rawValue: fcntl(stream, F_DUPFD_CLOEXEC, 3))
+            guard descriptor.rawValue >= 0 else { throw Errno(rawValue: errno) }
+            return
+        }
+        let present = try? place.stat(followTargetSymlink: false)
+        if let present, present.type != .regular, present.type != .symbolicLink {
             temporary = nil
             descriptor = try Self.open(place, isPipe: present.type == .fifo)
             return
@@ -29,7 +36,7 @@ struct AtomicFile {
             temporary, .writeOnly, options: [.create, .exclusiveCreate, .noFollow, .closeOnExec],
             permissions: .ownerReadWrite)
         self.temporary = temporary
-        guard let present else { return }
+        guard let present, present.type == .regular else { return }
         // Narrower than asked for never harms, and a file of somebody else's may keep us from more.
         _ = fchmod(descriptor.rawValue, present.permissions.rawValue & 0o777)
     }
@@ -89,20 +96,39 @@ struct AtomicFile {
     /// How long a pipe's reader may take to come.
     private static let patience: Duration = .seconds(10)
 
-    /// Opens what is no file.
+    /// Opens a device or a pipe.
     ///
-    /// A pipe without a reader would hold the program for ever, deaf to signals.
+    /// A pipe without a reader would hold the program for ever, deaf to signals. Another user may put a link or a file
+    /// in the place of the pipe in the meantime: neither is written.
     private static func open(_ place: FilePath, isPipe: Bool) throws -> FileDescriptor {
         let deadline = ContinuousClock.now + patience
         while true {
             do {
-                let options: FileDescriptor.OpenOptions = isPipe ? [.nonBlocking, .closeOnExec] : .closeOnExec
-                let descriptor = try FileDescriptor.open(place, .writeOnly, options: options)
+                let options: FileDescriptor.OpenOptions = isPipe ? .nonBlocking : []
+                let descriptor = try FileDescriptor.open(
+                    place, .writeOnly, options: options.union([.noFollow, .closeOnExec]))
+                guard try descriptor.stat().type != .regular else {
+                    try descriptor.close()
+                    throw Errno.fileExists
+                }
                 if isPipe { _ = fcntl(descriptor.rawValue, F_SETFL, O_WRONLY) }
                 return descriptor
             } catch Errno.noSuchAddressOrDevice where isPipe && .now < deadline {
                 usleep(50_000)
             }
+        }
+    }
+}
+
+extension FilePath {
+    /// The stream of this process that the path names, such as `/dev/stdout`; `nil` for other paths.
+    fileprivate var stream: Int32? {
+        switch string {
+        case "/dev/stdout": 1
+        case "/dev/stderr": 2
+        default:
+            ["/dev/fd", "/proc/self/fd"].contains(removingLastComponent().string)
+                ? lastComponent.flatMap { Int32($0.string) } : nil
         }
     }
 }

@@ -1,8 +1,29 @@
-/// Takes credentials out of what is echoed of the command line: a connection string may stand where it does not belong.
+/// Hides the secrets of connection strings, also of those that the driver cannot read.
+///
+/// A user may have forgotten to escape the password, so that it may hold any character, also a space or an `@`.
 enum ConnectionStringMask {
-    /// The text with `***` for all that stands between a connection string's scheme and its last `@`.
+    /// A text that may quote connection strings, with `***` for all that is between the first one's scheme and the last
+    /// `@`, and for the options that hold a secret.
     static func mask(_ text: String) -> String {
         // A path's slashes may have been joined.
-        text.replacing(/(mongodb(?:\+srv)?:\/+)[^\s]*@/) { "\($0.output.1)***@" }
+        let secret = /([A-Za-z][A-Za-z0-9+.\-]*:\/+)[\s\S]*@/.matchingSemantics(.unicodeScalar)
+        return hidingOptions(of: text.replacing(secret) { "\($0.output.1)***@" })
+    }
+
+    /// A connection string with `***` for all that is between its scheme, or its start, and the last `@`, for the
+    /// options that hold a secret, and for a part that is not readable.
+    static func mask(uri: String) -> String {
+        let scheme = uri.prefixMatch(of: /[A-Za-z][A-Za-z0-9+.\-]*:\/+/)?.output ?? ""
+        let end = uri.unicodeScalars.lastIndex(of: "@")
+        let place = end.map { Substring(uri.unicodeScalars[$0...].dropFirst()) } ?? uri.dropFirst(scheme.count)
+        let hosts = place.prefix { $0 != "/" && $0 != "?" }.split(separator: ",")
+        let isReadable =
+            !hosts.isEmpty && !place.contains(where: \.isWhitespace)
+            && hosts.allSatisfy { $0.wholeMatch(of: /([A-Za-z0-9._%\-]+|\[[A-Fa-f0-9:.%]+\])(:[0-9]+)?/) != nil }
+        return scheme + (end == nil ? "" : "***@") + (isReadable ? hidingOptions(of: String(place)) : "***")
+    }
+
+    private static func hidingOptions(of text: String) -> String {
+        text.replacing(/(?i)([?&;](?:[a-z]*password|authMechanismProperties)=)[^&;\n]*/) { "\($0.output.1)***" }
     }
 }

@@ -13,6 +13,9 @@ enum Console {
     /// Whether standard input is a terminal: where an answer can come from.
     static let isInputTerminal = isatty(0) == 1
 
+    /// Whether a question can be asked and answered.
+    static var canAsk: Bool { isInputTerminal && isInteractive }
+
     /// The width of the terminal that progress is drawn on, 80 where it cannot be told.
     static var width: Int { width(of: 2) ?? 80 }
 
@@ -112,7 +115,7 @@ enum Console {
         _ question: String, by answers: Set<String>, orElse nothing: String, offTerminal need: String,
         reading read: (String) -> String
     ) throws {
-        guard isInputTerminal, isInteractive else { throw UsageError("\(nothing): off a terminal, \(need)") }
+        guard canAsk else { throw UsageError("\(nothing): off a terminal, \(need)") }
         write(question.printable + " ")
         let answer = readLine()
         // The end of the input leaves the line open.
@@ -127,7 +130,7 @@ enum Console {
     /// - Throws: ``ExitStatus/stopped`` when there is no answer.
     static func secret(_ question: String) throws -> String? {
         var before = termios()
-        guard isInputTerminal, isInteractive, unsafe tcgetattr(0, &before) == 0 else { return nil }
+        guard canAsk, unsafe tcgetattr(0, &before) == 0 else { return nil }
         var silent = before
         let known = before
         silenced.withLock { $0 = known }

@@ -67,10 +67,10 @@ enum ExitStatus: Int32, Error {
         case is SchemaError, is MergeError, is LocatedError, is DumpError, is SourceError, is BSONError, is InputError:
             self = .badInput
         case let error as MongoError: self = Self(for: error)
-        case let error as BackfillError: self = Self(for: error)
+        case let error as RunError: self = Self(for: error)
         case is LedgerUnreadable, is MissingPrivileges: self = .notPermitted
         case is OutputError: self = .cannotWrite
-        case is WatchError, is PasswordFileError: self = .badConfiguration
+        case is WatchError, is PasswordFileError, is LimitError: self = .badConfiguration
         case is ReplacedError: self = .stopped
         default: self = .bug
         }
@@ -79,6 +79,10 @@ enum ExitStatus: Int32, Error {
     private init(for error: MongoError) {
         if error.isAuthentication || error.isAuthorization {
             self = .notPermitted
+        } else if error.isOverload || error.isInterruption && Interruption.isRaised {
+            self = .stopped
+        } else if error.isInterruption {
+            self = .unavailable
         } else if error.isFieldWithoutName {
             self = .badInput
         } else if error.isConfiguration {
@@ -94,14 +98,14 @@ enum ExitStatus: Int32, Error {
     /// ours was wrong, as do the numbered assertions above 10,000; else the deployment could not do what it was asked.
     private static let ours: Set<Int> = [2, 9, 14, 59, 72, 73]
 
-    private init(for error: BackfillError) {
+    private init(for error: RunError) {
         switch error.kind {
         case .bindingChanged, .unknownJob, .unknownCollection, .unsupportedCollection, .checkpointUnreadable,
             .notIdempotent, .schemaMismatch, .undoRefused:
             self = .badInput
         case .notDone: self = .usage
         case .leaseHeld, .leaseLost: self = .held
-        case .stopped, .paused, .journalFull: self = .stopped
+        case .stopped, .paused, .notDeployed, .journalFull: self = .stopped
         case .harmExceedsHeadroom, .refusedByData: self = .findings
         case .lookupUnreadable: self = .notPermitted
         }
@@ -171,6 +175,8 @@ extension ExitStatus {
             return " (an _id of the collection is a document with a field that has no name, which the driver does not "
                 + "take: find it by { _id: { $type: \"object\" } } and give that document another _id)"
         }
+        if error.isInterruption, Interruption.isRaised { return " (a signal asked to stop; run it again)" }
+        if error.isOverload { return " (the server refuses commands because of its load: run it again later)" }
         if error.isTimeLimit {
             return
                 " (a time limit ended it: one that the deployment has for every command, or shipshape's own for one that is "

@@ -8,10 +8,17 @@ final class Interruption: Sendable {
     let stop = StopSignal()
     private let isWorking = Atomic<Bool>(false)
     private let idle: String
+    private static let latest = Mutex<StopSignal?>(nil)
+
+    /// Whether the command was asked to stop.
+    static var isRaised: Bool { latest.withLock { $0?.isRaised ?? false } }
 
     /// Until ``beginWork()`` a signal ends the process at once: a question may be open, or a server be looked for.
     /// - Parameter idle: what is said then.
-    init(_ idle: String = "stopped by a signal; nothing was written") { self.idle = idle }
+    init(_ idle: String = "stopped by a signal; nothing was written") {
+        self.idle = idle
+        Self.latest.withLock { $0 = stop }
+    }
 
     /// From now on a signal asks the work to stop at its next safe place.
     func beginWork() { isWorking.store(true, ordering: .relaxed) }

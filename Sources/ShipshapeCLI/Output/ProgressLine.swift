@@ -11,6 +11,8 @@ internal import Synchronization
 final class ProgressLine: Sendable {
     private let title: String
     private let total: Int?
+    private let isTotalOfTheRest: Bool
+    private let earlier = Atomic<Int>(0)
     private let done = Atomic<Int>(0)
     private let started = ContinuousClock.now
     private let isShown: Bool
@@ -19,11 +21,16 @@ final class ProgressLine: Sendable {
     private let logger: Logger
 
     /// Starts to draw.
-    /// - Parameter total: how much there is; `nil` or 0 when it cannot be told.
-    init(_ title: String, total: Int?, unit: String = "documents", isShown: Bool) {
+    /// - Parameters:
+    ///   - total: how much there is; `nil` or 0 when it cannot be told.
+    ///   - isTotalOfTheRest: whether `total` leaves out what earlier runs have done.
+    init(
+        _ title: String, total: Int?, isTotalOfTheRest: Bool = false, unit: String = "documents", isShown: Bool
+    ) {
         self.title = title.printable
         logger = Log.logger(of: title)
         self.total = total.flatMap { $0 > 0 ? $0 : nil }
+        self.isTotalOfTheRest = isTotalOfTheRest
         self.unit = unit
         self.isShown = isShown
         guard isShown else { return }
@@ -36,6 +43,17 @@ final class ProgressLine: Sendable {
 
     /// Adds to what is done; callable from every thread.
     func add(_ count: Int) { done.add(count, ordering: .relaxed) }
+
+    /// Adds to what earlier runs have done; callable from every thread.
+    func addEarlier(_ count: Int) { earlier.add(count, ordering: .relaxed) }
+
+    /// How far the work is now.
+    var state: ProgressState {
+        let earlier = earlier.load(ordering: .relaxed)
+        return ProgressState(
+            done: done.load(ordering: .relaxed), earlier: earlier,
+            total: total.map { isTotalOfTheRest ? $0 + earlier : $0 }, elapsed: started.duration(to: .now).seconds)
+    }
 
     /// Writes a line for the operator without breaking the bar.
     func note(_ line: String, level: Logger.Level = .info) {
@@ -56,8 +74,7 @@ final class ProgressLine: Sendable {
     private static let clear = "\r\u{1B}[K"
 
     private func draw() {
-        let state = ProgressState(
-            done: done.load(ordering: .relaxed), total: total, elapsed: started.duration(to: .now).seconds)
+        let state = state
         // Between the timer's last tick and `finish` nothing may be drawn over the result.
         timer.withLock { task in
             guard task != nil else { return }
@@ -75,25 +92,32 @@ final class ProgressLine: Sendable {
 
 /// How far the work is, in words.
 struct ProgressState {
+    /// The work done by this run.
     var done: Int
+    /// The work done by earlier runs.
+    var earlier = 0
+    /// The work of all runs together.
     var total: Int?
+    /// The seconds of this run.
     var elapsed: Double
 
-    private var share: Double? { total.map { min(1, Double(done) / Double($0)) } }
+    private var allDone: Int { earlier + done }
+
+    private var share: Double? { total.map { min(1, Double(allDone) / Double($0)) } }
 
     private var rate: Double { elapsed > 0 ? Double(done) / elapsed : 0 }
 
     /// Nothing below a thousandth: the first documents say little about the rest.
     private var remaining: String {
         guard let share, let total, share >= 0.001, rate > 0 else { return "" }
-        let seconds = max(1, Int(Double(max(0, total - done)) / rate))
+        let seconds = max(1, Int(Double(max(0, total - allDone)) / rate))
         let text = seconds < 60 ? "\(seconds) s" : seconds < 3_600 ? "\(seconds / 60) min" : "\(seconds / 3_600) h"
         return ", about \(text) left"
     }
 
     func line(_ unit: String) -> String {
         let of = total.map { " of about \($0.grouped)" } ?? ""
-        return "\(done.grouped)\(of) \(unit), \(Int(rate).grouped)/s\(remaining)"
+        return "\(allDone.grouped)\(of) \(unit), \(Int(rate).grouped)/s\(remaining)"
     }
 
     /// The line behind a bar; on a narrow terminal the bar is shorter, so that the end of the line can be read.

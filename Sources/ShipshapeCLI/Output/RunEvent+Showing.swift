@@ -1,13 +1,13 @@
-internal import Backfill
 internal import JobState
 internal import Logging
 internal import Reporting
+internal import Running
 
 extension RunEvent {
     /// Shows the event on the progress line; `quiet` hides how the work goes on, never a wait, a warning or a stop.
     func show(on progress: ProgressLine, quiet: Bool) {
         if case .chunk(let documents, _) = self { return progress.add(documents) }
-        if case .resumed(_, let documents) = self { progress.add(documents) }
+        if case .resumed(_, let documents) = self { progress.addEarlier(documents) }
         guard let (line, level) = told, !quiet || level >= .notice else { return }
         progress.note(line, level: level)
     }

@@ -1,9 +1,10 @@
 internal import BSON
-internal import Backfill
 internal import Checking
 internal import Concurrency
 internal import Foundation
+import JobState
 internal import Reporting
+internal import Running
 internal import Synchronization
 
 /// Tells the operator's other programs how a run fares: by a file of metrics, and by hooks.

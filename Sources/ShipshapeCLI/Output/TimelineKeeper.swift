@@ -1,5 +1,6 @@
 internal import Backfill
 internal import Concurrency
+internal import Running
 internal import Synchronization
 
 /// Keeps how fast a run is and when it waits, by what its threads tell.

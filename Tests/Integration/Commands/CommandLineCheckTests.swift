@@ -103,13 +103,18 @@ import Testing
     @Test func aReportThatFailsLaterDoesNotKeepTheResultBack() async throws {
         let folder = try CommandLineFolder()
         defer { folder.remove() }
-        // A device is opened, and full only when it is written.
-        let full = folder.path.appending("full.txt").string
-        try FileManager.default.createSymbolicLink(atPath: full, withDestinationPath: "/dev/full")
-        let run = try await check(Self.failing, ["--report", full], in: folder)
-        #expect(run.exitCode == 73)
-        #expect(run.output.hasPrefix("3 documents would stop syncing.\n"))
-        #expect(run.errors.hasPrefix("shipshape: cannot write the report \(full): "))
+        let mongod = try await Mongod.shared
+        try await mongod.withDatabase { database in
+            try await database.fill("person", Self.failing)
+            // The file can be opened, and not be written.
+            let full = folder.path.appending("full.txt").string
+            let run = try await Program.shell(
+                #"ulimit -f 0; exec "$0" "$@""#,
+                try folder.check(database, on: mongod) + ["--threads", "1", "--report", full])
+            #expect(run.exitCode == 73)
+            #expect(run.output.hasPrefix("3 documents would stop syncing.\n"))
+            #expect(run.errors.hasPrefix("shipshape: cannot write the report \(full): "), "\(run.errors)")
+        }
     }
 
     @Test func aViewIsANote() async throws {

@@ -1,9 +1,9 @@
 import BSON
-import Backfill
 import JobState
 import Jobs
 import LocatedYAML
 import Mongo
+import Running
 import Scanning
 import ServerSchema
 import SystemPackage
@@ -59,13 +59,13 @@ private typealias Status = ShipshapeCLI.ExitStatus
     }
 
     @Test(arguments: [
-        (BackfillError.Kind.bindingChanged, Status.badInput), (.unknownCollection, .badInput),
+        (RunError.Kind.bindingChanged, Status.badInput), (.unknownCollection, .badInput),
         (.unsupportedCollection, .badInput), (.checkpointUnreadable, .badInput), (.notIdempotent, .badInput),
         (.schemaMismatch, .badInput), (.leaseHeld, .held), (.leaseLost, .held), (.harmExceedsHeadroom, .findings),
         (.lookupUnreadable, .notPermitted),
     ])
-    fileprivate func errorsOfABackfill(_ kind: BackfillError.Kind, _ status: Status) {
-        #expect(Status(for: BackfillError(kind, "")) == status)
+    fileprivate func errorsOfABackfill(_ kind: RunError.Kind, _ status: Status) {
+        #expect(Status(for: RunError(kind, "")) == status)
     }
 }
 
@@ -95,6 +95,18 @@ private typealias Status = ShipshapeCLI.ExitStatus
         #expect(
             ProgressState(done: 1, total: 10_000, elapsed: 1).line("documents") == "1 of about 10,000 documents, 1/s")
         #expect(ProgressState(done: 0, total: 10, elapsed: 0).line("documents") == "0 of about 10 documents, 0/s")
+    }
+
+    /// The total of a resumed run is what the documents still need; what earlier runs did is added to both.
+    @Test func aResumedRunIsMeasuredByItsOwnPace() {
+        let state = ProgressState(done: 100, earlier: 5_000, total: 10_000, elapsed: 10)
+        #expect(state.line("documents") == "5,100 of about 10,000 documents, 10/s, about 8 min left")
+        for (total, isOfTheRest) in [(5_000, true), (10_000, false)] {
+            let progress = ProgressLine("job", total: total, isTotalOfTheRest: isOfTheRest, isShown: false)
+            RunEvent.resumed(chunks: 50, documents: 5_000).show(on: progress, quiet: true)
+            RunEvent.chunk(documents: 100, modified: 100).show(on: progress, quiet: true)
+            #expect(progress.state.line("documents").hasPrefix("5,100 of about 10,000 documents, "))
+        }
     }
 
     @Test func theBarFillsAndFitsTheWidth() {

@@ -27,6 +27,18 @@ import Testing
         #expect(try await lint(schema, ["--strict"]).exitCode == strictCode)
     }
 
+    @Test func aTypeThatIsUnknownIsAFinding() async throws {
+        let run = try await lint(
+            Self.good.replacing(
+                #""properties": {"#, with: #""properties": { "a": { "bsonType": "strng" }, "b": { "bsonType": "itn" },"#
+            ))
+        #expect(run.exitCode == 1, "\(run.errors)")
+        #expect(
+            run.output.contains(#"schema-invalid a: unknown bsonType "strng" (did you mean "string"?)"#),
+            "\(run.output)")
+        #expect(run.output.contains(#"schema-invalid b: unknown bsonType "itn""#))
+    }
+
     @Test func theTextNamesFilePlaceRuleAndRemedy() async throws {
         let run = try await lint(Self.bad)
         #expect(run.output.hasPrefix("1 error in 1 schema of "))

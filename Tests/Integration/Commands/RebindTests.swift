@@ -26,7 +26,7 @@ import Testing
         }
     }
 
-    /// The changes in the job's journal: whoever is asked to stop may end one more chunk.
+    /// The changes in the job's journal: a runner that is asked to stop may finish one more chunk, or only journal it.
     private func changes(_ test: BackfillCase) async throws -> Int {
         try await test.state.documents("journal").reduce(0) { $0 + ($1["count"]?.integer ?? 0) }
     }
@@ -43,6 +43,9 @@ import Testing
             #expect(try await test.stoppedHalfway().exitCode == 75)
             let changes = try await changes(test)
             #expect((20..<50).contains(changes))
+            // The stop may come between the journal of a chunk and its write.
+            let written = try await test.database.count("people", ["email": "", "age": ["$type": "int"]])
+            #expect((20...changes).contains(written))
             try await test.mongod.move("people", of: test.database)
             for refused in [try await test.backfill(), try await test.undo()] {
                 #expect(refused.exitCode == 65)
@@ -68,7 +71,7 @@ import Testing
 
             let rest = try await test.backfill("job", "--output", "json")
             #expect(rest.exitCode == 0, "\(rest.errors)")
-            #expect(try test.report(rest)["changed"]?.integer == 50 - changes)
+            #expect(try test.report(rest)["changed"]?.integer == 50 - written)
             #expect(try await test.database.count("people", ["email": "", "age": ["$type": "int"]]) == 49)
             // Moved once more, it is undone there.
             try await test.mongod.move("people", of: test.database)

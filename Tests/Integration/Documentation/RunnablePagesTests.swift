@@ -31,7 +31,7 @@ import Testing
 
     @Test func mostPagesOfTheGuideAreRun() { #expect(Self.pages.count >= 5, "\(Self.pages)") }
 
-    @Test(.server(from: 5, for: "check --part"), arguments: pages) func whatAPageShowsWorksAndSaysWhatItShows(
+    @Test(arguments: pages) func whatAPageShowsWorksAndSaysWhatItShows(
         _ page: String
     ) async throws {
         let mongod = try await Mongod.start()

@@ -32,7 +32,7 @@ import Testing
         FaultTable.tell("enforce", "kill -9 at a fault point", tries: deaths, wentOn: 0)
     }
 
-    @Test(.timeLimit(.minutes(10))) func aRoadThatIsKilledAnywhereEndsLikeOneThatWasNot() async throws {
+    @Test(.timeLimit(.minutes(60))) func aRoadThatIsKilledAnywhereEndsLikeOneThatWasNot() async throws {
         try await killing([]) { _ in
         } after: { test, visit in
             let status = try await test.enforce("--status")
@@ -43,7 +43,7 @@ import Testing
         }
     }
 
-    @Test(.timeLimit(.minutes(10))) func aRoadThatIsKilledAnywhereIsTakenBack() async throws {
+    @Test(.timeLimit(.minutes(60))) func aRoadThatIsKilledAnywhereIsTakenBack() async throws {
         try await killing([]) { _ in
         } after: { test, visit in
             let back = try await test.enforce("--abort", "--yes")
@@ -54,7 +54,7 @@ import Testing
         }
     }
 
-    @Test(.timeLimit(.minutes(10))) func anAbortThatIsKilledAnywhereIsEndedByTheNext() async throws {
+    @Test(.timeLimit(.minutes(60))) func anAbortThatIsKilledAnywhereIsEndedByTheNext() async throws {
         try await killing(["--abort"]) { test in
             let run = try await test.enforce("--yes")
             #expect(run.exitCode == 0, "\(run.errors)")

@@ -7,7 +7,7 @@ import Testing
 
 /// The clock of the machine that the program runs on is hours ahead or behind: leases, fences, `$now` and what is told go
 /// by the server's.
-@Suite(.enabled(if: Clock.library != nil, "scripts/setup installs libfaketime"))
+@Suite(.enabled(if: FakeClock.library != nil, "scripts/setup installs libfaketime"))
 struct ClockTests {
     private static let hours = [5, -5]
     private static let subjects: [FaultSubject] = TestScale.pick(
@@ -18,7 +18,7 @@ struct ClockTests {
         let mongod = try await Mongod.shared
         let expected = try await subject.undisturbed(on: mongod)
         try await subject.trial(mongod) { trial in
-            try await Clock.lend { clock in
+            try await FakeClock.lend { clock in
                 let run = try await trial.run(environment: clock.hours(hours))
                 #expect([0, 1].contains(run.exitCode), "\(run.status): \(run.errors)")
                 let end = try await trial.outcome(run)
@@ -30,8 +30,8 @@ struct ClockTests {
 
     /// By its own clock the lease is over for hours, or has hours to go.
     @Test(arguments: hours) func aLeaseLastsByTheServersClock(_ hours: Int) async throws {
-        try await Clock.lend { early in
-            try await Clock.lend { late in try await aLeaseLasts(early.hours(-hours), late.hours(hours)) }
+        try await FakeClock.lend { early in
+            try await FakeClock.lend { late in try await aLeaseLasts(early.hours(-hours), late.hours(hours)) }
         }
         FaultTable.tell(.backfill, "SIGSTOP past the lease, which another takes", tries: 1, wentOn: 0)
     }
@@ -59,7 +59,7 @@ struct ClockTests {
 
     /// The time that a job writes is the server's at its start.
     @Test(arguments: hours) func nowIsTheServersTime(_ hours: Int) async throws {
-        try await Clock.lend { clock in
+        try await FakeClock.lend { clock in
             try await Mongod.shared.withBackfill { test in
                 try await test.database.fill("people", count: 3)
                 try test.job(steps: ["default: {field: at, value: $now}"])
@@ -86,40 +86,10 @@ struct ClockTests {
     }
 }
 
-/// The clock of a program that does not go by the machine's.
-private struct Clock {
-    /// Where Debian's libfaketime lies.
-    static let library: String? = {
-        let folders = ["/usr/lib/x86_64-linux-gnu", "/usr/lib/aarch64-linux-gnu", "/usr/lib"]
-        return folders.map { "\($0)/faketime/libfaketimeMT.so.1" }.first(where: FileManager.default.fileExists)
-    }()
-
-    /// What libfaketime's processes share.
-    ///
-    /// It makes this itself where it is missing, but by the process's number and without ever taking it away: a later process
-    /// of that number then ends with 1 before it has begun. And it moves the environment to name it there, beside which Swift
-    /// finds the arguments.
-    private let shared = "/shipshape-\(UUID().uuidString)"
-
-    /// Lends such a clock.
-    static func lend(_ body: (Clock) async throws -> Void) async throws {
-        let clock = Clock()
-        defer {
-            unsafe sem_unlink(clock.shared)
-            unsafe shm_unlink(clock.shared)
-        }
-        let isLock = unsafe sem_open(clock.shared, O_CREAT | O_EXCL, 0o600, 1) != nil
-        let memory = unsafe shm_open(clock.shared, O_CREAT | O_EXCL | O_RDWR, 0o600)
-        try #require(isLock && ftruncate(memory, 4096) == 0)
-        close(memory)
-        try await body(clock)
-    }
-
-    /// An environment in which it is so many hours later; what measures how long something takes is as ever.
-    func hours(_ hours: Int) -> [Environment.Key: String?] {
-        [
-            "LD_PRELOAD": Self.library, "FAKETIME": hours < 0 ? "\(hours)h" : "+\(hours)h",
-            "FAKETIME_DONT_FAKE_MONOTONIC": "1", "FAKETIME_SHARED": "\(shared) \(shared)",
-        ]
+extension FakeClock {
+    /// An environment in which it is so many hours later.
+    fileprivate func hours(_ hours: Int) -> [Environment.Key: String?] {
+        Dictionary(
+            uniqueKeysWithValues: variables("\(hours)h").map { (Environment.Key(stringLiteral: $0.key), $0.value) })
     }
 }

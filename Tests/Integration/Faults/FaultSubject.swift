@@ -42,6 +42,7 @@ struct FaultTrial: Sendable {
 
     /// As if their time were over: whoever held them is gone, and what it had sent is answered.
     func endLeases() async throws {
+        try await state.endDeadTransactions()
         for collection in ["ranges", "streams"] {
             let update: BSONValue = [
                 "q": ["lease": ["$exists": true]], "u": ["$set": ["lease.end": .date(milliseconds: 0)]], "multi": true,

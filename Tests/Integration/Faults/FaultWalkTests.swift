@@ -12,11 +12,12 @@ import Testing
         .backfill, .clientBackfill, .undo, .migrate, .partnerInit, .mirror, .watch,
     ]
 
-    @Test(.fencedDeletes, .timeLimit(.minutes(30)), arguments: subjects)
+    @Test(.fencedDeletes, .timeLimit(.minutes(60)), arguments: subjects)
     func aCommandKilledAnywhereEndsLikeOneThatWasNot(_ subject: FaultSubject) async throws {
         let mongod = try await Mongod.shared
         let expected = try await subject.undisturbed(on: mongod)
-        let step = TestScale.pick(7, full: 1, torture: 1)
+        // A watch has six places.
+        let step = TestScale.pick(5, full: 1, torture: 1)
         let deaths = try await FaultWalk.visits(step: step) { visit in
             try await subject.dies(at: "any", visit: visit, on: mongod)
         }
@@ -49,6 +50,7 @@ import Testing
                         switch point {
                         case .afterRestore: (.undo, 1)
                         case .afterCreation: (.clientBackfill, 1)
+                        case .beforeCommit: (.mirror, 1)
                         default: (.backfill, 2)
                         }
                     let expected = try await subject.undisturbed(on: mongod)

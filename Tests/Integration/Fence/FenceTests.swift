@@ -8,6 +8,7 @@ import Testing
 @testable import Backfill
 @testable import JobState
 @testable import Jobs
+@testable import Steps
 
 /// A runner whose lease has ended changes nothing, whenever its write arrives.
 @Suite struct FenceTests {

@@ -86,6 +86,47 @@ import Testing
         }
     }
 
+    /// The headline, the severity, the JSON and the exit code say the same.
+    @Test(arguments: [[], ["--strict"]]) func documentsThatTheLedgerRecordsAlreadyAreFindings(
+        _ flags: [String]
+    ) async throws {
+        let mongod = try await Mongod.shared
+        try await mongod.withDatabase { database in
+            // Under --strict the document that might not sync is the only one.
+            let failing: [BSONDocument] =
+                flags.isEmpty ? [["_id": 2], ["_id": 3]] : [["_id": 2, "name": "Hedy", "age": .long(36)]]
+            try await database.fill("person", [["_id": 1, "name": "Ada"]] + failing)
+            try await database.fill(
+                "ledger",
+                failing.map { document in
+                    let id = document["_id"]?.integer ?? 0
+                    return Self.entry(id + 100, app: "mine", of: "person", id: id, in: database.name)
+                })
+            let folder = try CommandLineFolder()
+            defer { folder.remove() }
+            let words = try folder.check(database, on: mongod).filter { $0 != "none" } + ["\(database.name).ledger"]
+            let text = try await Program.run(words + flags)
+            #expect(text.exitCode == 1)
+            let sentence =
+                flags.isEmpty
+                ? "2 documents do not sync, all of them in the ledger already; no other would stop syncing."
+                : "1 document does not sync, and is in the ledger already; no other would stop syncing."
+            #expect(text.output.hasPrefix(sentence), "\(text.output)")
+            #expect(text.output.contains("documents  harmful   \(sentence.dropLast())"), "\(text.output)")
+            let json = try await Program.run(words + flags + ["-o", "json"])
+            let verdict = try #require(try BSONDocument(extendedJSON: json.output)["verdict"]?.document)
+            #expect(verdict["safe"] == false && verdict["band"] == "documents_do_not_sync", "\(verdict)")
+            let documents = verdict["parts"]?.document?["documents"]?.document
+            #expect(documents?["severity"] == "harmful" && documents?["stopping"] == 0, "\(verdict)")
+            // Once they fit, all forms say so.
+            try await database.update("person", ["_id": ["$gt": 1]], ["$set": ["name": "Hedy", "age": 36]])
+            if flags.isEmpty { try await database.update("person", ["_id": 3], ["$set": ["name": "Hedy", "age": 36]]) }
+            let mended = try await Program.run(words + flags)
+            #expect(mended.exitCode == 0)
+            #expect(mended.output.hasPrefix("0 documents would stop syncing."), "\(mended.output)")
+        }
+    }
+
     @Test func anotherAppsEntriesDoNotCount() async throws {
         try await withApp { check in
             let run = try await check(["--ledger", "DB.ledger", "--app-id", "other"])

@@ -11,8 +11,10 @@ import Testing
     private static let documents = TestScale.pick(2_000, full: 10_000, torture: 50_000)
     private static let limit = TestScale.pick(200, full: 500, torture: 1_000)
     private static let lag = Duration.seconds(TestScale.pick(2, full: 3, torture: 5))
-    /// How late the job is told that it is: what a loaded machine adds is not the ledger's lag, and a ledger later than
-    /// it is told breaks the promise.
+    /// The lag that the job file states.
+    ///
+    /// A ledger that is later breaks the promise, so a test waits until the simulator keeps up
+    /// before each run, and leaves it this much more during one.
     private static let told = lag + .seconds(10)
     private static let ceiling = limit - limit / 10
 
@@ -46,7 +48,7 @@ import Testing
 
     private let accepted = ["--allow-unsync", "\(Self.documents)"]
 
-    @Test(.timeLimit(.minutes(20))) func aRetypeStopsBelowTheLimitAndEndsOnceItIsDeployed() async throws {
+    @Test(.timeLimit(.minutes(60))) func aRetypeStopsBelowTheLimitAndEndsOnceItIsDeployed() async throws {
         try await withLateLedger(chunk: 50) { test, ledger in
             let flags = accepted + ["--ledger", "\(test.database.name).ledger"]
             let stopped = try await test.backfill(flags: flags)
@@ -69,7 +71,7 @@ import Testing
         }
     }
 
-    @Test(.timeLimit(.minutes(20))) func killedTenTimesItStaysBelowTheLimit() async throws {
+    @Test(.timeLimit(.minutes(60))) func killedTenTimesItStaysBelowTheLimit() async throws {
         try await withLateLedger(chunk: Self.ceiling / 15) { test, ledger in
             let flags = accepted + ["--ledger", "\(test.database.name).ledger"]
             for round in 0..<10 {
@@ -86,7 +88,7 @@ import Testing
         }
     }
 
-    @Test(.timeLimit(.minutes(20))) func whatUsersRepairMeanwhileIsNotSpentTwice() async throws {
+    @Test(.timeLimit(.minutes(60))) func whatUsersRepairMeanwhileIsNotSpentTwice() async throws {
         try await withLateLedger(removesEntries: true, chunk: 50) { test, ledger in
             let flags = accepted + ["--ledger", "\(test.database.name).ledger"]
             #expect(try await test.backfill(flags: flags).exitCode == 75)
@@ -102,6 +104,7 @@ import Testing
             ])
             // In the end the room of the repaired is free again, and not before the ledger has noticed.
             try await waitUntil("the room is spent again") {
+                try await ledger.keepUp()
                 #expect(try await test.backfill(flags: flags).exitCode == 75)
                 let harmed = try await BudgetCase.harmed(test).count
                 try #require(harmed < Self.ceiling)

@@ -46,9 +46,16 @@ import Testing
 
     @Test func anOplogThatReachesBackTooLittle() async throws {
         let mongod = try await Mongod.start(.replicaSet, ["--oplogSize", "1"])
-        try await ThrottleCase.withPeople(on: mongod, limits: "oplog: 1h") { test in
+        // A slow job: the oplog is read again after the job has written a hundredth of it.
+        try await ThrottleCase.withPeople(on: mongod, limits: "oplog: 1h, nice: 10", chunk: 1) { test in
             let text = BSONValue.string(String(repeating: "x", count: 10_000))
             try await test.database.fill("more", count: 200) { ["_id": .integer($0), "text": text] }
+            // A job of two documents shortens nothing.
+            try await test.database.fill("few", count: 2)
+            try test.job("small", on: "few", steps: ["default: {field: email, value: none}"], limits: "{oplog: 1h}")
+            let few = try await test.backfill("small", "--max-runtime", "10s")
+            #expect(few.exitCode == 0, "\(few.errors)")
+            #expect(!few.errors.contains("waiting: "), "\(few.errors)")
             try await ThrottleCase.expectHold("oplog", "oplog window", test) {
                 try await ThrottleCase.steer("tune", test, "oplog=off")
             }

@@ -57,7 +57,10 @@ import Testing
         try await ThrottleCase.withPeople(on: try await .shared, limits: "") { test in
             try await test.mongod.failing(.error(8, "serverStatus", appName: test.appName)) {
                 // The plan says so, too.
-                let run = try await test.backfill("job", "--max-runtime", "1s")
+                let run = try await test.backfill { program in
+                    try await ThrottleCase.waitForBrake("reading", test)
+                    program.send(SIGTERM)
+                }
                 #expect(run.exitCode == 75, "\(run.errors)")
                 #expect(run.errors.contains("a run waits now: server status: unreadable"), "\(run.errors)")
                 #expect(run.errors.contains("waiting: server status: unreadable"), "\(run.errors)")

@@ -88,6 +88,29 @@ import Testing
         }
     }
 
+    /// Processes that a command leaves running end with the command, also if they ignore SIGTERM.
+    @Test(arguments: ["exit 0", "sleep 600", "kill -9 $$"])
+    func theProcessesThatACommandStartsEndWithIt(_ end: String) async throws {
+        let script = """
+            (trap '' TERM HUP; echo $BASHPID >>"$1"; while :; do sleep 1; done) &
+            until [ -s "$1" ]; do sleep 0.01; done
+            \(end)
+            """
+        try await withPeople("{command: \"exec bash FOLDER/ask.sh FOLDER/children\", timeout: 2s}") { test in
+            try test.write("ask.sh", script)
+            let run = try await test.backfill { program in
+                guard end != "exit 0" else { return }
+                try await ThrottleCase.waitForBrake("veto", test)
+                program.send(SIGTERM)
+            }
+            #expect(run.exitCode == (end == "exit 0" ? 0 : 75), "\(run.errors)")
+            let children = try String(contentsOfFile: test.folder.appending("children").string, encoding: .utf8)
+                .split(separator: "\n").compactMap { pid_t($0) }
+            #expect(!children.isEmpty)
+            for child in children { #expect(LiveProgram(process: child).hasEnded) }
+        }
+    }
+
     @Test func neitherADryRunNorAnUndoAsks() async throws {
         try await withPeople("{command: \"echo >> FOLDER/asked\"}") { test in
             func asked() -> Bool { FileManager.default.fileExists(atPath: test.folder.appending("asked").string) }

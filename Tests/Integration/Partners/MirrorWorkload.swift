@@ -51,14 +51,26 @@ struct MirrorWorkload: Sendable, CustomTestStringConvertible {
 
     /// What clients wrote last to each document, on a side that no other client writes to.
     final class Model: Sendable {
-        private let state = Mutex<(titles: [Int: String], stopped: Bool, writes: Int)>(([:], false, 0))
-        var titles: [Int: String] { state.withLock { $0.titles } }
+        private struct State {
+            var titles: [Int: String?] = [:]
+            var stopped = false
+            var writes = 0
+            var relayed = 0
+        }
+
+        private let state = Mutex(State())
+        /// The text of each document that one client alone writes at a time; `nil` of one that it deleted.
+        var titles: [Int: String?] { state.withLock { $0.titles } }
+        /// The writes of all clients.
         var writes: Int { state.withLock { $0.writes } }
+        /// How often a mirror carried a change over before the next one was made.
+        var relayed: Int { state.withLock { $0.relayed } }
+        fileprivate func wasRelayed() { state.withLock { $0.relayed += 1 } }
         var isStopped: Bool { state.withLock { $0.stopped } }
         func stop() { state.withLock { $0.stopped = true } }
         fileprivate func wrote(_ number: Int, _ title: String?) {
             state.withLock { state in
-                state.titles[number] = title
+                state.titles.updateValue(title, forKey: number)
                 state.writes += 1
             }
         }
@@ -67,15 +79,50 @@ struct MirrorWorkload: Sendable, CustomTestStringConvertible {
     /// Whether clients of both sides write a document.
     static func isShared(_ number: Int) -> Bool { number % 50 < 2 }
 
+    /// The few values that clients write, so that a write often repeats the mirror's, or restores an earlier value.
+    static let texts = ["on", "off", "new"]
+
+    /// The field that holds the text on a side.
+    private static func field(_ side: Int) -> String { side == 0 ? "title" : "name" }
+
+    /// Writes one document on one side, waits until the other side has it, goes on there, and so on: each write is the
+    /// only one, so that none may be lost or be a conflict.
+    func relay(_ number: Int, in test: PartnerCase, _ model: Model) async throws {
+        var side = 0
+        while !model.isStopped {
+            let text = Int.random(in: 0..<4) == 0 ? nil : Self.texts.randomElement()
+            if let text {
+                try await set(number, side, text, in: test)
+            } else {
+                try await Self.surely {
+                    try await test.database.delete(Self.collections[side], ["_id": id(number, side)])
+                }
+            }
+            model.wrote(number, text)
+            side = 1 - side
+            while !model.isStopped, try await self.text(number, side, in: test) != text {
+                try await Task.sleep(for: .milliseconds(20))
+            }
+            model.wasRelayed()
+        }
+    }
+
+    private func text(_ number: Int, _ side: Int, in test: PartnerCase) async throws -> String? {
+        var text: String?
+        try await Self.surely {
+            text = try await test.database.documents(Self.collections[side], ["_id": id(number, side)]).first?[
+                Self.field(side)]?.text
+        }
+        return text
+    }
+
     /// Writes to the original's even documents, or to the partner's odd ones, and a few of both sides, until the model says
     /// that it is enough.
     func write(_ side: Int, of count: Int, to test: PartnerCase, _ model: Model) async throws {
-        var round = 0
         while !model.isStopped {
-            round += 1
             for _ in 0..<8 {
                 let number = Int.random(in: 0..<count / 2) * 2 + side
-                let text = "\(side)-\(round)-\(Int.random(in: 0..<1_000_000))"
+                let text = Self.texts.randomElement() ?? ""
                 if !Self.isShared(number), Int.random(in: 0..<10) == 0 {
                     try await Self.surely {
                         try await test.database.delete(Self.collections[side], ["_id": id(number, side)])

@@ -70,6 +70,17 @@ struct PartnerCase: Sendable {
         return builder.finish()
     }
 
+    /// The original of a task, by its `_id`.
+    static func source(_ number: Int) -> BSONDocument { ["_id": .objectID(id(number))] }
+    /// The partner of a task, by its `_id`.
+    static func target(_ number: Int) -> BSONDocument { ["_id": .string("\(id(number))")] }
+
+    /// A job whose steps take every document.
+    static let renaming = """
+        forward: [{rename: {from: title, to: name}}]
+        reverse: [{rename: {from: name, to: title}}]
+        """
+
     /// Loads tasks.
     func load(_ count: Int) async throws { try await database.fill("Task", count: count, Self.task) }
 
@@ -78,10 +89,18 @@ struct PartnerCase: Sendable {
 
     /// Ends the lease of a runner that is dead.
     func endLease() async throws {
+        try await state.endDeadTransactions()
         try await state.run([
             "update": "streams",
             "updates": [["q": [:], "u": ["$set": ["lease.end": .date(milliseconds: 0)]], "multi": true]],
         ])
+    }
+
+    /// Carries over what clients changed, and reads the mirror's report.
+    func mirrored() async throws -> BSONDocument {
+        let run = try await run("mirror", "--once", "-o", "json")
+        #expect(run.exitCode == 0, "\(run.errors)")
+        return try #require(try BSONValue(extendedJSON: run.output).document, "\(run.errors)")
     }
 
     /// What a comparison finds.
@@ -93,6 +112,43 @@ struct PartnerCase: Sendable {
             ] + flags)
         try #require([0, 1].contains(run.exitCode), "\(run.errors)")
         return try #require(try BSONValue(extendedJSON: run.output).document)
+    }
+}
+
+extension TestDatabase {
+    /// Ends the transactions of dead mirrors, which would keep the lease's record for a minute.
+    func endDeadTransactions() async throws {
+        for record in try await documents("streams") {
+            let sessions = (record["sessions"]?.document?.values ?? []).compactMap { $0.document?["lsid"] }
+            guard !sessions.isEmpty else { continue }
+            try await run(["killSessions": .array(of: sessions)])
+        }
+    }
+}
+
+extension PartnerCase {
+    /// Runs a test of a partner whose originals are copied.
+    /// - Parameter load: makes the originals; by default so many tasks.
+    static func withCopy(
+        _ job: String = documented, count: Int = 5, load: ((PartnerCase) async throws -> Void)? = nil,
+        _ body: (PartnerCase) async throws -> Void
+    ) async throws {
+        try await Mongod.shared.withPartner { test in
+            try test.job(job)
+            if let load { try await load(test) } else { try await test.load(count) }
+            let made = try await test.run("init")
+            try #require(made.exitCode == 0, "\(made.errors)")
+            try await body(test)
+        }
+    }
+
+    /// Runs a test of a partner that a mirror has kept equal, and whose sides were compared.
+    static func withVerified(_ count: Int = 5, _ body: (PartnerCase) async throws -> Void) async throws {
+        try await withCopy(count: count) { test in
+            #expect(try await test.run("mirror", "--once").exitCode == 0)
+            #expect(try await test.run("verify").exitCode == 0)
+            try await body(test)
+        }
     }
 }
 

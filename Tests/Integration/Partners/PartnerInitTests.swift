@@ -153,6 +153,53 @@ import Testing
             #expect(try await test.partners().isEmpty)
             #expect(try await test.run("init", "--allow-unsync", "30").exitCode == 0)
             #expect(try await test.partners().count == 90)
+            #expect(try await test.state.count("harm", ["_id.job": "partner tasks"]) == 30)
+        }
+    }
+
+    /// Writes a job of whose partners none fits its schema.
+    private func jobOfFailing(_ test: PartnerCase, limit: Int) throws {
+        try test.folder.write(
+            """
+            { "title": "TaskV2", "bsonType": "object", "required": ["_id", "missing"], "properties": {
+              "_id": { "bsonType": "string" }, "name": { "bsonType": "string" }, "missing": { "bsonType": "string" },
+              "priority": { "bsonType": "string" }, "parent": { "bsonType": "string" },
+              "tags": { "bsonType": "array", "items": { "bsonType": "mixed" } } } }
+            """, to: "v2.json")
+        try test.job(
+            PartnerCase.documented + "\nschema: {target: v2.json}\nlimits: {unsynced: \(limit), reserve: 0}")
+    }
+
+    /// The copies of a killed run count for the next one, and the reservations of another job for both.
+    @Test func theLimitIsSharedAcrossRunsAndJobs() async throws {
+        try await Mongod.shared.withPartner { test in
+            try jobOfFailing(test, limit: 1201)
+            try await test.load(1_200)
+            // Twice before its first checkpoint, so that it copies the same documents again.
+            for fault in ["after-write:1:kill", "after-harm:1", "after-checkpoint:1", "after-checkpoint:1"] {
+                let killed = try await test.run("init", fault: fault)
+                #expect(killed.wasKilled, "\(killed.errors)")
+                try await test.endLease()
+            }
+            #expect(try await test.run("init").exitCode == 0)
+            #expect(try await test.partners().count == 1_200)
+            #expect(try await test.state.count("harm", ["_id.job": "partner tasks", "seen": false]) == 1_200)
+        }
+        try await Mongod.shared.withPartner { test in
+            try jobOfFailing(test, limit: 100)
+            try await test.load(60)
+            // Reserved by a job that the ledger does not show yet.
+            let other = (0..<50).map { number -> BSONDocument in
+                [
+                    "_id": ["job": "other", "ns": "app.Other", "id": .integer(number)], "seen": false, "stale": false,
+                    "at": .date(milliseconds: 0),
+                ]
+            }
+            try await test.state.fill("harm", other)
+            let refused = try await test.run("init")
+            #expect(refused.exitCode == 1, "\(refused.output)\(refused.errors)")
+            #expect(refused.errors.contains("there is room for 49"), "\(refused.errors)")
+            #expect(try await test.partners().isEmpty)
         }
     }
 

@@ -1,41 +1,75 @@
 import BSON
+import Foundation
 import SystemPackage
 import TestSupport
 import Testing
 
-/// What `check`, `diff` and `plan` make of a change that a partner serves.
+/// The verdicts of `check`, `diff` and `plan` on a partner.
 @Suite(.fencedDeletes) struct PartnerVerdictTests {
-    private static func schema(_ key: String, tags: String = "mixed") -> String {
+    private static func schema(_ title: String, _ key: String, tags: String = "mixed") -> String {
         """
-        { "title": "Task", "bsonType": "object", "required": ["_id", "title"], "properties": {
-          "_id": { "bsonType": "\(key)" }, "title": { "bsonType": "string" },
-          "priority": { "bsonType": "\(key == "string" ? "string" : "int")" }, "parent": { "bsonType": "\(key)" },
-          "legacy": { "bsonType": "string" }, "tags": { "bsonType": "array", "items": { "bsonType": "\(tags)" } } } }
+        { "title": "\(title)", "bsonType": "object", "required": ["_id", "\(title == "Task" ? "title" : "name")"],
+          "properties": {
+            "_id": { "bsonType": "\(key)" }, "\(title == "Task" ? "title" : "name")": { "bsonType": "string" },
+            "priority": { "bsonType": "\(key == "string" ? "string" : "int")" }, "parent": { "bsonType": "\(key)" },
+            "legacy": { "bsonType": "string" }, "note": { "bsonType": "string" },
+            "tags": { "bsonType": "array", "items": { "bsonType": "\(tags)" } } } }
         """
+    }
+
+    /// The newer schemas: the original's with the partner's, and the original's changed in place.
+    private enum Next: String {
+        case beside, changed
+        /// In place, and of the tags too, of which the partner's steps say nothing.
+        case changedMore = "changed-more"
+        /// In place, and with the partner's.
+        case both
     }
 
     /// A partner that is copied, and not compared yet, and the schemas of its original.
     private func withPartner(_ body: (PartnerCase) async throws -> Void) async throws {
         try await Mongod.shared.withPartner { test in
             try test.job()
-            try test.folder.write(Self.schema("objectId"), to: "v1.json")
-            try test.folder.write(Self.schema("string"), to: "v2.json")
-            try test.folder.write(Self.schema("string", tags: "string"), to: "v3.json")
+            func write(_ version: String, _ collection: String, _ schema: String) throws {
+                try test.folder.write(schema, to: "\(version)/\(test.database.name)/\(collection)/schema.json")
+            }
+            for version in ["old", Next.beside.rawValue] {
+                try write(version, "Task", Self.schema("Task", "objectId"))
+            }
+            for version in [Next.beside, .both] {
+                try write(version.rawValue, "TaskV2", Self.schema("TaskV2", "string"))
+            }
+            for version in [Next.changed, .both] {
+                try write(version.rawValue, "Task", Self.schema("Task", "string"))
+            }
+            try write(Next.changedMore.rawValue, "Task", Self.schema("Task", "string", tags: "string"))
             try await test.load(30)
             try #require(try await test.run("init").exitCode == 0)
             try await body(test)
         }
     }
 
-    /// Runs a command on two of the schemas.
+    /// Runs `body` while a mirror is at work that has caught up.
+    private func mirroring(_ test: PartnerCase, _ body: () async throws -> Void) async throws {
+        let run = try await test.run("mirror", "--lease-ttl", "20s") { program in
+            try await waitUntil("the mirror keeps its place") {
+                try await test.state.count("streams", ["mirror.at": ["$exists": true], "lease.end": ["$exists": true]])
+                    > 0
+            }
+            try await body()
+            program.send(SIGTERM)
+        }
+        #expect(run.exitCode == 0 || run.exitCode == 75, "\(run.errors)")
+    }
+
+    /// Runs a command on the older schema and one of the newer.
     private func run(
-        _ command: String, _ test: PartnerCase, to next: String = "v2.json", _ flags: String...
+        _ command: String, _ test: PartnerCase, to next: Next = .beside, _ flags: String...
     ) async throws -> ProgramRun {
-        let (old, new) = (test.folder.path.appending("v1.json").string, test.folder.path.appending(next).string)
+        let (old, new) = (test.folder.path.appending("old").string, test.folder.path.appending(next.rawValue).string)
         let schemas = command == "check" ? [new, "--active", old, "--ledger", "none"] : [old, new]
         return try await Program.run(
-            [command] + schemas + ["--collection", "\(test.database.name).Task", "--uri", test.uri]
-                + ["--state-database", test.state.name] + flags)
+            [command] + schemas + ["--uri", test.uri, "--state-database", test.state.name] + flags)
     }
 
     /// The comparison of the sides, as if it had been made so long ago.
@@ -52,81 +86,162 @@ import Testing
         ])
     }
 
-    private static let commands = ["check", "diff", "plan"]
+    private static let verdicts = ["check", "diff"]
 
-    @Test(arguments: commands) func aChangeThatAVerifiedPartnerServesBreaksNothing(_ command: String) async throws {
+    @Test(arguments: verdicts) func aPartnerThatAMirrorKeepsEqualMakesItsDeploySafe(_ command: String) async throws {
         try await withPartner { test in
             try await verify(test)
-            let found = try await run(command, test)
-            #expect(found.exitCode == 0, "\(found.output)\(found.errors)")
-            #expect(found.output.contains("\(test.database.name).TaskV2"), "\(found.output)")
-            switch command {
-            case "check":
+            try await mirroring(test) {
+                let found = try await run(command, test)
+                #expect(found.exitCode == 0, "\(found.output)\(found.errors)")
                 #expect(found.output.contains("compared at 20"), "\(found.output)")
+                #expect(found.output.contains("and a mirror is at work"), "\(found.output)")
+                guard command == "check" else { return }
+                #expect(found.output.contains("Safe to deploy"), "\(found.output)")
                 #expect(found.output.contains("keeps its schema beside its partner"), "\(found.output)")
-            case "diff":
-                #expect(found.output.contains("compared at 20"), "\(found.output)")
-                #expect(found.output.contains("Partner collections serve 3 of them"), "\(found.output)")
-            default: #expect(found.output.contains("serves the change (job tasks)"), "\(found.output)")
             }
         }
     }
 
-    @Test(arguments: commands) func aPartnerThatWasNotComparedServesNothing(_ command: String) async throws {
+    /// It was verified, and `--once` has run; nothing carries over what clients write from now on.
+    @Test(arguments: verdicts) func aPartnerWithoutAMirrorIsNotSafeToDeploy(_ command: String) async throws {
         try await withPartner { test in
-            let found = try await run(command, test)
-            #expect(found.exitCode == 1)
-            let text = found.output + found.errors
-            #expect(text.contains("serves no change yet: it was never compared: run partner verify"), "\(text)")
+            try await verify(test)
+            for _ in 0..<2 {
+                let found = try await run(command, test)
+                #expect(found.exitCode == 1, "\(found.output)\(found.errors)")
+                #expect(!found.output.contains("Safe to deploy"), "\(found.output)")
+                #expect(found.output.contains("no mirror is at work: run partner mirror"), "\(found.output)")
+                try #require(try await test.run("mirror", "--once").exitCode == 0)
+            }
         }
     }
 
-    @Test(arguments: commands) func aComparisonOfTheDayBeforeYesterdayServesNothing(_ command: String) async throws {
+    @Test(arguments: verdicts) func aMirrorThatIsFarBehindKeepsNothingEqual(_ command: String) async throws {
+        try await withPartner { test in
+            try await verify(test)
+            try #require(try await test.run("mirror", "--once").exitCode == 0)
+            try await test.state.run([
+                "update": "streams",
+                "updates": [
+                    [
+                        "q": [:],
+                        "u": [
+                            [
+                                "$set": [
+                                    "lease.end": ["$add": ["$$NOW", 60_000]],
+                                    "times": ["source": .timestamp(1 << 32), "target": .timestamp(1 << 32)],
+                                ]
+                            ]
+                        ],
+                    ]
+                ],
+            ])
+            let found = try await run(command, test)
+            #expect(found.exitCode == 1, "\(found.output)\(found.errors)")
+            #expect(found.output.contains("s behind: wait until it has caught up"), "\(found.output)")
+        }
+    }
+
+    @Test(arguments: verdicts) func aChangeOfTheOriginalItselfStaysBreaking(_ command: String) async throws {
+        try await withPartner { test in
+            try await verify(test)
+            try await mirroring(test) {
+                for next in [Next.changed, .both] {
+                    let found = try await run(command, test, to: next)
+                    #expect(found.exitCode == 1, "\(found.output)\(found.errors)")
+                    #expect(!found.output.contains("Safe to deploy"), "\(found.output)")
+                    let text = (found.output + found.errors).replacing("\n", with: " ")
+                    #expect(text.contains("itself: leave \(test.database.name).Task its schema"), "\(text)")
+                }
+            }
+        }
+    }
+
+    @Test func aPlanNeedsNoStepForWhatAPartnerCarriesOver() async throws {
+        try await withPartner { test in
+            try await verify(test)
+            try await mirroring(test) {
+                let found = try await run("plan", test, to: .changed)
+                #expect(found.exitCode == 0, "\(found.output)\(found.errors)")
+                #expect(found.output.contains("serves the change (job tasks)"), "\(found.output)")
+            }
+        }
+    }
+
+    private static let commands: [(String, String)] = [
+        ("check", Next.beside.rawValue), ("check", Next.changed.rawValue), ("diff", Next.beside.rawValue),
+        ("plan", Next.changed.rawValue),
+    ]
+
+    @Test(arguments: commands) func aPartnerThatWasNotComparedServesNothing(_ command: String, _ next: String)
+        async throws
+    {
+        try await withPartner { test in
+            try await mirroring(test) {
+                let found = try await run(command, test, to: #require(Next(rawValue: next)))
+                #expect(found.exitCode == 1)
+                let text = found.output + found.errors
+                #expect(text.contains("it was never compared: run partner verify"), "\(text)")
+            }
+        }
+    }
+
+    @Test(arguments: commands) func aComparisonOfTheDayBeforeYesterdayServesNothing(
+        _ command: String, _ next: String
+    ) async throws {
         try await withPartner { test in
             try await verify(test, hoursAgo: 48)
-            let found = try await run(command, test)
+            let found = try await run(command, test, to: #require(Next(rawValue: next)))
             #expect(found.exitCode == 1)
             let text = found.output + found.errors
             #expect(text.contains("the last comparison is older than 24h"), "\(text)")
         }
     }
 
-    @Test(arguments: commands) func aPartnerThatDiffersServesNothing(_ command: String) async throws {
+    @Test(arguments: commands) func aPartnerThatDiffersServesNothing(_ command: String, _ next: String) async throws {
         try await withPartner { test in
             try await test.database.delete("TaskV2", ["_id": .string("\(PartnerCase.id(3))")])
             try #require(try await test.run("verify", "--settle", "0s").exitCode == 1)
-            let found = try await run(command, test)
+            let found = try await run(command, test, to: #require(Next(rawValue: next)))
             #expect(found.exitCode == 1)
             let text = found.output + found.errors
             #expect(text.contains("the last comparison found 1 difference"), "\(text)")
         }
     }
 
-    @Test(arguments: commands) func aPartnerOfAnotherCollectionServesNothing(_ command: String) async throws {
+    @Test(arguments: ["check", "diff", "plan"]) func aPartnerOfAnotherCollectionServesNothing(
+        _ command: String
+    ) async throws {
         try await withPartner { test in
             try await verify(test)
             try await test.state.run([
-                "update": "streams", "updates": [["q": [:], "u": ["$set": ["source": "app.Other"]]]],
+                "update": "streams",
+                "updates": [["q": [:], "u": ["$set": ["source": "app.Other", "target": "app.OtherV2"]]]],
             ])
-            let found = try await run(command, test)
+            let found = try await run(command, test, to: .changed)
             #expect(found.exitCode == 1)
             #expect(!(found.output + found.errors).contains("the partner"), "\(found.output)\(found.errors)")
         }
     }
 
-    /// The partner's steps say nothing of the tags: that change breaks as before, and with it the collection's documents count.
-    @Test(arguments: commands) func aChangeThatThePartnerDoesNotCarryStaysBreaking(_ command: String) async throws {
+    /// The partner's steps say nothing of the tags.
+    @Test(arguments: ["check", "diff", "plan"]) func aChangeThatThePartnerDoesNotCarryStaysBreaking(
+        _ command: String
+    ) async throws {
         try await withPartner { test in
             try await verify(test)
-            let found = try await run(command, test, to: "v3.json")
-            #expect(found.exitCode == 1)
-            let text = found.output + found.errors
-            #expect(text.contains("does not serve the change of tags[]: its steps do not carry that over"), "\(text)")
-            #expect(!text.contains("keeps its schema beside its partner"), "\(text)")
+            try await mirroring(test) {
+                let found = try await run(command, test, to: .changedMore)
+                #expect(found.exitCode == 1)
+                let text = found.output + found.errors
+                #expect(
+                    text.contains("does not serve the change of tags[]: its steps do not carry that over"), "\(text)")
+            }
         }
     }
 
-    @Test func aPartnerThatIsCutOverGoesOnServing() async throws {
+    @Test func aPartnerThatIsCutOverNeedsNoMirror() async throws {
         try await withPartner { test in
             try #require(try await test.run("mirror", "--once").exitCode == 0)
             try await verify(test)
@@ -141,17 +256,23 @@ import Testing
     @Test func machinesAreToldWhichPartnerServes() async throws {
         try await withPartner { test in
             try await verify(test)
-            let diff = try #require(
-                try BSONValue(extendedJSON: try await run("diff", test, "-o", "json").output).document)
-            let change = try #require(diff["changes"]?.document?.values.first?.document)
-            #expect(change["verdict"] == "served" && change["fails"] == false)
-            let partner = try #require(change["partner"]?.document)
-            #expect(partner["job"] == "tasks" && partner["target"] == .string("\(test.database.name).TaskV2"))
-            let check = try #require(
-                try BSONValue(extendedJSON: try await run("check", test, "-o", "json").output).document)
-            let parts = try #require(check["verdict"]?.document?["parts"]?.document)
-            #expect(parts["change"]?.document?["worst"] == "served", "\(parts)")
-            #expect(check["collections"]?.document?.values.first?.document?["in_verdict"] == false)
+            try await mirroring(test) {
+                let diff = try #require(
+                    try BSONValue(extendedJSON: try await run("diff", test, to: .beside, "-o", "json").output).document)
+                let change = try #require(diff["changes"]?.document?.values.first?.document)
+                #expect(change["code"] == "type-added" && change["verdict"] == "served" && change["fails"] == false)
+                let partner = try #require(change["partner"]?.document)
+                #expect(partner["job"] == "tasks" && partner["target"] == .string("\(test.database.name).TaskV2"))
+                let check = try #require(
+                    try BSONValue(extendedJSON: try await run("check", test, to: .beside, "-o", "json").output).document
+                )
+                let parts = try #require(check["verdict"]?.document?["parts"]?.document)
+                #expect(parts["change"]?.document?["worst"] == "served", "\(parts)")
+                let collections = check["collections"]?.document?.values.compactMap(\.document) ?? []
+                let original = collections.first { $0["collection"] == "Task" }
+                #expect(original?["in_verdict"] == true)
+                #expect(original?["partner"] == .string("\(test.database.name).TaskV2"))
+            }
         }
     }
 }

@@ -43,6 +43,9 @@ struct RoleCase: Sendable {
             arguments: ["check", "FILE", "--active", "FILE", "--ledger", "none", "--prove", "--count", "--prefilter"],
             subject: "person.json"),
         Command(
+            grants: ["check --part", "FILE", "--ledger", "none"],
+            arguments: ["check", "FILE", "--part", "1/2", "--ledger", "none"], subject: "person.json"),
+        Command(
             grants: ["check", "live", "--ledger", "none"], arguments: ["check", "live", "--ledger", "none"],
             subject: "person.json"),
         Command(
@@ -173,8 +176,8 @@ struct RoleCase: Sendable {
 
     /// The flags that every command of the kind takes.
     private func flags(_ arguments: [String], isRole: Bool = false) -> [String] {
-        let isOfSchema = ["check", "lint", "diff", "plan", "enforce", "infer", "unsynced", "watch"].contains(
-            arguments[0])
+        let name = arguments[0].prefix { $0 != " " }
+        let isOfSchema = ["check", "lint", "diff", "plan", "enforce", "infer", "unsynced", "watch"].contains(name)
         let takesCollection = isOfSchema && (arguments[0] != "unsynced" || arguments.count > 1)
         let takesState = isRole || !["history", "lint", "diff", "plan", "infer", "unsynced"].contains(arguments[0])
         return (takesCollection ? ["--collection", collection] : [])

@@ -46,7 +46,7 @@ import Testing
         }
     }
 
-    @Test(.timeLimit(.minutes(1))) func aPlantedPipeHoldsNothingUp() async throws {
+    @Test(.timeLimit(.minutes(10))) func aPlantedPipeHoldsNothingUp() async throws {
         try await withFolder { folder in
             try makePipe(folder, "report.json.partial")
             let run = try await Program.run(lint, in: folder.path)
@@ -55,12 +55,53 @@ import Testing
         }
     }
 
-    @Test(.timeLimit(.minutes(1))) func aPipeWithoutAReaderIsGivenUp() async throws {
+    @Test(.timeLimit(.minutes(10))) func aPipeWithoutAReaderIsGivenUp() async throws {
         try await withFolder { folder in
             try makePipe(folder, "report.json")
             let run = try await Program.run(lint, in: folder.path)
             #expect(run.exitCode == 73, "\(run.errors)")
             #expect(run.errors.contains("cannot write the report report.json"))
+        }
+    }
+
+    /// While the program waits for the reader of a pipe, another user puts a link or a file in the pipe's place.
+    @Test(.timeLimit(.minutes(10)), arguments: [true, false])
+    func whatTakesThePlaceOfAPipeIsNotWritten(_ isLink: Bool) async throws {
+        try await withFolder { folder in
+            func place(_ name: String) -> String { folder.path.appending(name).string }
+            try folder.write("precious", to: "victim")
+            try makePipe(folder, "report.json")
+            let run = try await Program.run(lint, in: folder.path) { program in
+                try await waitUntil("the program sleeps") { try program.sleeps || program.hasEnded }
+                if isLink {
+                    try FileManager.default.createSymbolicLink(
+                        atPath: place("new"), withDestinationPath: place("victim"))
+                } else {
+                    try FileManager.default.linkItem(atPath: place("victim"), toPath: place("new"))
+                }
+                try #require(unsafe rename(place("new"), place("report.json")) == 0)
+            }
+            #expect(run.exitCode == 73, "\(run.errors)")
+            #expect(folder.text(of: "victim") == "precious")
+        }
+    }
+
+    /// A link to what is no file is replaced, as one to a file is; the links of the system lead to the process's own
+    /// streams.
+    @Test func onlyTheSystemsOwnLinksAreFollowed() async throws {
+        try await withFolder { folder in
+            try makePipe(folder, "pipe")
+            try FileManager.default.createSymbolicLink(
+                atPath: folder.path.appending("report.json").string,
+                withDestinationPath: folder.path.appending("pipe").string)
+            let run = try await Program.run(lint, in: folder.path)
+            #expect([0, 1].contains(run.exitCode), "\(run.errors)")
+            #expect(folder.text(of: "report.json")?.contains("schema_version") == true)
+            let failures = Self.check + ["--failures", "/proc/self/fd/1", "--output", "json"]
+            let shown = try await Program.shell(
+                "cd \(folder.path); echo first >out; \"$0\" \"$@\" >>out; cat out", failures)
+            #expect(shown.output.hasPrefix("first\n"), "\(shown.output)\(shown.errors)")
+            #expect(shown.output.contains("schema_version") && shown.output.contains("\"_id\""), "\(shown.output)")
         }
     }
 
@@ -146,6 +187,19 @@ import Testing
                 let run = try await Program.run(
                     ["lint", "schemas", "--report", "schemas/report.json"], in: folder.path)
                 #expect([0, 1].contains(run.exitCode), "\(run.errors)")
+            }
+        }
+    }
+}
+
+extension LiveProgram {
+    /// Whether one of its threads sleeps for a time that it chose.
+    fileprivate var sleeps: Bool {
+        get throws {
+            try FileManager.default.contentsOfDirectory(atPath: "/proc/\(process)/task").contains { thread in
+                let call = try? String(contentsOfFile: "/proc/\(process)/task/\(thread)/syscall", encoding: .utf8)
+                // clock_nanosleep, of x86-64 and of ARM.
+                return call.map { $0.hasPrefix("230 ") || $0.hasPrefix("115 ") } ?? false
             }
         }
     }

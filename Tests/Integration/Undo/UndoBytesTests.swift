@@ -44,21 +44,63 @@ import Testing
         }
     }
 
-    @Test func anArrayWithOddKeysKeepsThem() async throws {
+    private static let oddKeys = BSONValue.array(["5": 1, "5": 2])
+
+    /// Documents with such arrays in the document itself and in an object, and one without.
+    private static let lists: [BSONDocument] = [
+        ["_id": 1, "a": 1, "list": oddKeys, "o": ["x": 1, "q": oddKeys], "z": 2],
+        ["_id": 2, "a": 1, "list": [[1], oddKeys], "o": ["x": 1, "p": ["q": oddKeys], "q": [oddKeys]], "z": 2],
+        ["_id": 3, "a": 1, "list": [1, 2], "o": ["x": 1, "q": [1, 2]], "z": 2],
+    ]
+
+    /// An array that no step looks into keeps its keys.
+    @Test(arguments: [
+        "unset: {field: a}", "default: {field: b, value: 1}", "rename: {from: a, to: b}", "wrap: {field: a}",
+        "copy: {from: o, to: b}",
+    ])
+    func anArrayWithOddKeysKeepsThem(_ step: String) async throws {
         try await Mongod.shared.withBackfill { test in
-            let list = BSONValue.array(["5": 1, "5": 2])
-            let document: BSONDocument = ["_id": 1, "a": 1, "list": list, "z": 2]
-            try await test.database.fill("people", [document])
-            try #require(try await test.database.documents("people") == [document])
-            try test.job(steps: ["unset: {field: a}"])
+            try await test.database.fill("people", Self.lists)
+            let original = try await test.database.documents("people")
+            try #require(original == Self.lists)
+            try test.job(steps: [step])
             let run = try await test.backfill()
-            #expect(run.exitCode == 0, "\(run.errors)")
-            let written = try #require(try await test.database.documents("people").first)
+            #expect(run.exitCode == 0, "\(run.output)\(run.errors)")
+            let written = try await test.database.documents("people")
+            for (before, after) in zip(original, written) {
+                #expect(before != after)
+                #expect(before["list"] == after["list"] && before["o"] == after["o"])
+            }
             let undone = try await test.undo()
             #expect(undone.exitCode == 0, "\(undone.output)\(undone.errors)")
-            let after = try #require(try await test.database.documents("people").first)
-            #expect(after["a"] == 1)
-            #expect(after["list"] == written["list"])
+            #expect(try await test.database.documents("people") == original)
+        }
+    }
+
+    /// The server would renumber such an array where a step looks into it: the document is left alone, and listed.
+    @Test(
+        .server(from: 5, for: "hashes of objects"),
+        arguments: [
+            "copy: {from: list, to: b}", "rename: {from: list, to: b}", "wrap: {field: list, under: x}",
+            "expression: {field: b, value: {$size: $list}}", "rename: {from: o, to: b}", "unset: {field: list}",
+            "copy: {from: o.q, to: b}", "rename: {from: o.q, to: o.r}",
+            "default: {field: o.n, value: 1}", "rename: {from: o.x, to: o.y}", "unset: {field: o.x}",
+            "convert: {field: o.x, to: string}",
+        ])
+    func anArrayWithOddKeysIsNotNumberedAnew(_ step: String) async throws {
+        try await Mongod.shared.withBackfill { test in
+            try await test.database.fill("people", Self.lists)
+            try test.job(steps: [step])
+            let dry = try await test.backfill("job", "--dry-run", yes: false)
+            #expect(dry.output.contains("an array has other keys than 0, 1, 2"), "\(dry.output)\(dry.errors)")
+            let run = try await test.backfill()
+            #expect(run.exitCode == 1, "\(run.output)\(run.errors)")
+            #expect(run.output.contains("an array has other keys than 0, 1, 2"), "\(run.output)\(run.errors)")
+            let written = try await test.database.documents("people")
+            #expect(written[..<2] == Self.lists[..<2])
+            #expect(written[2] != Self.lists[2])
+            #expect(try await test.undo().exitCode == 0)
+            #expect(try await test.database.documents("people") == Self.lists)
         }
     }
 

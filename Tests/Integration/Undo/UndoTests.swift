@@ -160,6 +160,22 @@ import Testing
         }
     }
 
+    @Test func anUndoneJobIsUndoneWhateverALaterJobWrote() async throws {
+        try await withPeople([#"default: {field: email, value: ""}"#]) { test in
+            try await test.backfill()
+            #expect(try await test.undo().exitCode == 0)
+            try test.job("later", steps: [#"default: {field: email, value: "later", when: missingOrNull}"#])
+            #expect(try await test.backfill("later").exitCode == 0)
+            let written = try await test.database.documents("people")
+            for flags in [["--dry-run"], []] {
+                let again = try await test.undo(flags: flags + ["--output", "json"], yes: flags.isEmpty)
+                #expect(again.exitCode == 0, "\(again.errors)")
+                #expect(try test.report(again)["outcome"]?.text == "undone_before", "\(again.errors)")
+            }
+            #expect(try await test.database.documents("people") == written)
+        }
+    }
+
     @Test func aCollectionThatWasCreatedAnewIsNotTouched() async throws {
         try await withPeople { test in
             try await test.backfill()

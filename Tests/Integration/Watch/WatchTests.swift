@@ -122,6 +122,53 @@ import Testing
         }
     }
 
+    @Test(arguments: [false, true]) func aLedgerThatLostEntriesIsMadeAnew(isDropped: Bool) async throws {
+        try await Mongod.shared.withWatch { test in
+            try await test.database.fill("person", count: 60) { number in
+                number < 10 ? ["_id": .integer(number), "name": "Ada"] : ["_id": .integer(number)]
+            }
+            #expect(try await test.once().exitCode == 1)
+            let all = try await test.recorded()
+            #expect(all.count == 50)
+            if isDropped {
+                try await test.state.run(["drop": "unsynced_documents"])
+            } else {
+                try await test.state.delete("unsynced_documents", ["documentId": ["$lt": 15]])
+            }
+            let run = try await test.once()
+            #expect(run.exitCode == 1, "\(run.output)\(run.errors)")
+            #expect(run.output.hasPrefix("50 unsynced documents"), "\(run.output)")
+            #expect(run.errors.contains("entries of it where the watch left 50"), "\(run.errors)")
+            #expect(try await test.recorded() == all)
+            // The next run expects the ledger as this run leaves it.
+            try await test.database.update("person", ["_id": 20], ["$set": ["name": "Bo"]])
+            try await test.database.fill("person", [["_id": 70], ["_id": 71, "name": "Cy"]])
+            for _ in 0..<2 {
+                let last = try await test.once()
+                #expect(!last.errors.contains("is read whole"), "\(last.errors)")
+                #expect(try await test.recorded() == all.subtracting([IDKey(20)]).union([IDKey(70)]))
+            }
+        }
+    }
+
+    @Test func aLedgerThatIsDroppedUnderARunningWatchIsMadeAnew() async throws {
+        try await Mongod.shared.withWatch { test in
+            try await test.database.fill("person", [["_id": 1], ["_id": 2]])
+            let run = try await test.watching { _ in
+                try await test.waitUntilRecorded([IDKey(1), IDKey(2)])
+                try await test.state.run(["drop": "unsynced_documents"])
+                try await test.database.fill("person", [["_id": 3]])
+                try await test.waitUntilRecorded([IDKey(1), IDKey(2), IDKey(3)])
+                // A document leaves the ledger by its change, which is looked at once the collection is read whole.
+                try await test.database.fill("person", [["_id": 4]])
+                try await test.waitUntilRecorded([IDKey(1), IDKey(2), IDKey(3), IDKey(4)])
+                try await test.database.update("person", ["_id": 4], ["$set": ["name": "Cy"]])
+                try await test.waitUntilRecorded([IDKey(1), IDKey(2), IDKey(3)])
+            }
+            #expect(run.exitCode == 0, "\(run.errors)")
+        }
+    }
+
     @Test func checkAndUnsyncedReadTheLedger() async throws {
         try await Mongod.shared.withWatch { test in
             try await test.database.fill("person", [["_id": 1, "name": "Ada"], ["_id": 2], ["_id": 3]])

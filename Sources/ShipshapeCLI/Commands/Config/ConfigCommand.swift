@@ -48,6 +48,6 @@ struct ConfigCommand: AsyncParsableCommand {
 
     /// The value; of a connection string without what is secret.
     private static func shown(_ value: Settings.Value) -> String {
-        value.setting.isSecret ? ConnectionStringMask.mask(value.text) : value.text
+        value.setting.isSecret ? ConnectionStringMask.mask(uri: value.text) : value.text
     }
 }

@@ -2,6 +2,7 @@ internal import ArgumentParser
 internal import BSON
 internal import Checking
 internal import Enforcing
+internal import Jobs
 internal import Mongo
 internal import Privileges
 internal import Reporting
@@ -82,8 +83,8 @@ struct EnforceCommand: AsyncParsableCommand {
         guard let namespace = Namespace(collection) else {
             throw ValidationError("--collection: \"\(collection)\" is not DATABASE.COLLECTION")
         }
-        if ["admin", "local", "config"].contains(namespace.database) || namespace.collection.hasPrefix("system.") {
-            throw ValidationError("--collection: MongoDB takes no validator for \(namespace)")
+        if let reason = namespace.refusal(stateDatabase: state.stateDatabase) {
+            throw ValidationError("--collection: enforce sets no validator for \(namespace): \(reason)")
         }
         guard [status, abort, dryRun].count(where: \.self) <= 1 else {
             throw ValidationError("--status, --abort and --dry-run go by themselves")

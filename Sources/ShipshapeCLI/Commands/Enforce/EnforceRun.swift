@@ -85,7 +85,7 @@ struct EnforceRun {
         let now = try await look(restarts: false)
         if !command.output.quiet { Console.error("\(namespace) is \(EnforceWords.place(now.stage))") }
         guard !interruption.stop.isRaised else {
-            throw BackfillError(
+            throw RunError(
                 .stopped, "stopped by a signal: \(namespace) is \(EnforceWords.place(now.stage)); run it again to go on"
             )
         }

@@ -7,6 +7,7 @@ internal import Partners
 internal import Privileges
 internal import Scanning
 internal import ServerSchema
+internal import Steps
 internal import Watching
 
 /// What a command works on, as its role has to know it: by a file, or by the names of collections.
@@ -31,6 +32,7 @@ struct GrantSubject {
         places = WorkPlaces(reading: collections, state: state)
         let (location, apps) = (ledger.location, ledger.apps(of: []).ids)
         let name = command.replacing(" --dry-run", with: "").replacing(" --database", with: "")
+            .replacing(" --part", with: "")
         if name.hasPrefix("partner ") {
             for file in files {
                 let partner = try PartnerArguments.read(file, assuming: CheckOptions())

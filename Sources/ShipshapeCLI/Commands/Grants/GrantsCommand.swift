@@ -1,6 +1,5 @@
 internal import ArgumentParser
 internal import BSON
-internal import Backfill
 internal import Jobs
 internal import Mongo
 internal import Privileges
@@ -28,7 +27,8 @@ struct GrantsCommand: AsyncParsableCommand {
         case mongosh, atlas
     }
 
-    @Argument(help: "The command, as it is typed, and then the schema, job or folder that it works on.")
+    @Argument(
+        help: "The command, as it is typed, and then the schema, job or folder that it works on.", completion: .file())
     var words: [String] = []
 
     @Option(help: ArgumentHelp("A collection that it works on (repeatable).", valueName: "db.collection"))
@@ -36,7 +36,7 @@ struct GrantsCommand: AsyncParsableCommand {
 
     @Option(
         help: ArgumentHelp("The place of check --history; a folder needs nothing.", valueName: "place"),
-        transform: HistoryPlace.init(parsing:))
+        completion: .directory, transform: HistoryPlace.init(parsing:))
     var history: HistoryPlace?
 
     @Flag(help: "Only what a dry run needs.")

@@ -21,6 +21,7 @@ extension ClientPool {
 
     /// The same for needs that are shared between users.
     func requirePrivileges(_ needs: CommandNeeds, on places: WorkPlaces) async throws {
+        try await refuseIncompleteReads()
         let user: UserPrivileges?
         do {
             user = try await onOwnedThread(name: "preflight") { () throws in try self.client().userPrivileges() }
@@ -29,6 +30,24 @@ extension ClientPool {
         }
         if let user, let missing = MissingPrivileges(of: user, for: needs, on: places) { throw missing }
         if needs.isWriting { try Settings.current.confirmWriting(needs.command) }
+    }
+}
+
+extension ClientPool {
+    /// Refuses reads of secondaries behind a router before MongoDB 8.2: a secondary may leave out documents without a
+    /// word once a read of it has lasted for a quarter of an hour (SERVER-87673).
+    /// - Throws: ``UsageError``; ``MongoError``.
+    func refuseIncompleteReads() async throws {
+        let isIncomplete = try await withClient { client throws(MongoError) in
+            guard client.mayReadFromSecondaries else { return false }
+            let hello = try client.hello(readPreference: .secondaryPreferred)
+            return hello.topology == .sharded && hello.maxWireVersion < ServerHello.wireVersionOf82
+        }
+        guard !isIncomplete else {
+            throw UsageError(
+                "--read-preference: before MongoDB 8.2, reads of secondaries of a sharded cluster may leave out "
+                    + "documents without an error (SERVER-87673): say --read-preference primary")
+        }
     }
 }
 

@@ -43,6 +43,8 @@ extension Place {
         case .created: "collections that `extract` makes documents in"
         case .partner: "the partner"
         case .state: "the state database"
+        case .jobs: "`jobs` in the state database"
+        case .ranges: "`ranges` in the state database"
         case .ledger: "`unsynced_documents` in `__realm_sync` and `__realm_sync_<app id>`"
         case .watchLedger: "the ledger that the watch keeps"
         case .history: "the database that `--history db:NAME` names"

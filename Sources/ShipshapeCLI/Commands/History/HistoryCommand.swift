@@ -17,7 +17,7 @@ struct HistoryCommand: AsyncParsableCommand {
 
     @Argument(
         help: ArgumentHelp("What check --history names: a folder, or db:NAME.", valueName: "place"),
-        transform: HistoryPlace.init(parsing:))
+        completion: .directory, transform: HistoryPlace.init(parsing:))
     var place: HistoryPlace
 
     @Option(help: ArgumentHelp("How many checks to show, the newest.", valueName: "count"))

@@ -35,7 +35,7 @@ struct InferCommand: AsyncParsableCommand {
     @Option(
         help: ArgumentHelp(
             "Read documents from a dump or an export instead: a folder, a file, or - for standard input.",
-            valueName: "path"))
+            valueName: "path"), completion: .file())
     var source: String?
 
     @Option(
@@ -61,7 +61,7 @@ struct InferCommand: AsyncParsableCommand {
     @Option(
         help: ArgumentHelp(
             "Write the schema to a file (of one collection, with the ending .json) or into a folder.",
-            valueName: "path"))
+            valueName: "path"), completion: .file())
     var out: String?
 
     @Flag(help: "Let --out replace files that are there.")

@@ -6,7 +6,9 @@ internal import Jobs
 internal import Mongo
 internal import Privileges
 internal import Reporting
+internal import Running
 internal import Scanning
+internal import Steps
 
 /// `shipshape migrate [DIR]`.
 struct MigrateCommand: AsyncParsableCommand {
@@ -22,9 +24,12 @@ struct MigrateCommand: AsyncParsableCommand {
             Jobs are independent of each other and change only what still needs it. So one that comes late, before one \
             that was applied, is run like any other, and data from any earlier point arrives at the newest version. A \
             job that was changed after it was applied is refused: make a new one.
+
+            A job with "requires: deployed" stays pending, and the others are run, until the deploy of its next schema \
+            is recorded by shipshape deployed for a job of the same collection and schema, or stated by --deployed.
             """)
 
-    @Argument(help: "The folder of job files.")
+    @Argument(help: "The folder of job files.", completion: .directory)
     var folder = "jobs"
 
     @Flag(help: "Show which jobs were applied, when and by whom, and which are pending; write nothing.")
@@ -39,6 +44,13 @@ struct MigrateCommand: AsyncParsableCommand {
     @Flag(name: .shortAndLong, help: "Run without asking.")
     var yes = false
 
+    @Flag(
+        help: ArgumentHelp(
+            "State for the jobs with \"requires: deployed\" that their next schemas are the active ones by now, or "
+                + "that sync is terminated until they are.",
+            discussion: "It is recorded as shipshape deployed does."))
+    var deployed = false
+
     @OptionGroup(title: "The Run") var runFlags: RunFlags
     @OptionGroup(title: "Monitoring") var monitoring: MonitoringFlags
     @OptionGroup(title: "The App") var app: AppFlags
@@ -49,6 +61,9 @@ struct MigrateCommand: AsyncParsableCommand {
 
     func validate() throws {
         if status, dryRun { throw ValidationError("--status does not go with --dry-run") }
+        if status, deployed {
+            throw ValidationError("--status shows what is recorded: --deployed does not go with it")
+        }
         if status, to != nil { throw ValidationError("--status shows all jobs: --to does not go with it") }
         guard status || dryRun || connection.readPreference == nil else {
             throw ValidationError("a backfill reads from the primary: --read-preference goes with --dry-run")
@@ -66,20 +81,22 @@ struct MigrateCommand: AsyncParsableCommand {
         let pool = try connection.pool(readsFromPrimary: !dryRun)
         try await pool.requirePrivileges(for: command, on: places(of: jobs))
         let registry = JobRegistry(state.stateDatabase, on: pool)
-        let plan = try await onOwnedThread(name: "state") { () throws in
+        let plan = try await onOwnedThread(name: "state") { [deployed] () throws in
             MigrationPlan(
-                jobs, applied: try registry.applied(), aftermath: try registry.aftermath(of: jobs.entries.map(\.name)))
+                jobs, applied: try registry.applied(), aftermath: try registry.aftermath(of: jobs.entries.map(\.name)),
+                waitingForDeploy: deployed ? [] : try registry.waitingForDeploy(jobs.entries))
         }
         if status { return try await showStatus(plan, registry) }
         try plan.checkUnchanged()
-        guard let pending = plan.pending(upTo: to) else {
+        guard let pending = plan.due(upTo: to) else {
             throw UsageError(
                 "--to: \(folder) has no job \"\(to ?? "")\"; jobs: \(jobs.entries.map(\.name).joined(separator: ", "))")
         }
         try plan.checkNotUndone(pending)
+        var options = runFlags.options(state: state, ledger: ledger)
+        options.statesDeploy = deployed
         var run = MigrateRun(
-            pending: pending, of: plan, pool: pool, registry: registry,
-            options: runFlags.options(state: state, ledger: ledger),
+            pending: pending, of: plan, pool: pool, registry: registry, options: options,
             output: output, isDryRun: dryRun, monitor: monitor)
         if !output.quiet { notes(plan, pending) }
         let again = Set(plan.items.filter(\.isDueAgain).map(\.entry.name))
@@ -110,6 +127,11 @@ struct MigrateCommand: AsyncParsableCommand {
         for item in plan.items {
             guard item.applied != nil, let refusal = item.aftermath?.undone else { continue }
             Console.error("note: \(item.entry.file): \(refusal.message)")
+        }
+        for entry in plan.waiting {
+            Console.error(
+                "note: \(entry.file) waits for the deploy of its next schema, and is not run: record the deploy with "
+                    + "shipshape deployed, or state it with --deployed")
         }
         let late = plan.late.filter { entry in pending.contains { $0.name == entry.name } }
         for entry in late {

@@ -1,7 +1,10 @@
 internal import Backfill
 internal import Concurrency
+internal import Jobs
 internal import Mongo
 internal import Reporting
+internal import Running
+internal import Steps
 
 /// One run of `migrate`: its jobs one after the other, until one stops.
 struct MigrateRun {
@@ -43,6 +46,8 @@ struct MigrateRun {
         for (index, entry) in pending.enumerated() {
             do {
                 var options = options
+                // The other jobs may be for the time before the deploy: their active schema judges them.
+                options.statesDeploy = options.statesDeploy && entry.job.job.requiresDeploy
                 options.maxRuntime = options.maxRuntime.map { max(.zero, $0 - started.duration(to: .now)) }
                 guard !interruption.stop.isRaised, options.maxRuntime != .zero else { return ExitStatus.stopped }
                 let done = try await run(entry, options, interruption.stop)

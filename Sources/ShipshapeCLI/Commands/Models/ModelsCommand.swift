@@ -29,7 +29,8 @@ struct ModelsCommand: AsyncParsableCommand {
     var language: ModelLanguage
 
     @Option(
-        help: ArgumentHelp("The folder for the classes; it is made when there is none.", valueName: "folder"))
+        help: ArgumentHelp("The folder for the classes; it is made when there is none.", valueName: "folder"),
+        completion: .directory)
     var out: String?
 
     @Flag(help: "Replace files that stand there.")

@@ -5,21 +5,26 @@ internal import Partners
 internal import SchemaChange
 
 extension DiffReport {
-    /// The partners of the collections of which something would break, as a state database knows them.
+    /// The partners of the collections of which something would break, and those among the collections that are added,
+    /// as a state database knows them.
     /// - Parameter place: where the documents of a collection of the schemas are.
     func partners(
         in stateDatabase: String, on pool: ClientPool, place: (Namespace) -> Namespace = { $0 }
     ) async throws -> [PartnerCollection] {
         let breaking = changes.filter { $0.kind.verdict >= .versioned }
-        let names = Set(breaking.compactMap { $0.oldNamespace ?? $0.namespace })
-        guard !names.isEmpty else { return [] }
-        let byPlace = Dictionary(names.map { (place($0), $0) }) { first, _ in first }
+        let sources = Set(breaking.compactMap { $0.oldNamespace ?? $0.namespace }).sorted()
+        let added = Set(changes.filter { $0.code == .typeAdded }.compactMap(\.namespace)).sorted()
+        guard !(sources + added).isEmpty else { return [] }
+        let byPlace = Dictionary((sources + added).map { (place($0), $0) }) { first, _ in first }
         let registry = PartnerRegistry(stateDatabase, on: pool)
-        let places = byPlace.keys.sorted()
-        let found = try await onOwnedThread(name: "partners") { () throws in try registry.partners(of: places) }
+        let (sourcePlaces, addedPlaces) = (sources.map(place), added.map(place))
+        let found = try await onOwnedThread(name: "partners") { () throws in
+            try registry.partners(of: sourcePlaces, targets: addedPlaces)
+        }
         return found.map { partner in
             var partner = partner
             partner.source = byPlace[partner.source] ?? partner.source
+            partner.target = byPlace[partner.target] ?? partner.target
             return partner
         }
     }

@@ -1,5 +1,4 @@
 internal import ArgumentParser
-internal import Backfill
 internal import Checking
 internal import Concurrency
 internal import Foundation
@@ -7,6 +6,7 @@ internal import JobState
 internal import Partners
 internal import Privileges
 internal import Reporting
+internal import Running
 internal import Scanning
 internal import ServerSchema
 internal import SystemPackage
@@ -29,7 +29,7 @@ struct PartnerCommand: AsyncParsableCommand {
 
 /// What every command about a partner takes.
 struct PartnerArguments: ParsableArguments {
-    @Argument(help: "The partner job file.")
+    @Argument(help: "The partner job file.", completion: .file())
     var job: String
 
     @OptionGroup(title: "The App") var app: AppFlags
@@ -37,7 +37,12 @@ struct PartnerArguments: ParsableArguments {
     @OptionGroup(title: "Connection") var connection: ConnectionFlags
 
     /// Reads the job and the schemas that it names.
-    func read() throws -> Partner { try Self.read(job, assuming: app.assumptions) }
+    /// - Throws: what reading throws; ``RunError`` for a side that no command writes.
+    func read() throws -> Partner {
+        let partner = try Self.read(job, assuming: app.assumptions)
+        try partner.job.checkNamespaces(stateDatabase: state.stateDatabase)
+        return partner
+    }
 
     /// Reads a job and the schemas that it names.
     static func read(_ path: String, assuming assumptions: CheckOptions) throws -> Partner {

@@ -1,5 +1,4 @@
 internal import ArgumentParser
-internal import Backfill
 internal import Concurrency
 internal import Logging
 internal import Partners
@@ -14,8 +13,9 @@ struct PartnerMirrorCommand: AsyncParsableCommand {
         discussion: """
             Follows the change streams of both sides from before the first document was copied, and carries each change \
             over. Where both documents of a pair changed before one could be carried over, the later change wins, and the \
-            pair is named. A document that cannot be on the other side, or would not come back as it is, is named and \
-            skipped. It goes on where it was stopped or killed.
+            pair is named. A document that cannot be on the other side, or would not come back as it is, is named, and \
+            neither document of its pair overwrites the other until that is resolved. The next run continues where \
+            this one ends.
 
             Runs until SIGINT or SIGTERM, and ends with 0 then; with --once when all that had happened when it began is \
             carried over.
@@ -33,7 +33,9 @@ struct PartnerMirrorCommand: AsyncParsableCommand {
                 "What one side lacks is made there, and where both differ the original wins: nothing is deleted."))
     var rescan = false
 
-    @Option(help: ArgumentHelp("Keep a Prometheus textfile with the counts and the lag.", valueName: "file"))
+    @Option(
+        help: ArgumentHelp("Keep a Prometheus textfile with the counts and the lag.", valueName: "file"),
+        completion: .file())
     var metrics: String?
 
     @OptionGroup(title: "The Run") var lease: LeaseFlags

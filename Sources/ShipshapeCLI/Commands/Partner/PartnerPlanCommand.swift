@@ -36,7 +36,7 @@ struct PartnerPlanCommand: AsyncParsableCommand {
     @Option(help: ArgumentHelp("A field's new name (repeatable).", valueName: "old=new"))
     var rename: [String] = []
 
-    @Option(help: ArgumentHelp("The job file; one that stands there stays.", valueName: "file"))
+    @Option(help: ArgumentHelp("The job file; one that stands there stays.", valueName: "file"), completion: .file())
     var out: String?
 
     @OptionGroup(title: "Connection") var connection: ConnectionFlags

@@ -1,5 +1,4 @@
 internal import ArgumentParser
-internal import Backfill
 internal import Concurrency
 internal import Partners
 internal import Reporting
@@ -36,9 +35,9 @@ struct PartnerCutoverCommand: AsyncParsableCommand {
         commandName: "cutover",
         abstract: "Ends the mirror for good, once the original's clients are gone. Nothing is deleted.",
         discussion: """
-            Refused, with all reasons (exit code 1), unless the mirror has carried all over and is stopped, the last \
-            comparison is recent and found no difference, and no client has written the original for as long as --quiet-for \
-            says.
+            Carries over what clients wrote up to now. Refused, with all reasons (exit code 1), unless the mirror is \
+            stopped, every document is on both sides, the last comparison is recent and found no difference, and no client \
+            has written the original for as long as --quiet-for says.
             """)
 
     @OptionGroup var arguments: PartnerArguments
@@ -121,10 +120,12 @@ struct PartnerTriggersCommand: AsyncParsableCommand {
             --out. An entry of functions/config.json that is there already has to be joined by hand. Nothing is deployed.
             """)
 
-    @Argument(help: "The partner job file.")
+    @Argument(help: "The partner job file.", completion: .file())
     var job: String
 
-    @Option(help: ArgumentHelp("The folder to write to; else the files go to standard output.", valueName: "folder"))
+    @Option(
+        help: ArgumentHelp("The folder to write to; else the files go to standard output.", valueName: "folder"),
+        completion: .directory)
     var out: String?
 
     @Option(help: ArgumentHelp("The name of the app's data source.", valueName: "name"))

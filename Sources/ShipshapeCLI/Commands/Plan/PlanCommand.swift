@@ -40,7 +40,9 @@ struct PlanCommand: AsyncParsableCommand {
     @Argument(help: "The schema that the documents are made to fit.")
     var new: SchemaArgument
 
-    @Option(help: ArgumentHelp("The folder for the job files; it is made when there is none.", valueName: "folder"))
+    @Option(
+        help: ArgumentHelp("The folder for the job files; it is made when there is none.", valueName: "folder"),
+        completion: .directory)
     var out: String?
 
     @Flag(help: "Replace job files that stand there, and remove those of an earlier plan that have no job any more.")
@@ -114,7 +116,15 @@ struct PlanCommand: AsyncParsableCommand {
             throw PlanDefect(description: "a step was planned that does not fit the schemas: \(error)")
         }
         if connection.uri == nil { plan.settleWithoutData() } else { plan = try await look(at: plan, planner, schemas) }
-        let files = PlanFiles(plan, folder: out, old: old, new: new)
+        let named = (NamedSchema(argument: old, schema: schemas.old), NamedSchema(argument: new, schema: schemas.new))
+        for name in [old.name, new.name] where out == nil && GitRevision(name) != nil {
+            plan.notes.append(
+                "the jobs do not name \(name), which is no file"
+                    + (name == old.name ? ", so whether they harm documents that sync is not judged" : "")
+                    + ": --out copies it beside them")
+        }
+        let files = PlanFiles(plan, folder: out, old: named.0, new: named.1)
+        plan.notes += files.copies.map { "\($0.name) is copied to \($0.place), as a job names its schemas by path" }
         let texts = try files.texts(of: planner, ids: privacy.display, showsValues: privacy.showValues)
         if out != nil {
             let all = Set((schemas.old.collections + schemas.new.collections).map(\.namespace))

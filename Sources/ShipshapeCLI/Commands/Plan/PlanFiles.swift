@@ -12,6 +12,8 @@ internal import SystemPackage
 struct PlanFiles {
     let files: [PlanFile]
     let partners: [PlanPartner]
+    /// The schemas of git revisions, which jobs name as files.
+    let copies: [SchemaCopy]
     private let plan: SchemaPlan
     private let folder: String?
 
@@ -21,39 +23,44 @@ struct PlanFiles {
     static let partnerFolder = "partner"
 
     /// - Parameter folder: where the files go; `nil` for standard output.
-    init(_ plan: SchemaPlan, folder: String?, old: SchemaArgument, new: SchemaArgument) {
+    init(_ plan: SchemaPlan, folder: String?, old: NamedSchema, new: NamedSchema) {
         (self.plan, self.folder) = (plan, folder)
         let base = folder.map { FilePath($0) }
+        let isNamed = !plan.jobs.isEmpty || !plan.partners.isEmpty
+        let copies = isNamed ? [old, new].compactMap { schema in base.flatMap { SchemaCopy(of: schema, in: $0) } } : []
+        self.copies = copies
+        func path(_ schema: NamedSchema, _ home: FilePath) -> String? {
+            schema.argument.path(from: home)
+                ?? copies.first { $0.name == schema.argument.name }.map {
+                    SchemaArgument.path(of: $0.place, from: home)
+                }
+        }
         func place(_ job: PlannedJob) -> FilePath {
             // No collection's own file has such a name.
             let name = PlannedJob.fileName(of: job.namespace) + (job.part.map { "+\($0.name)" } ?? "")
             let isLate = job.stage == .afterDeploy
             return FilePath(isLate ? "\(Self.lateFolder)/\(name)-after-deploy.yml" : "\(name).yml")
         }
-        partners = plan.partners.map { Self.partner($0, in: base, old: old, new: new) }
+        partners = plan.partners.map { draft in
+            let file = base?.appending(Self.partnerFolder).appending("\(PlannedJob.fileName(of: draft.source)).yml")
+            let home = file?.removingLastComponent() ?? "."
+            let text = PlanYAML.text(
+                of: draft, old: old.argument.name, new: new.argument.name, oldPath: path(old, home),
+                newPath: path(new, home))
+            return PlanPartner(draft, path: file?.string, text: text)
+        }
         files = plan.collections.flatMap { collection in
             collection.jobs.map { job in
-                let path = base?.pushing(place(job))
-                let home = path?.removingLastComponent() ?? "."
+                let file = base?.pushing(place(job))
+                let home = file?.removingLastComponent() ?? "."
                 let followers = collection.jobs.filter { $0.stage == .afterDeploy && job.stage != .afterDeploy }
                     .map { base == nil ? "the job \($0.name)" : place($0).string }
                 return PlanFile(
-                    job, path: path?.string, old: old.name, new: new.name,
-                    oldPath: old.path(from: home), newPath: new.path(from: home),
+                    job, path: file?.string, old: old.argument.name, new: new.argument.name,
+                    oldPath: path(old, home), newPath: path(new, home),
                     follower: followers.isEmpty ? nil : followers.joined(separator: " and "))
             }
         }
-    }
-
-    /// A partner job with its place.
-    private static func partner(
-        _ draft: PartnerDraft, in base: FilePath?, old: SchemaArgument, new: SchemaArgument
-    ) -> PlanPartner {
-        let path = base?.appending(partnerFolder).appending("\(PlannedJob.fileName(of: draft.source)).yml")
-        let home = path?.removingLastComponent() ?? "."
-        let text = PlanYAML.text(
-            of: draft, old: old.name, new: new.name, oldPath: old.path(from: home), newPath: new.path(from: home))
-        return PlanPartner(draft, path: path?.string, text: text)
     }
 
     /// The jobs' texts, each read back as the job that was planned, and fitted to its schemas as a run would; so is each
@@ -78,6 +85,7 @@ struct PlanFiles {
                 let job = try JobFile.parse(text, path: file.path ?? file.job.name)
                 var planned = try JobFile.parse(file.job.bareText, path: file.job.name)
                 (planned.activeSchema, planned.nextSchema) = file.schemas
+                planned.requiresDeploy = file.job.stage == .afterDeploy
                 guard job.saysTheSame(as: planned) else {
                     throw PlanDefect(description: "the file of job \(file.job.name) does not say what was planned")
                 }
@@ -139,7 +147,42 @@ struct PlanFiles {
 
     private func write(_ texts: [String], replacing: Bool) throws {
         let paths = files.compactMap(\.path) + partners.compactMap(\.path)
-        try NewFiles(zip(paths, texts + partners.map(\.text))).write(replacing: replacing)
+        let copied = copies.flatMap(\.files)
+        let isNew = { (path: String) in (try? FilePath(path).stat()) == nil }
+        // The name of a copy contains the digest of its text: an existing copy is the same.
+        try NewFiles(
+            Array(zip(paths, texts + partners.map(\.text))) + copied.filter { isNew($0.0) }
+        ).write(replacing: replacing)
+    }
+}
+
+/// A schema, and what the operator named it.
+struct NamedSchema {
+    let argument: SchemaArgument
+    let schema: ServerSchema
+}
+
+/// The files of a schema of a git revision beside the jobs that name it: a run has to read it, wherever it is.
+struct SchemaCopy {
+    /// The operator's name for the schema.
+    let name: String
+    /// The folder, or the only file, that a job names.
+    let place: FilePath
+    /// The paths and the texts.
+    let files: [(String, String)]
+
+    /// `nil` for a schema that is no git revision.
+    init?(of named: NamedSchema, in base: FilePath) {
+        let sources = named.schema.sources
+        guard GitRevision(named.argument.name) != nil, !sources.isEmpty else { return nil }
+        let all: BSONDocument = [
+            "files": .array(of: sources.map { .array(of: [.string($0.path), .string($0.text)]) })
+        ]
+        let folder = base.appending("schema-\(SHA256.text(of: all.bytes).prefix(8))")
+        name = named.argument.name
+        place = named.schema.isOneFile ? folder.appending(sources[0].path) : folder
+        files = sources.map { (folder.pushing(FilePath($0.path)).lexicallyNormalized().string, $0.text) }
+            .filter { FilePath($0.0).starts(with: folder.lexicallyNormalized()) }
     }
 }
 
@@ -150,7 +193,7 @@ extension Job {
             other.name, other.namespace, other.activeSchema, other.nextSchema
         )
             && steps.map(\.step) == other.steps.map(\.step) && limits == other.limits
-            && keepsJournal == other.keepsJournal
+            && (keepsJournal, requiresDeploy) == (other.keepsJournal, other.requiresDeploy)
     }
 }
 

@@ -1,6 +1,7 @@
 internal import ArgumentParser
-internal import Backfill
+import Backfill
 internal import Concurrency
+internal import Jobs
 internal import Mongo
 internal import Privileges
 internal import Reporting
@@ -27,7 +28,7 @@ struct CleanupCommand: AsyncParsableCommand {
     @OptionGroup(title: "Connection") var connection: ConnectionFlags
 
     func run() async throws {
-        let name = try job.name
+        let (name, named) = (try job.name, try job.file?.namespace)
         let interruption = Interruption()
         let (stop, signals) = (interruption.stop, interruption.listen())
         defer { signals.cancel() }
@@ -39,9 +40,9 @@ struct CleanupCommand: AsyncParsableCommand {
                 for: "cleanup", on: WorkPlaces(reading: [reach.collection], state: state.stateDatabase))
         }
         let plan = try await onOwnedThread(name: "state") { () throws in
-            let plan = try registry.planCleanup(of: name)
+            let plan = try registry.planCleanup(of: name, on: named)
             guard plan.pendingHarm > 0, try registry.freeRoom(of: name) ?? 0 > 0 else { return plan }
-            return try registry.planCleanup(of: name)
+            return try registry.planCleanup(of: name, on: named)
         }
         guard !plan.isEmpty else { return try Console.show(CleanupText.nothing(plan)) }
         if !yes {

@@ -4,6 +4,7 @@ internal import Concurrency
 internal import Jobs
 internal import Mongo
 internal import Reporting
+internal import Steps
 
 /// `shipshape deployed JOB`.
 struct DeployedCommand: AsyncParsableCommand {

@@ -1,6 +1,7 @@
 internal import ArgumentParser
-internal import Backfill
+import Backfill
 internal import Concurrency
+internal import Jobs
 internal import Privileges
 internal import Reporting
 
@@ -28,7 +29,7 @@ struct RebindCommand: AsyncParsableCommand {
     @OptionGroup(title: "Connection") var connection: ConnectionFlags
 
     func run() async throws {
-        let name = try job.name
+        let (name, named) = (try job.name, try job.file?.namespace)
         let interruption = Interruption("stopped by a signal; nothing was changed")
         let signals = interruption.listen()
         defer { signals.cancel() }
@@ -37,7 +38,9 @@ struct RebindCommand: AsyncParsableCommand {
             try await connection.pool(readsFromPrimary: true).requirePrivileges(
                 for: "rebind", on: WorkPlaces(reading: [reach.collection], state: state.stateDatabase))
         }
-        let plan = try await onOwnedThread(name: "state") { () throws in try registry.planRebinding(of: name) }
+        let plan = try await onOwnedThread(name: "state") { () throws in
+            try registry.planRebinding(of: name, on: named)
+        }
         guard let plan else {
             return try Console.show("job \(name) is bound to the collection that is there: nothing changed")
         }

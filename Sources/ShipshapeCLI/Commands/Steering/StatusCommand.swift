@@ -1,5 +1,5 @@
 internal import ArgumentParser
-internal import Backfill
+import Backfill
 internal import Concurrency
 internal import JobState
 internal import Mongo

@@ -1,11 +1,11 @@
 internal import ArgumentParser
 internal import BSON
-internal import Backfill
 internal import Checking
 internal import Concurrency
 internal import JobState
 internal import Privileges
 internal import Reporting
+internal import Running
 internal import ServerSchema
 internal import Watching
 
@@ -62,7 +62,7 @@ struct WatchCommand: AsyncParsableCommand {
     )
     var hook: String?
 
-    @Option(help: ArgumentHelp("Keep a Prometheus textfile with the counts.", valueName: "file"))
+    @Option(help: ArgumentHelp("Keep a Prometheus textfile with the counts.", valueName: "file"), completion: .file())
     var metrics: String?
 
     @Option(help: ArgumentHelp("How many parts of a collection are read at once.", valueName: "count"))

@@ -1,5 +1,4 @@
 internal import BSON
-internal import Backfill
 internal import Logging
 internal import Reporting
 internal import Synchronization

@@ -2,7 +2,6 @@ import BSON
 import Conformance
 import ServerSchema
 
-@testable import Backfill
 @testable import JobState
 @testable import Jobs
 

@@ -30,7 +30,7 @@ struct ModelStep: Sendable {
         static let targetDiffers = "target holds another value"
         static let parentNotObject = "parent is not an object"
         static let parentMissing = "parent is missing"
-        static let repeatedName = "a field name stands twice"
+        static let repeatedName = "a field name stands twice, or an array has other keys than 0, 1, 2"
     }
 
     /// Whether two steps touch fields of which one lies in the other.

@@ -3,7 +3,6 @@ import Mongo
 import TestSupport
 import Testing
 
-@testable import Backfill
 @testable import JobState
 @testable import Jobs
 

@@ -2,9 +2,9 @@ import BSON
 import Mongo
 import TestSupport
 
-@testable import Backfill
 @testable import JobState
 @testable import Jobs
+@testable import Steps
 
 /// What the job has to make of documents.
 extension PropertyCase {

@@ -4,8 +4,6 @@ import Foundation
 import Mongo
 import TestSupport
 
-@testable import Backfill
-
 /// One random job beside four writers, killed and resumed, then undone beside them: each change event is judged by its
 /// images.
 struct UndoEventsCase {

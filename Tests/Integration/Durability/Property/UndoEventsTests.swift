@@ -7,7 +7,7 @@ import Testing
 /// Judged by the change events.
 @Suite struct UndoEventsTests {
     @Test(
-        .timeLimit(.minutes(TestScale.pick(30, full: 30, torture: 600))),
+        .timeLimit(.minutes(TestScale.pick(60, full: 60, torture: 600))),
         .server(from: 6, for: "change events with the images by which the writes are judged"))
     func undoTakesOnlyWhatIsTheJobs() async throws {
         let first = PropertySettings.first

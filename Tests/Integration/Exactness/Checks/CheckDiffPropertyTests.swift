@@ -10,7 +10,7 @@ import Testing
 @Suite struct CheckDiffPropertyTests {
     private static let pairs = TestScale.pick(60, full: 200, torture: 2_000)
 
-    @Test(.timeLimit(.minutes(20))) func checkAndDiffAgree() async throws {
+    @Test(.timeLimit(.minutes(60))) func checkAndDiffAgree() async throws {
         var outcomes: [String: Int] = [:]
         try await CheckVerdictCase.with { test in
             for start in stride(from: 0, to: Self.pairs, by: 4) {

@@ -4,7 +4,7 @@ import TestSupport
 import Testing
 
 /// `check --part` and `merge`: the parts hold every document once, and joined they say what the whole check says.
-@Suite(.server(from: 5, for: "the operator $toHashedIndexKey")) struct CheckPartsTests {
+@Suite struct CheckPartsTests {
     private static let old = CheckVerdictCase.schema("Pet", id: "mixed", ["name!": "string"])
     private static let new = CheckVerdictCase.schema("Pet", id: "mixed", ["name!": "string", "age!": "int"])
 
@@ -79,6 +79,52 @@ import Testing
             #expect(all.count == CheckScanTests.mixedIDs.count)
             func counts(_ ids: [JSONValue]) -> [JSONValue: Int] { Dictionary(ids.map { ($0, 1) }, uniquingKeysWith: +) }
             #expect(counts(seen) == counts(all))
+        }
+    }
+
+    /// The server examines only the part's share of the collection.
+    @Test func eachPartReadsItsShareAlone() async throws {
+        let documents: [BSONDocument] = (0..<4_000).map { ["_id": .integer($0), "name": "a"] }
+        try await withPets(documents) { test in
+            try await test.database.run(["profile": 2])
+            var read = 0
+            for number in 1...4 {
+                let run = try await test.check(["--part", "\(number)/4", "-o", "json"], active: false)
+                #expect(run.exitCode == 1, "\(run.errors)")
+                let report = try JSONValue(run.output)
+                guard case .number(let count)? = report["collections"]?.elements.first?["documents_read"] else {
+                    continue
+                }
+                #expect(400...1_800 ~= Int(count), "part \(number) has \(count) documents")
+                read += Int(count)
+            }
+            try await test.database.run(["profile": 0])
+            #expect(read == 4_000)
+            // A look at the changes examines the oplog, which has the writes of all tests.
+            let looks = try await test.database.documents(
+                "system.profile",
+                [
+                    "command.comment": "shipshape check",
+                    "originatingCommand.pipeline.$changeStream": ["$exists": false],
+                ])
+            let examined = looks.reduce(0) { $0 + ($1["docsExamined"]?.integer ?? 0) }
+            // The bounds come from a sample of the collection.
+            #expect(4_000...5_000 ~= examined, "\(examined) documents were looked at for four parts of 4,000")
+        }
+    }
+
+    /// The parts of a collection that has grown far are cut again, and those of two cuts are not joined.
+    @Test func partsOfTwoCutsAreNotJoined() async throws {
+        try await withPets((0..<300).map { ["_id": .integer($0), "name": "a"] }) { test in
+            _ = try await test.check(["--part", "1/2", "--report", "one.json"])
+            try await test.database.fill("Pet", count: 4_000) { ["_id": .integer($0 + 1_000), "name": "a"] }
+            _ = try await test.check(["--part", "2/2", "--report", "two.json"])
+            let merged = try await Program.run(["merge", "one.json", "two.json"], in: test.folder.path)
+            #expect(merged.exitCode == 65)
+            #expect(merged.errors.contains("the collections were cut anew between them"), "\(merged.errors)")
+            _ = try await test.check(["--part", "1/2", "--report", "one.json"])
+            let again = try await Program.run(["merge", "one.json", "two.json", "-o", "json"], in: test.folder.path)
+            #expect(try JSONValue(again.output)["collections"]?.elements.first?["documents_read"] == .number(4_300))
         }
     }
 

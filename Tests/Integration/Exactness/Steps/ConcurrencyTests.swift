@@ -7,6 +7,7 @@ import Testing
 @testable import Backfill
 @testable import JobState
 @testable import Jobs
+@testable import Steps
 
 /// What is done side by side is what would be done one after the other.
 @Suite struct ConcurrencyTests {

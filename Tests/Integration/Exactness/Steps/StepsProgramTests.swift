@@ -3,9 +3,9 @@ import Mongo
 import TestSupport
 import Testing
 
-@testable import Backfill
 @testable import JobState
 @testable import Jobs
+@testable import Steps
 
 /// Each kind of step by the program: the dry run counts what the run does, and a second run finds nothing to do.
 @Suite struct StepsProgramTests {

@@ -1,5 +1,4 @@
 import BSON
-import Backfill
 import Jobs
 import Mongo
 import ServerSchema

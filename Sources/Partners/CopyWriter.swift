@@ -1,0 +1,61 @@
+import BSON
+import Concurrency
+import JobState
+import Mongo
+import Running
+
+/// Inserts documents into a partner that no client writes yet.
+struct CopyWriter {
+    let namespace: Namespace
+
+    /// Inserts documents; one that is there stays, because a run before this one made it.
+    ///
+    /// They come out of the record of the lease, so that the server takes none once the lease has ended.
+    /// - Returns: the documents that the server refuses, with its code.
+    func insert(_ documents: [BSONDocument], under kernel: inout Kernel) throws -> [(id: BSONValue, code: Int)] {
+        var refused: [(id: BSONValue, code: Int)] = []
+        for slice in documents.map({ BSONValue.object($0) }).commandSlices(count: 1_000) {
+            do {
+                try merge(slice, under: &kernel)
+            } catch let error as MongoError where error.isOfOneDocument || error.code == .duplicateKey {
+                let rest = slice.compactMap(\.document)
+                guard rest.count > 1 else {
+                    refused += rest.compactMap { $0["_id"] }.map { ($0, error.code.rawValue) }
+                    continue
+                }
+                // The others are inserted all the same.
+                let half = (rest.count + 1) / 2
+                for part in [rest.prefix(half), rest.dropFirst(half)] {
+                    refused += try insert(Array(part), under: &kernel)
+                }
+            }
+        }
+        return refused
+    }
+
+    private func merge(_ documents: [BSONValue], under kernel: inout Kernel) throws {
+        FaultInjection.reached(.beforeWrite)
+        try kernel.fenced { kernel in
+            let records = Namespace(database: kernel.store.client.database, collection: StateStore.streams)
+            let pipeline: [BSONDocument] = [
+                ["$match": .object(kernel.fencedRecord)],
+                ["$project": ["_id": 0, "d": ["$literal": .array(of: documents)]]], ["$unwind": "$d"],
+                ["$replaceWith": "$d"],
+                [
+                    "$merge": [
+                        "into": ["db": .string(namespace.database), "coll": .string(namespace.collection)],
+                        "whenMatched": "keepExisting", "whenNotMatched": "insert",
+                    ]
+                ],
+            ]
+            var cursor = kernel.client.collection(records).aggregate(
+                pipeline,
+                options: [
+                    "maxTimeMS": .long(kernel.lease.terms.writeLimit.milliseconds), "comment": "shipshape partner",
+                    "writeConcern": ["w": "majority", "wtimeout": 10_000],
+                ])
+            _ = try cursor.next() == nil
+        }
+        FaultInjection.reached(.afterWrite)
+    }
+}

@@ -1,0 +1,136 @@
+import BSON
+import Following
+import JobState
+import Mongo
+import Running
+
+/// The pairs with a change that cannot be carried over, and the documents that can have no other half.
+///
+/// Such a pair is in conflict until it is resolved: neither document overwrites the other. The state database lists
+/// them with the times of their changes, so that a later run knows which of the two changed last.
+struct HeldPairs {
+    /// A pair with a change that cannot be carried over.
+    struct Held: Hashable {
+        /// The side of the document that cannot be on the other side.
+        var side: PartnerSide
+        /// Why it cannot.
+        var refusal: Refusal
+        /// The changes that wait.
+        var changes: [PartnerSide: DirtyPairs.Change]
+        /// The pair whose document holds a key of a unique index that this one needs; `nil` where none is known.
+        var holder: IDKey?
+
+        /// Whether the other document changed, too.
+        var isConflict: Bool { changes[side.other] != nil }
+    }
+
+    private struct Alone: Hashable {
+        var side: PartnerSide
+        var id: IDKey
+    }
+
+    static let collection = "unmirrored"
+
+    private let job: String
+    private var pairs: [IDKey: Held] = [:]
+    private var alone: Set<Alone> = []
+    /// The pairs that wait for another one to give up a key.
+    private var waiting: [IDKey: Set<IDKey>] = [:]
+
+    init(job: String) { self.job = job }
+
+    var count: Int { pairs.count + alone.count }
+
+    /// The pairs.
+    var keys: some Sequence<IDKey> { pairs.keys }
+
+    subscript(key: IDKey) -> Held? { pairs[key] }
+
+    /// The pairs that may be carried over once that one changed.
+    func waiting(for key: IDKey) -> Set<IDKey> { waiting[key] ?? [] }
+
+    private func recordID(_ side: PartnerSide, _ id: BSONValue) -> BSONValue {
+        ["job": .string(job), "side": .string(side.rawValue), "id": id]
+    }
+
+    /// Reads what earlier runs left.
+    mutating func load(_ partner: Partner, under kernel: borrowing Kernel) throws {
+        let job = job
+        let records = try kernel.retrying {
+            try kernel.store.client.all(Self.collection, ["_id.job": .string(job)]).documents()
+        }
+        for record in records {
+            guard let id = record["_id"]?.document, let side = id["side"]?.text.flatMap(PartnerSide.init),
+                let value = id["id"]
+            else { continue }
+            guard let key = partner.key(of: value, on: side), partner.twin(of: value, on: side) != nil else {
+                alone.insert(Alone(side: side, id: IDKey(value)))
+                continue
+            }
+            var changes: [PartnerSide: DirtyPairs.Change] = [:]
+            for changed in PartnerSide.allCases {
+                guard case .timestamp(let time)? = record["changes"]?.document?[changed.rawValue] else { continue }
+                changes[changed] = DirtyPairs.Change(at: ChangeTime(cluster: ClusterTime(rawValue: time)))
+            }
+            if changes[side] == nil {
+                changes[side] = DirtyPairs.Change(at: ChangeTime(cluster: ClusterTime(rawValue: 0)))
+            }
+            let reason: Refusal.Reason =
+                record["code"]?.integer.map { .server($0) } ?? .recorded(record["reason"]?.text ?? "")
+            pairs[key] = Held(side: side, refusal: Refusal(id: value, reason: reason), changes: changes)
+        }
+    }
+
+    /// Holds a pair.
+    /// - Returns: whether it was not held for that reason, and whether the conflict is new.
+    mutating func hold(
+        _ key: IDKey, _ held: Held, under kernel: borrowing Kernel
+    ) throws -> (isNew: Bool, isNewConflict: Bool) {
+        let before = pairs[key]
+        if let before, before.refusal.id != held.refusal.id || before.side != held.side {
+            try release(key, under: kernel)
+        }
+        let isNew = before.map { "\($0.refusal.reason)" != "\(held.refusal.reason)" || $0.side != held.side } ?? true
+        let isNewConflict = held.isConflict && before?.isConflict != true
+        if isNew || before?.changes != held.changes {
+            let record = recordID(held.side, held.refusal.id)
+            let changes = BSONDocument(
+                held.changes.map { ($0.key.rawValue, .timestamp($0.value.last.cluster.rawValue)) })
+            let document: BSONDocument = [
+                "reason": .string("\(held.refusal.reason)"), "changes": .object(changes),
+                "conflict": .bool(held.isConflict), "code": held.refusal.serverCode.map { .integer($0) } ?? .null,
+            ]
+            try kernel.retrying { try kernel.store.client.put(Self.collection, id: record, document) }
+        }
+        if let holder = before?.holder { waiting[holder]?.remove(key) }
+        if let holder = held.holder { waiting[holder, default: []].insert(key) }
+        pairs[key] = held
+        return (isNew, isNewConflict)
+    }
+
+    /// Holds a document that can have no other half.
+    /// - Returns: whether it was not held before.
+    mutating func hold(_ refusal: Refusal, alone side: PartnerSide, under kernel: borrowing Kernel) throws -> Bool {
+        let record = recordID(side, refusal.id)
+        guard alone.insert(Alone(side: side, id: IDKey(refusal.id))).inserted else { return false }
+        try kernel.retrying {
+            try kernel.store.client.put(Self.collection, id: record, ["reason": .string("\(refusal.reason)")])
+        }
+        return true
+    }
+
+    /// Releases a pair whose documents are each other's, or gone.
+    mutating func release(_ key: IDKey, under kernel: borrowing Kernel) throws {
+        guard let held = pairs.removeValue(forKey: key) else { return }
+        if let holder = held.holder { waiting[holder]?.remove(key) }
+        let record = recordID(held.side, held.refusal.id)
+        try kernel.retrying { try kernel.store.client.delete(Self.collection, ids: [record]) }
+    }
+
+    /// Releases a document that could have no other half, and is gone.
+    mutating func release(_ id: BSONValue, alone side: PartnerSide, under kernel: borrowing Kernel) throws {
+        guard alone.remove(Alone(side: side, id: IDKey(id))) != nil else { return }
+        let record = recordID(side, id)
+        try kernel.retrying { try kernel.store.client.delete(Self.collection, ids: [record]) }
+    }
+}

@@ -1,0 +1,127 @@
+import BSON
+import Concurrency
+import Mongo
+import Running
+
+/// One write of a pair.
+struct PairWrite {
+    let pair: CarriedPair
+    /// The side whose document is carried over.
+    let origin: PartnerSide
+    /// The new state of the other document; `nil` deletes it.
+    let after: BSONDocument?
+
+    /// The change of the other side's document; `nil` where it has no `_id` there.
+    fileprivate var change: PairWriter.Change? {
+        pair.ids[origin.other].map {
+            PairWriter.Change(key: pair.key, id: $0, before: pair.documents[origin.other], after: after)
+        }
+    }
+}
+
+extension MirrorRun {
+    /// Writes pairs, each only while it is as it was read.
+    mutating func write(_ writes: [PairWrite], until time: ClusterTime) throws {
+        var isStuck = !writes.isEmpty
+        for side in PartnerSide.allCases {
+            let group = writes.filter { $0.origin == side.other }
+            guard !group.isEmpty else { continue }
+            let byKey = Dictionary(group.map { ($0.pair.key, $0) }) { first, _ in first }
+            var outcome = try send(group.compactMap(\.change), to: side, until: time)
+            try untangle(&outcome, on: side, until: time)
+            for refused in outcome.refused {
+                guard let write = byKey[refused.change.key] else { continue }
+                try hold(refused, write)
+            }
+            for change in outcome.unchanged {
+                guard let write = byKey[change.key] else { continue }
+                dirty.restore(change.key, write.pair.dirty)
+            }
+            let failed = Set(outcome.refused.map(\.change.key) + outcome.unchanged.map(\.key))
+            counts.carried[side.other, default: 0] += group.count - failed.count
+            if failed.count < group.count || !outcome.refused.isEmpty { isStuck = false }
+            for key in byKey.keys where !failed.contains(key) {
+                try held.release(key, under: kernel)
+                for waiting in held.waiting(for: key) { dirty.add(waiting, taking: taking) }
+            }
+        }
+        // Another client is at the same documents, in a transaction perhaps.
+        if isStuck { try kernel.sleep(.milliseconds(50)) }
+    }
+
+    private mutating func send(
+        _ changes: [PairWriter.Change], to side: PartnerSide, until time: ClusterTime, isExchange: Bool = false
+    ) throws -> PairWriter.Outcome {
+        try writer.write(
+            changes, to: partner.job.namespace(side), until: time, &carried, isExchange: isExchange, under: &kernel)
+    }
+
+    /// Holds a pair whose document the server refuses.
+    private mutating func hold(_ refused: PairWriter.Refused, _ write: PairWrite) throws {
+        let side = write.origin
+        let holder = refused.holder.flatMap { partner.key(of: $0, on: side.other) }
+        let refusal = Refusal(
+            id: write.pair.ids[side] ?? refused.change.id, reason: .server(refused.code.rawValue))
+        try hold(write.pair, side, refusal, holder: holder)
+        // Pairs that hold each other's keys are written together, once they come together.
+        guard let holder, write.pair.held?.holder != holder else { return }
+        var circle = [write.pair.key]
+        while let next = held[circle[circle.count - 1]]?.holder, !circle.contains(next) { circle.append(next) }
+        guard circle.count > 1, held[circle[circle.count - 1]]?.holder == write.pair.key else { return }
+        for key in circle { dirty.add(key, taking: taking) }
+    }
+
+    // MARK: keys of unique indexes
+
+    /// Writes changes that were refused because another document of the same batch held their key: each after the one
+    /// that gives up its key, and those that exchange keys in a circle together.
+    private mutating func untangle(
+        _ outcome: inout PairWriter.Outcome, on side: PartnerSide, until time: ClusterTime
+    ) throws {
+        var tangled = outcome.refused.filter { $0.code == .duplicateKey }
+        guard !tangled.isEmpty else { return }
+        outcome.refused.removeAll { $0.code == .duplicateKey }
+        var isProgressing = true
+        while isProgressing, !tangled.isEmpty, !kernel.stop.isRaised {
+            isProgressing = false
+            let waiting = Set(tangled.map { IDKey($0.change.id) })
+            let (ready, rest) = (
+                tangled.filter { refused in refused.holder.map { !waiting.contains(IDKey($0)) } ?? true },
+                tangled.filter { refused in refused.holder.map { waiting.contains(IDKey($0)) } ?? false }
+            )
+            let circle = ready.isEmpty ? Self.circle(of: rest) : []
+            let batch = ready.isEmpty ? circle : ready
+            guard !batch.isEmpty else { break }
+            let again = try send(batch.map(\.change), to: side, until: time, isExchange: !circle.isEmpty)
+            outcome.unchanged += again.unchanged
+            let failed = Set(again.refused.map(\.change.key))
+            isProgressing = failed.count < batch.count
+            let left =
+                circle.isEmpty ? rest : rest.filter { one in !circle.contains { $0.change.key == one.change.key } }
+            if circle.isEmpty, isProgressing {
+                // One that is refused again may be ready after another one that was not.
+                tangled = left + again.refused.filter { $0.code == .duplicateKey }
+                outcome.refused += again.refused.filter { $0.code != .duplicateKey }
+            } else {
+                outcome.refused += again.refused
+                tangled = left
+                isProgressing = isProgressing || !left.isEmpty
+            }
+        }
+        outcome.refused += tangled
+    }
+
+    /// Changes of which each needs the key of the next one's document, and the last one that of the first one's.
+    private static func circle(of refused: [PairWriter.Refused]) -> [PairWriter.Refused] {
+        let byID = Dictionary(refused.map { (IDKey($0.change.id), $0) }) { first, _ in first }
+        guard var current = refused.first else { return [] }
+        var (path, places): ([PairWriter.Refused], [IDKey: Int]) = ([], [:])
+        while places[IDKey(current.change.id)] == nil {
+            places[IDKey(current.change.id)] = path.count
+            path.append(current)
+            guard let holder = current.holder, let next = byID[IDKey(holder)] else { return [] }
+            current = next
+        }
+        return Array(path[(places[IDKey(current.change.id)] ?? 0)...])
+    }
+}

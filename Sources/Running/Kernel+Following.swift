@@ -1,0 +1,47 @@
+package import BSON
+package import Concurrency
+import JobState
+package import Jobs
+package import Mongo
+
+extension Kernel {
+    /// The kernel of work that follows changes and has no end of its own: it holds the lease of that name.
+    /// - Parameters:
+    ///   - limits: at what the deployment's state makes the work wait; `nil` never.
+    ///   - freeing: called before each attempt to take the lease: it ends what keeps the record of an ended lease.
+    /// - Throws: ``RunError`` of kind `leaseHeld` when another runner does that work; ``MongoError``.
+    package static func following(
+        _ name: String, _ options: RunOptions, limits: Job.Limits? = nil, on pool: ClientPool, stop: StopSignal,
+        events: @Sendable @escaping (RunEvent) -> Void, freeing: () throws -> Void = {}
+    ) throws -> Kernel {
+        let (identity, started) = (RunnerIdentity.current(), ContinuousClock.now)
+        let retry = RetryPolicy(limit: options.retryLimit, stop: stop, events: events)
+        func openStore() throws(MongoError) -> StateStore {
+            StateStore(
+                client: StoreClient(database: options.stateDatabase, client: try pool.client()), job: name,
+                identity: identity, terms: options.lease, leases: StateStore.streams)
+        }
+        let store = try openStore()
+        try retry.run {
+            try store.client.createIfAbsent(
+                StateStore.streams, id: store.ranges.id, ["version": .integer(JobStore.version), "state": "idle"])
+        }
+        let seeker = LeaseSeeker(options: options, identity: identity, retry: retry, events: events)
+        let (holding, record) = try seeker.take(store, for: .following, freeing: freeing)
+        do throws(RunError) {
+            try store.checkVersion(of: record)
+        } catch {
+            try? store.ranges.release(holding.lease)
+            throw error
+        }
+        let throttler = try limits.map { try Throttler($0, store: openStore()) }
+        return Kernel(
+            retry: retry, events: events, pool: pool, client: try pool.client(), store: store, throttler: throttler,
+            deadline: options.maxRuntime.map { started + $0 }, holding: holding)
+    }
+
+    /// What a work's record matches while its lease holds by the server's own clock: the source of a fenced `$merge`.
+    package var fencedRecord: BSONDocument {
+        store.ranges.owned(lease).appending("$expr", lease.fence.bson)
+    }
+}

@@ -1,0 +1,148 @@
+import BSON
+import Concurrency
+import Jobs
+import Mongo
+
+/// Asks the primary for what the throttle measures.
+package struct ServerMetricsReader {
+    /// What the user may never read: asked for once, and named in the plan.
+    private(set) var missing: Set<Missing> = []
+    /// Whether no more may come to be missing: what could be read before and cannot now is a reading that failed.
+    private let isSettled: Bool
+
+    /// - Parameter missing: what the user may never read, by an earlier look; `nil` has the first look find out.
+    init(missing: Set<Missing>? = nil) {
+        self.missing = missing ?? []
+        isSettled = missing != nil
+    }
+
+    /// A guarantee that the run goes without.
+    package enum Missing: Hashable, CaseIterable {
+        case shards, replicaSetStatus, serverStatus, oplog
+    }
+
+    /// The guarantees that are missing, as the plan names them.
+    var notes: [String] { Missing.allCases.filter(missing.contains).map(\.note) }
+
+    /// How long one command may take.
+    private static let timeLimit: BSONValue = 5_000
+    /// The time between the two looks at a lag.
+    private static let secondLook = Duration.milliseconds(150)
+    /// The large sections of `serverStatus` that no reason needs.
+    private static let leftOut = [
+        "asserts", "batchedDeletes", "catalogStats", "connections", "electionMetrics", "extra_info", "indexStats",
+        "locks", "logicalSessionRecordCache", "metrics", "network", "opLatencies", "opcounters", "opcountersRepl",
+        "repl", "security", "tcmalloc", "tenantMigrations", "transactions", "transportSecurity",
+        "twoPhaseCommitCoordinator",
+    ]
+
+    /// Takes a reading of what the limits are about.
+    /// - Throws: ``MongoError`` when the server does not answer; what the user may not read is left out.
+    mutating func read(_ limits: ThrottleLimits, on client: borrowing Client) throws(MongoError) -> ServerMetrics {
+        var reading = try lag(limits, on: client)
+        // An idle set writes an entry every ten seconds, and until the others have it they look as far behind.
+        if let limit = limits.lag?.seconds, max(reading.majorityLag ?? 0, reading.secondaryLag?.seconds ?? 0) >= limit {
+            PosixThread.sleep(Self.secondLook)
+            let again = try lag(limits, on: client)
+            reading.majorityLag = [reading.majorityLag, again.majorityLag].compactMap(\.self).min()
+            reading.secondaryLag = [reading.secondaryLag, again.secondaryLag].compactMap(\.self)
+                .min { $0.seconds < $1.seconds }
+        }
+        guard !missing.contains(.shards) else { return reading }
+        let leftOut = Self.leftOut.map { ($0, 0 as BSONValue) }
+        if let status = try answer(
+            BSONDocument([("serverStatus", 1), ("oplog", 1)] + leftOut), on: client, orElse: .serverStatus)
+        {
+            reading.take(serverStatus: status)
+        }
+        if limits.oplog != nil { try oplog(&reading, limits, on: client) }
+        return reading
+    }
+
+    private mutating func lag(_ limits: ThrottleLimits, on client: borrowing Client) throws(MongoError) -> ServerMetrics
+    {
+        var reading = ServerMetrics()
+        let hello = try client.hello()
+        reading.take(hello: hello.reply)
+        if hello.topology == .sharded { missing.insert(.shards) }
+        if hello.topology == .replicaSet, limits.lag != nil,
+            let status = try answer(["replSetGetStatus": 1], on: client, orElse: .replicaSetStatus)
+        {
+            reading.take(replicaSet: status)
+        }
+        return reading
+    }
+
+    /// Before 5.0 `serverStatus` has nothing of the oplog; how full it is matters only when it is short.
+    private mutating func oplog(_ reading: inout ServerMetrics, _ limits: ThrottleLimits, on client: borrowing Client)
+        throws(MongoError)
+    {
+        guard reading.majorityLag != nil else { return }  // a standalone has none
+        let oplog = Namespace(database: "local", collection: "oplog.rs")
+        if reading.oplogWindow == nil {
+            let entry = { (order: Int) -> BSONDocument in
+                [
+                    "find": .string(oplog.collection), "sort": ["$natural": .integer(order)],
+                    "projection": ["ts": 1], "limit": 1, "singleBatch": true,
+                ]
+            }
+            guard let oldest = try answer(entry(1), of: oplog.database, on: client, orElse: .oplog),
+                let newest = try answer(entry(-1), of: oplog.database, on: client, orElse: .oplog)
+            else { return }
+            reading.take(oldest: oldest.firstOfBatch, newest: newest.firstOfBatch)
+        }
+        guard let window = reading.oplogWindow, let limit = limits.oplog?.seconds,
+            window <= limit / ThrottleRules.release
+        else { return }
+        let stats: BSONDocument = [
+            "aggregate": .string(oplog.collection), "cursor": [:],
+            "pipeline": [["$collStats": ["storageStats": [:]]]],
+        ]
+        let reply: BSONDocument
+        do throws(MongoError) { reply = try client.runCommand(stats, on: oplog.database) } catch {
+            guard !error.isTransient else { throw error }
+            // A user who may not read its size assumes a full oplog.
+            return
+        }
+        guard let storage = reply.firstOfBatch?.document?["storageStats"]?.document,
+            let size = storage["size"]?.integer, let maximum = storage["maxSize"]?.integer, maximum > 0
+        else { return }
+        (reading.oplogFill, reading.oplogSize) = (Double(size) / Double(maximum), maximum)
+    }
+
+    /// The reply; `nil` when the user may not ask, which is remembered.
+    private mutating func answer(
+        _ command: BSONDocument, of database: String = "admin", on client: borrowing Client, orElse guarantee: Missing
+    ) throws(MongoError) -> BSONDocument? {
+        guard !missing.contains(guarantee) else { return nil }
+        let limited = BSONDocument(
+            ((try? command.elements()) ?? []).map { ($0.name, $0.value) } + [("maxTimeMS", Self.timeLimit)])
+        do throws(MongoError) { return try client.runCommand(limited, on: database) } catch {
+            guard error.isAuthorization, !isSettled else { throw error }
+            missing.insert(guarantee)
+            return nil
+        }
+    }
+}
+
+extension ServerMetricsReader.Missing {
+    /// The guarantee that goes, and what would bring it back.
+    var note: String {
+        switch self {
+        case .shards:
+            "no throttle: behind a router the shards' lag, flow control, tickets, cache and oplog window cannot be read"
+        case .replicaSetStatus:
+            "no throttle on the lag of single secondaries: replSetGetStatus may not be run (grant clusterMonitor); the lag of "
+                + "a majority still counts"
+        case .serverStatus:
+            "no throttle on flow control, tickets and cache: serverStatus may not be run (grant clusterMonitor)"
+        case .oplog:
+            "no throttle on the oplog window: neither serverStatus nor local.oplog.rs may be read (grant clusterMonitor)"
+        }
+    }
+}
+
+extension BSONDocument {
+    /// The first document of a cursor's reply.
+    fileprivate var firstOfBatch: BSONValue? { self["cursor"]?.document?["firstBatch"]?.document?.values.first }
+}

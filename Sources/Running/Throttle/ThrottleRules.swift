@@ -1,0 +1,141 @@
+import Concurrency
+import JobState
+import Jobs
+
+/// What throttles: stops at a limit and goes on well below it, so that a value near the limit does not flutter.
+struct ThrottleRules: Sendable {
+    /// How old a reading may be.
+    static let maximumAge = Duration.seconds(15)
+    /// The part of a limit that a value has to fall below before one that holds lets go.
+    static let release = 0.8
+    /// The same of the cache's fill: WiredTiger fills it to 80% and does not empty it any further.
+    static let cacheRelease = 0.9
+
+    /// The reasons that held at the last look.
+    private(set) var held: Set<ThrottleReason> = []
+    /// The most bytes that the job can have added to the oplog so far; `nil` where that is not known.
+    var written: Int?
+    private var flowControl: (wait: Int, at: ContinuousClock.Instant, perSecond: Double)?
+
+    /// Decides by a reading and the moment at which it was asked for.
+    /// - Parameters:
+    ///   - reading: the last one that succeeded; `nil` when there is none.
+    ///   - failure: why the newest attempt failed; `nil` when it did not.
+    mutating func holds(
+        _ reading: (values: ServerMetrics, askedAt: ContinuousClock.Instant)?, failure: String?, limits: ThrottleLimits,
+        now: ContinuousClock.Instant
+    ) -> [Hold] {
+        guard failure == nil, let reading, reading.askedAt.duration(to: now) <= Self.maximumAge else {
+            let age = reading.map { Self.text(seconds: $0.askedAt.duration(to: now).seconds) + " old" } ?? "none"
+            return [
+                Hold(
+                    .reading, metric: "server status", value: failure.map { "unreadable (\($0))" } ?? age,
+                    limit: "at most \(Self.text(seconds: Self.maximumAge.seconds)) old")
+            ]
+        }
+        let holds = all(reading.values, reading.askedAt, limits)
+        held = Set(holds.map(\.reason))
+        return holds
+    }
+
+    private mutating func all(
+        _ reading: ServerMetrics, _ askedAt: ContinuousClock.Instant, _ limits: ThrottleLimits
+    ) -> [Hold] {
+        let lag = limits.lag?.seconds
+        let secondary = reading.secondaryLag
+        let waited = flowControlWait(reading, askedAt)
+        let isQueueing = reading.ticketQueue.map { $0 > 0 } ?? true
+        var holds = [
+            high(.majorityLag, "majority lag", reading.majorityLag, lag, Self.text(seconds:)),
+            high(
+                .secondaryLag, "lag of \(secondary?.host ?? "a secondary")", secondary?.seconds, lag,
+                Self.text(seconds:)),
+            high(
+                .tickets, "execution tickets in use", isQueueing ? reading.ticketsInUse : nil,
+                limits.tickets.map(Self.share), Self.text(share:)),
+            high(
+                .cacheDirty, "dirty cache", reading.cacheDirty, limits.cacheDirty.map(Self.share), Self.text(share:)),
+            high(
+                .cacheUsed, "cache in use", reading.cacheUsed, limits.cacheUsed.map(Self.share),
+                release: Self.cacheRelease, Self.text(share:)),
+        ]
+        if let limit = limits.flowControl?.seconds {
+            if reading.isFlowControlled == true {
+                holds.append(Hold(.flowControl, metric: "flow control", value: "lagged", limit: "not lagged"))
+            } else {
+                holds.append(
+                    high(.flowControl, "writers' wait for flow control", waited, limit) {
+                        "\(Self.text(seconds: $0)) in a second"
+                    }
+                )
+            }
+        }
+        holds.append(oplog(reading, limits))
+        holds += limits.pause.map { pause($0, at: reading.serverTime) }
+        return holds.compactMap(\.self)
+    }
+
+    /// A reason about a value that must stay below its limit.
+    private func high(
+        _ reason: ThrottleReason, _ metric: String, _ value: Double?, _ limit: Double?, release: Double = release,
+        _ text: (Double) -> String
+    ) -> Hold? {
+        guard let value, let limit else { return nil }
+        let wasHeld = held.contains(reason)
+        guard value >= (wasHeld ? limit * release : limit) else { return nil }
+        let isReleasing = value < limit
+        return Hold(
+            reason, metric: metric, value: text(value),
+            limit: isReleasing ? "\(text(limit)), goes on below \(text(limit * release))" : text(limit))
+    }
+
+    /// Nothing falls off the end of an oplog that is not full, and a job that has written less than a hundredth of it
+    /// has not noticeably shortened how far it reaches back.
+    private func oplog(_ reading: ServerMetrics, _ limits: ThrottleLimits) -> Hold? {
+        guard let limit = limits.oplog?.seconds, let window = reading.oplogWindow else { return nil }
+        guard (reading.oplogFill ?? 1) >= Self.fullOplog else { return nil }
+        if let written, let size = reading.oplogSize, written < size / 100 { return nil }
+        let wasHeld = held.contains(.oplog)
+        guard window <= (wasHeld ? limit / Self.release : limit) else { return nil }
+        let text = "at least \(Self.text(seconds: limit))"
+        return Hold(
+            .oplog, metric: "oplog window", value: Self.text(seconds: window),
+            limit: window > limit ? "\(text), goes on above \(Self.text(seconds: limit / Self.release))" : text)
+    }
+
+    private func pause(_ window: PauseWindow, at time: Int?) -> Hold? {
+        guard let time, window.contains(secondsSince1970: time) else { return nil }
+        return Hold(.pauseWindow, metric: "time", value: window.time(at: time), limit: "outside \(window.text)")
+    }
+
+    /// How long writers waited for flow control in each second since the reading before, in seconds.
+    private mutating func flowControlWait(_ reading: ServerMetrics, _ askedAt: ContinuousClock.Instant) -> Double? {
+        guard let wait = reading.flowControlWait else { return nil }
+        guard let last = flowControl else {
+            flowControl = (wait, askedAt, 0)
+            return nil
+        }
+        let elapsed = last.at.duration(to: askedAt).seconds
+        guard elapsed > 0 else { return last.perSecond }
+        // Another server answers after a failover, and its count may be lower.
+        let perSecond = max(0, Double(wait - last.wait) / 1e6 / elapsed)
+        flowControl = (wait, askedAt, perSecond)
+        return perSecond
+    }
+
+    /// The fill from which an oplog counts as full: the server removes entries in large pieces.
+    private static let fullOplog = 0.8
+
+    private static func share(_ percent: Int) -> Double { Double(percent) / 100 }
+    private static func text(share: Double) -> String { "\(Int((share * 100).rounded()))%" }
+
+    static func text(seconds: Double) -> String {
+        if seconds < 10, seconds != seconds.rounded() {
+            let tenths = Int((seconds * 10).rounded())
+            return "\(tenths / 10).\(tenths % 10) s"
+        }
+        let whole = Int(seconds.rounded())
+        if whole < 600 { return "\(whole) s" }
+        return whole < 36_000 ? "\(whole / 60) min" : "\(whole / 3_600) h"
+    }
+}

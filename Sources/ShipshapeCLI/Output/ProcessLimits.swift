@@ -1,0 +1,58 @@
+internal import Concurrency
+internal import Glibc
+
+/// The system's limits on the process: below its needs, the Swift runtime would end it without a message.
+enum ProcessLimits {
+    /// The fewest files, sockets among them, that a command needs open at once.
+    private static let files: rlim_t = 64
+    /// The files that are asked for where more are allowed.
+    private static let wantedFiles: rlim_t = 4_096
+    /// The least address space: threads reserve far more of it than they use.
+    private static let addressSpace: rlim_t = 1 << 30
+    /// The threads that a command needs at once.
+    private static let threads = 16
+
+    /// Checks the limits, and raises that of open files as far as the process may by itself.
+    /// - Throws: ``LimitError`` where one of them is too low.
+    static func check() throws(LimitError) {
+        let open = limit(RLIMIT_NOFILE)
+        var raised = open
+        raised.rlim_cur = max(open.rlim_cur, min(open.rlim_max, wantedFiles))
+        if unsafe setrlimit(__rlimit_resource_t(RLIMIT_NOFILE.rawValue), &raised) != 0 { raised = open }
+        guard raised.rlim_cur >= files else {
+            throw LimitError(
+                "only \(raised.rlim_cur) files may be open at once, and it needs \(files): raise ulimit -n")
+        }
+        let space = limit(RLIMIT_AS).rlim_cur
+        guard space >= addressSpace else {
+            throw LimitError(
+                "the address space is limited to \(space >> 20) MiB, and it needs \(addressSpace >> 20) MiB: "
+                    + "raise ulimit -v"
+            )
+        }
+        let failure = PosixThread.failureOfStarting(threads)
+        guard failure == 0 else { throw LimitError(noThreads(failure)) }
+        PosixThread.onExhaustion { failure in
+            Console.failure(noThreads(failure) + "; run it again", .stopped)
+            ExitStatus.leave(ExitStatus.stopped.rawValue)
+        }
+    }
+
+    private static func limit(_ resource: __rlimit_resource) -> rlimit {
+        var limit = rlimit()
+        _ = unsafe getrlimit(__rlimit_resource_t(resource.rawValue), &limit)
+        return limit
+    }
+
+    private static func noThreads(_ failure: Int32) -> String {
+        "the system starts no more threads (\(unsafe String(cString: strerror(failure)))): raise ulimit -u, ulimit -v "
+            + "or container's limits of processes and memory"
+    }
+}
+
+/// A limit of the system under which the program cannot work.
+struct LimitError: Error, CustomStringConvertible {
+    let description: String
+
+    init(_ description: String) { self.description = description }
+}

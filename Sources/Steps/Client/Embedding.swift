@@ -1,0 +1,109 @@
+import BSON
+import Checking
+import JobState
+import Jobs
+import Mongo
+import Scanning
+import ServerSchema
+
+/// What ``EmbedStep`` makes of links.
+struct Embedding: ClientTransform {
+    let step: EmbedStep
+    /// Linked documents that several link to, where those are skipped.
+    private var shared: Set<IDKey> = []
+    private(set) var obstacles: [ClientObstacle] = []
+
+    init(step: EmbedStep) { self.step = step }
+
+    func prepared(in context: ClientContext) throws -> any ClientTransform {
+        let lookup = Lookup(namespace: step.from)
+        guard try lookup.exists(in: context) else { throw RunError.lookupMissing(step.from) }
+        var prepared = self
+        prepared.obstacles = []
+        guard step.orphans == .refuse || step.shared != .copy else { return prepared }
+        let census = try census(in: context)
+        let linked = context.collection.sibling(step.from)
+        let links = try census.count(in: linked)
+        if step.orphans == .refuse, links.without.count > 0 {
+            prepared.obstacles.append(
+                ClientObstacle(
+                    text: Backlinks.noneText, count: links.without.count, namespace: step.from,
+                    samples: links.without.samples,
+                    remedy: "link them or remove them, or accept with \"orphans: leave\" that they stay there alone"))
+        }
+        if step.shared == .refuse, links.several.count > 0 {
+            prepared.obstacles.append(
+                ClientObstacle(
+                    text: Backlinks.severalText, count: links.several.count, namespace: step.from,
+                    samples: links.several.samples,
+                    remedy: "give each parent a document of its own, or accept with \"shared: copy\" that each gets a "
+                        + "copy, or with \"shared: leave\" that their parents are skipped"))
+        }
+        if step.shared == .leave, links.several.count > 0 {
+            let shared = try census.several(in: linked, most: Self.mostRemembered)
+            guard shared.count <= Self.mostRemembered else {
+                throw RunError(
+                    .schemaMismatch,
+                    "\(Backlinks.severalText) There are more than \(Self.mostRemembered) in \(step.from)")
+            }
+            prepared.shared = Set(shared.map(IDKey.init))
+        }
+        return prepared
+    }
+
+    /// Counts the links from every place of the app, as far as the job's schema tells of them, and from the step's own.
+    private func census(in context: ClientContext) throws -> BacklinkCensus {
+        let own = SchemaPath(step.field.components.map { .field($0) })
+        var places = context.links[step.from] ?? []
+        // A field that no schema declares may hold a link or a list of them.
+        for path in [own, SchemaPath(own.steps + [.elements])]
+        where !places.contains(where: { $0 == (context.collection.namespace, path) }) {
+            places.append((context.collection.namespace, path))
+        }
+        for place in places where place.namespace.database != step.from.database {
+            throw RunError(
+                .schemaMismatch,
+                "\(step.from) has to be of the database that \(place.namespace) is of, which links to it at "
+                    + "\"\(place.path)\": the server counts the links between the two; accept what it would count with "
+                    + "\"orphans: leave\" and \"shared: copy\"")
+        }
+        return BacklinkCensus(of: step.from, from: places)
+    }
+
+    func outcomes(of documents: [BSONDocument], in context: ClientContext) throws -> [ClientOutcome] {
+        let values = try documents.map { try $0.value(at: step.field) }
+        let links = values.flatMap { $0.map(Self.links) ?? [] }
+        let linked = try Lookup(namespace: step.from).documents(links, in: context)
+        return try zip(documents, values).map { document, value in
+            guard let value else { return .nothing }
+            let links = Self.links(of: value)
+            if links.contains(where: { shared.contains(IDKey($0)) }) { return .leave(.multipleBacklinks) }
+            guard links.allSatisfy({ linked[IDKey($0)] != nil }) else { return .leave(.brokenLink) }
+            let embed = { (link: BSONValue) -> BSONValue in
+                guard link.isLink, let document = linked[IDKey(link)]?.first else { return link }
+                return .object(fields(of: document))
+            }
+            let embedded: BSONValue =
+                if case .array(let list) = value { .array(of: list.values.map(embed)) } else { embed(value) }
+            guard let into = step.into, let present = try document.value(at: into) else { return .change(embedded) }
+            return present.hasSameBytes(as: embedded) ? .nothing : .leave(.targetDiffers)
+        }
+    }
+
+    private static func links(of value: BSONValue) -> [BSONValue] {
+        guard case .array(let list) = value else { return [value].filter(\.isLink) }
+        return list.values.filter(\.isLink)
+    }
+
+    /// The fields that are taken.
+    ///
+    /// An embedded object has no primary key, so `_id` goes unless it is asked for.
+    private func fields(of document: BSONDocument) -> BSONDocument {
+        var builder = BSONBuilder()
+        for (name, value) in (try? document.elements()) ?? [] {
+            let isKept = step.keep.map { $0.contains(name) } ?? (name != "_id" && !step.omit.contains(name))
+            if isKept { builder.append(name, value) }
+        }
+        return builder.finish()
+    }
+}

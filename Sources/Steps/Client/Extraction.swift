@@ -1,0 +1,139 @@
+import BSON
+import Checking
+import JobState
+import Jobs
+import Mongo
+import ServerSchema
+
+/// What ``ExtractStep`` makes of embedded objects.
+struct Extraction: ClientTransform {
+    let step: ExtractStep
+    /// `_id`s that objects of different content would take: none of them gets it.
+    private var contested: Set<IDKey> = []
+    /// What the job's schemas demand of the collection that takes the objects.
+    private var schemas: [CompiledSchema] = []
+
+    init(step: ExtractStep) { self.step = step }
+
+    func judging(by schemas: [CompiledSchema]) -> any ClientTransform {
+        var judging = self
+        judging.schemas = schemas
+        return judging
+    }
+
+    func prepared(in context: ClientContext) throws -> any ClientTransform {
+        guard case .field(let name) = step.id else { return self }
+        var prepared = self
+        prepared.contested = try contested(by: name, in: context)
+        return prepared
+    }
+
+    func outcomes(of documents: [BSONDocument], in context: ClientContext) throws -> [ClientOutcome] {
+        let made = try documents.map { try children(of: $0, in: context) }
+        let ids = made.flatMap { $0.documents.compactMap { $0["_id"] } }
+        let lookup = Lookup(namespace: step.to)
+        let present = try lookup.documents(ids, in: context)
+        let wanted = Set(ids.map { IDKey($0) })
+        // The server takes more for equal than we do: numbers of two types, texts of one collation.
+        let hasEquals = present.keys.contains { !wanted.contains($0) }
+        return try made.map { made in
+            if let reason = made.reason { return .leave(reason) }
+            var created: [ClientCreation] = []
+            for child in made.documents {
+                let id = child["_id"] ?? .null
+                guard !contested.contains(IDKey(id)) else { return .leave(.otherDocument) }
+                if let there = present[IDKey(id)]?.first {
+                    guard there == child else { return .leave(.otherDocument) }
+                } else {
+                    if hasEquals, try !lookup.documents([id], in: context).isEmpty { return .leave(.otherDocument) }
+                    // Never made: what is not there takes no room below the limit.
+                    for schema in schemas {
+                        guard try schema.check(child.view) != .certain else { return .leave(.unfitChild) }
+                    }
+                    created.append(ClientCreation(namespace: step.to, document: child))
+                }
+            }
+            return .change(made.value, creating: created)
+        }
+    }
+
+    /// What a document's objects become.
+    private struct Children {
+        var documents: [BSONDocument] = []
+        /// What takes the place of the objects.
+        var value = BSONValue.null
+        /// Why the document is left alone.
+        var reason: CompiledStep.Reason?
+    }
+
+    private func children(of document: BSONDocument, in context: ClientContext) throws -> Children {
+        guard let value = try document.value(at: step.field) else { return Children() }
+        let list: [BSONValue] = if case .array(let list) = value { list.values } else { [value] }
+        var documents: [BSONDocument] = []
+        var times: [BSONDocument: Int] = [:]
+        var links: [BSONValue] = []
+        for element in list {
+            guard case .object(let object) = element else {
+                links.append(element)
+                continue
+            }
+            times[object, default: 0] += 1
+            guard object["_id"] == nil || step.id == .field("_id") else { return Children(reason: .ownID) }
+            // The server would put its time there, and nobody would know the document again.
+            guard !object.values.contains(.timestamp(0)) else { return Children(reason: .emptyTimestamp) }
+            guard let id = id(of: object, number: times[object] ?? 1, in: document, context) else {
+                return Children(reason: .noID)
+            }
+            documents.append(
+                BSONDocument(
+                    [("_id", id)] + (try object.elements()).filter { $0.name != "_id" }.map { ($0.name, $0.value) }))
+            links.append(id)
+        }
+        guard case .array = value else { return Children(documents: documents, value: links.first ?? .null) }
+        return Children(documents: documents, value: .array(of: links))
+    }
+
+    /// Derived from the object's content too: what a user makes of the object meanwhile is another document.
+    private func id(
+        of object: BSONDocument, number: Int, in document: BSONDocument, _ context: ClientContext
+    ) -> BSONValue? {
+        switch step.id {
+        case .field(let name):
+            // `nil` in a ternary beside it would be the null value.
+            guard let id = object[name], id.isLink else { return .none }
+            return id
+        case .generated(let type):
+            let source = BSONDocument([
+                ("_id", document["_id"] ?? .null), ("number", .integer(number)), ("object", .object(object)),
+            ])
+            let id = GeneratedID(job: context.job, place: step.field.description, of: .object(source))
+            return type == .uuid ? id.uuid : id.objectID
+        }
+    }
+
+    /// The `_id`s that objects of different content name, found by the server in one pass.
+    private func contested(by name: String, in context: ClientContext) throws -> Set<IDKey> {
+        let object = Expression(.string("$o"))
+        let pipeline: [BSONDocument] = [
+            ["$match": .object(step.field.isReachable.filter)],
+            ["$project": ["_id": 0, "o": Expression.field(step.field).bson]], ["$unwind": "$o"],
+            ["$match": .object(object.hasType("object").filter)],
+            ["$group": ["_id": ["id": .string("$o.\(name)"), "o": "$o"]]],
+            ["$group": ["_id": "$_id.id", "n": ["$sum": 1]]], ["$match": ["n": ["$gt": 1]]],
+        ]
+        var cursor = context.collection.aggregate(
+            pipeline,
+            options: ["allowDiskUse": true, "comment": "shipshape extract", "readConcern": ["level": "majority"]])
+        var contested: Set<IDKey> = []
+        while let document = try cursor.nextDocument() {
+            guard contested.count < Self.mostRemembered else {
+                throw RunError(
+                    .schemaMismatch,
+                    "objects of \"\(step.field)\" that differ have the same \"\(name)\", more than \(Self.mostRemembered) times: "
+                        + "let the _id be generated")
+            }
+            if let id = document["_id"] { contested.insert(IDKey(id)) }
+        }
+        return contested
+    }
+}

@@ -1,0 +1,63 @@
+import BSON
+import JobState
+import Jobs
+import Mongo
+
+/// What ``LookupLinkStep`` makes of links.
+struct LinkLookup: ClientTransform {
+    let step: LookupLinkStep
+
+    /// The most entries of a lookup that has no index for a direction.
+    private static let most = 10_000
+
+    func prepared(in context: ClientContext) throws -> any ClientTransform {
+        let lookup = Lookup(namespace: step.lookup)
+        guard try lookup.exists(in: context) else { throw RunError.lookupMissing(step.lookup) }
+        for field in [step.old, step.new] {
+            guard try !Lookup(namespace: step.lookup, field: field).isIndexed(in: context) else { continue }
+            let count = try context.collection.sibling(step.lookup).estimatedCount()
+            guard count <= Self.most else {
+                throw RunError(
+                    .schemaMismatch,
+                    "\(step.lookup) has \(count) documents and no index that begins with \"\(field)\": each batch would "
+                        + "read all of them; create one with createIndex({ \"\(field)\": 1 })")
+            }
+        }
+        return self
+    }
+
+    func outcomes(of documents: [BSONDocument], in context: ClientContext) throws -> [ClientOutcome] {
+        let values = try documents.map { try $0.value(at: step.field) }
+        let links = values.flatMap { $0.map(Self.links) ?? [] }
+        let byOld = try Lookup(namespace: step.lookup, field: step.old).documents(
+            links, fields: [step.new], in: context)
+        // What is no old value may be a new one: then nothing is left to do.
+        let others = links.filter { byOld[IDKey($0)] == nil }
+        let byNew = try Lookup(namespace: step.lookup, field: step.new).documents(others, fields: [], in: context)
+        return values.map { value in
+            guard let value else { return .nothing }
+            let links = Self.links(of: value)
+            var changes: [IDKey: BSONValue] = [:]
+            for link in links {
+                let key = IDKey(link)
+                guard let entries = byOld[key] else {
+                    if step.once != nil || byNew[key] == nil { return .leave(.unknownKey) }
+                    continue
+                }
+                let targets = Set(entries.map { $0[step.new] })
+                guard targets.count == 1, let target = targets.first ?? nil else { return .leave(.ambiguousKey) }
+                guard target.isLink else { return .leave(.unknownKey) }
+                changes[key] = target
+            }
+            let remap = { (link: BSONValue) in changes[IDKey(link)] ?? link }
+            let changed: BSONValue =
+                if case .array(let list) = value { .array(of: list.values.map(remap)) } else { remap(value) }
+            return changed.hasSameBytes(as: value) ? .nothing : .change(changed)
+        }
+    }
+
+    private static func links(of value: BSONValue) -> [BSONValue] {
+        guard case .array(let list) = value else { return [value].filter(\.isLink) }
+        return list.values.filter(\.isLink)
+    }
+}

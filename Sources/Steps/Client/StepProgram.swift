@@ -1,0 +1,163 @@
+import BSON
+import Jobs
+import Mongo
+
+/// Rounds of steps, most often two, cut into what one aggregation runs: up to a step of the client, whose documents it finds.
+struct StepProgram {
+    /// The stages of one aggregation, and the client's step behind them.
+    struct Run {
+        var stages: [BSONDocument] = []
+        /// The client's step with its number in the program; `nil` at the end.
+        var client: (step: CompiledStep, transform: any ClientTransform, slot: Int)?
+    }
+
+    /// A document on its way through.
+    struct Document {
+        var before: BSONDocument
+        var after: BSONDocument
+        var isNeeding: Bool
+        var findings: [Evaluation.Finding]
+        var created: [ClientCreation] = []
+        /// Whether it came alone, too large to travel beside what the first run makes of it, which has to be run anew.
+        var isLarge = false
+
+        var outcome: Evaluation.Outcome {
+            Evaluation.Outcome(
+                before: before, after: after, findings: isNeeding ? findings : [], created: created)
+        }
+    }
+
+    private static let mark = "__shipshape"
+
+    /// From which size on a document does not travel beside its outcome: both in one have 16 MiB.
+    private static let large = 8_000_000
+
+    let runs: [Run]
+    /// The steps of all rounds.
+    private let slots: [CompiledStep]
+    /// How many of them are the first round's.
+    private let stepCount: Int
+
+    /// - Parameter rounds: how often the steps run.
+    init(_ steps: [CompiledStep], rounds: Int = 2) {
+        let altered = "\(Self.mark).altered"
+        slots = (0..<rounds).flatMap { _ in steps.map { $0.knowing(AlteredDocument(knownAt: altered)) } }
+        stepCount = steps.count
+        var runs = [Run()]
+        for (slot, step) in slots.enumerated() {
+            if runs[runs.count - 1].stages.isEmpty {
+                let isAltered = steps.alteredAlthoughNeeded.bson
+                runs[runs.count - 1].stages.append(["$set": .object(BSONDocument([(altered, isAltered)]))])
+            }
+            runs[runs.count - 1].stages.append(["$set": ["\(Self.mark).f\(slot)": step.finding.bson]])
+            if let client = step.transform {
+                runs[runs.count - 1].client = (step, client, slot)
+                runs.append(Run())
+            } else {
+                runs[runs.count - 1].stages.append(step.stage)
+            }
+        }
+        self.runs = runs
+    }
+
+    /// The stage in front of the first run: whether the document needs a step, and the document as it is where the run
+    /// changes it.
+    func start(needs: Expression) -> BSONDocument {
+        let changes = runs[0].stages.count > (runs[0].client == nil ? 0 : 2)
+        let isLarge: BSONValue = ["$gt": [["$bsonSize": "$$ROOT"], .integer(Self.large)]]
+        let kept: BSONValue = ["$cond": [isLarge, true, "$$ROOT"]]
+        let before: BSONValue = changes ? ["$cond": ["$$needs", kept, "$$REMOVE"]] : "$$REMOVE"
+        return ["$set": [Self.mark: ["$let": ["vars": ["needs": needs.bson], "in": ["n": "$$needs", "b": before]]]]]
+    }
+
+    /// Reads a document of the first run.
+    func read(_ view: borrowing BSONView) throws -> Document {
+        let (after, marks) = try Self.split(view)
+        var document = Document(
+            before: marks["b"]?.document ?? after, after: after, isNeeding: marks["n"] == true, findings: [])
+        if document.isNeeding { document.findings = slots.map { _ in .nothing } }
+        document.isLarge = marks["b"] == true
+        note(marks, in: &document)
+        return document
+    }
+
+    /// A document that no run has seen, wherever it comes from.
+    func unread(_ document: BSONDocument) -> Document {
+        Document(
+            before: document, after: document, isNeeding: true, findings: slots.map { _ in .nothing }, isLarge: true)
+    }
+
+    /// Takes documents of the first run through the others.
+    func finish(_ documents: [Document], in context: ClientContext) throws -> [Document] {
+        var documents = documents
+        for (index, run) in runs.enumerated() where !documents.isEmpty {
+            let due = documents.indices.filter { index > 0 || documents[$0].isLarge }
+            if !due.isEmpty, !run.stages.isEmpty {
+                let evaluated = try context.collection.aggregate(
+                    over: due.map { documents[$0].after }, run.stages, options: ["comment": "shipshape evaluation"])
+                guard evaluated.count == due.count else {
+                    preconditionFailure("a pipeline of $set and $unset keeps every document")
+                }
+                for (index, document) in zip(due, evaluated) {
+                    let (after, marks) = try Self.split(document.view)
+                    documents[index].after = after
+                    note(marks, in: &documents[index])
+                }
+            }
+            guard let (step, transform, slot) = run.client else { continue }
+            let needing = documents.indices.filter { documents[$0].findings[slot] == .needed }
+            let outcomes = try transform.outcomes(of: needing.map { documents[$0].after }, in: context)
+            for (index, outcome) in zip(needing, outcomes) {
+                try documents[index].apply(outcome, of: step, in: slot, isFirstRound: slot < stepCount)
+            }
+        }
+        return documents
+    }
+
+    private func note(_ marks: BSONDocument, in document: inout Document) {
+        guard document.isNeeding else { return }
+        for (slot, step) in slots.enumerated() {
+            guard let code = marks["f\(slot)"]?.integer else { continue }
+            document.findings[slot] =
+                code == 0 ? .nothing : code == 1 ? .needed : .leftAlone(step.reasonNames[code - 2])
+        }
+    }
+
+    private static func split(_ view: borrowing BSONView) throws -> (BSONDocument, marks: BSONDocument) {
+        var builder = BSONBuilder()
+        var marks = BSONDocument()
+        var position = view.firstPosition
+        while let element = try view.next(&position) {
+            if view.nameBytes(element).isEqual(to: mark) {
+                marks = BSONDocument(copying: try view.document(element))
+            } else {
+                builder.append(element, of: view)
+            }
+        }
+        return (builder.finish(), marks)
+    }
+}
+
+extension StepProgram.Document {
+    fileprivate mutating func apply(
+        _ outcome: ClientOutcome, of step: CompiledStep, in slot: Int, isFirstRound: Bool
+    ) throws {
+        switch outcome {
+        case .change(let value, let creating):
+            after = try after.setting(value, at: step.step.target.components)
+            if let marker = step.step.kind.marker { after = try after.setting(true, at: marker.components) }
+            if isFirstRound { created += creating }
+        case .leave(let reason): findings[slot] = .leftAlone(reason)
+        case .nothing: findings[slot] = .nothing
+        }
+    }
+}
+
+extension BSONDocument {
+    /// The document with this value at a path through objects, as the server's `$mergeObjects` puts it there.
+    func setting(_ value: BSONValue, at path: some Collection<String>) throws(BSONError) -> BSONDocument {
+        guard let name = path.first, path.count > 1 else { return try replacing(path.first ?? "", with: value) }
+        guard case .object(let inner)? = self[name] else { return self }
+        return try replacing(name, with: .object(try inner.setting(value, at: path.dropFirst())))
+    }
+}

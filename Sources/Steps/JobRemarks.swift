@@ -1,0 +1,112 @@
+import BSON
+package import JobState
+import Jobs
+import Mongo
+import SchemaChange
+import ServerSchema
+
+extension CompiledJob {
+    /// What is to be said before the start: first what the job is for.
+    /// - Parameter keepsJournal: whether the job can be undone.
+    package func notes(keepsJournal: Bool) -> [String] {
+        var notes = changes.map { change in
+            let place = change.path.isRoot ? change.namespace.map { "\($0)" } ?? "the app" : change.path.description
+            return "active → next: \(change.code) \(place) "
+                + "(server: \(change.server.word), clients: \(change.client.word))"
+        }
+        let losses = job.steps.compactMap { $0.step.kind.loss }
+        notes += losses.map { keepsJournal ? "not reversible without undo: \($0)" : "irreversible: \($0)" }
+        for case let extract as ExtractStep in job.steps.map(\.step.kind) {
+            guard keepsJournal else { continue }
+            notes.append(
+                "undo gives the objects of \"\(extract.field)\" back to their parents, and removes the documents that they "
+                    + "became in \(extract.to), each while it is as it was made")
+        }
+        if !keepsJournal { notes.append("no journal is kept: the job cannot be undone") }
+        if active == nil {
+            notes.append("the job names no active schema: whether it harms documents that sync is not judged")
+        } else if !countsHarm {
+            notes.append(
+                "the active schema is a validator, which has no limit: what comes not to fit it is not counted, and the "
+                    + "server refuses it where the validator is strict")
+        }
+        return notes
+    }
+}
+
+extension CompiledJob {
+    /// Refuses a job with an operator that the server does not know, with documents that undo could not remove from it, or
+    /// with more steps than it takes at once.
+    /// - Throws: ``RunError``, which names the step.
+    package func checkServer(wireVersion: Int) throws(RunError) {
+        for step in job.steps {
+            for name in step.step.operators.sorted() {
+                guard let since = ExpressionOperator(name)?.since, wireVersion < since.wireVersion else { continue }
+                throw RunError(
+                    .schemaMismatch,
+                    "\(name) is known to MongoDB \(since.name) and later, and this server is older (wire version "
+                        + "\(wireVersion))"
+                ).located(at: step.location)
+            }
+            // A removal without the server's clock could come after the fence.
+            if step.step.kind is ExtractStep, wireVersion < ServerHello.wireVersionOf50 {
+                throw RunError(
+                    .schemaMismatch,
+                    "extract needs MongoDB 5.0 or later, and this server is older (wire version \(wireVersion)): undo could not "
+                        + "remove the documents that it makes"
+                ).located(at: step.location)
+            }
+        }
+        try checkSize()
+    }
+
+    /// Returns notes for the operator on what an older server cannot tell of a document before it is written.
+    package static func notes(of wireVersion: Int) -> [String] {
+        guard wireVersion < ServerHello.wireVersionOf50 else { return [] }
+        return [
+            "this server is older than MongoDB 5.0 and does not tell the keys of arrays: an array with other keys than "
+                + "0, 1, 2 that a step looks into is renumbered, and undo does not bring the old keys back"
+        ]
+    }
+
+    /// The most bytes that a job's steps may take in the survey, the longest of its commands.
+    ///
+    /// The server takes no command of more than 16 MiB, and a router rewrites it for the shards, in longer words.
+    private static let largestSurvey = 12 << 20
+
+    /// Refuses steps that build on each other until the server would not take them.
+    private func checkSize() throws(RunError) {
+        let known = steps.map { $0.knowing(AlteredDocument(knownAt: "altered")) }
+        var bytes = steps.alteredAlthoughNeeded.bson.byteCount + known.need.bson.byteCount
+        for (index, step) in known.enumerated() {
+            bytes += step.surveyByteCount
+            guard bytes > Self.largestSurvey else { continue }
+            throw RunError(
+                .schemaMismatch,
+                "the job has too many steps that build on each other: with \"\(step.step)\", the \(index + 1)th, they come to "
+                    + "more than a server takes in one command; put this one and those behind it into a job of their "
+                    + "own"
+            ).located(at: step.location)
+        }
+    }
+}
+
+extension CompiledJob {
+    /// What stands against the job in the documents, as an operator reads it; of a step that no document needs, nothing
+    /// does.
+    package func obstacles(found survey: Survey.Result) -> [String] {
+        zip(steps, survey.before).flatMap { step, count in
+            count.needing == 0 ? [] : (step.transform?.obstacles ?? []).map { $0.message(of: step) }
+        }
+    }
+}
+
+extension ClientObstacle {
+    fileprivate func message(of step: CompiledStep) -> String {
+        let ids = samples.compactMap { try? BSONDocument([("_id", $0)]).extendedJSON(.relaxed) }
+        let place = step.location.map { "\($0.file):\($0.line):\($0.column): " } ?? ""
+        return
+            "\(place)\(step.step): \(text) \(count) \(count == 1 ? "document" : "documents") of \(namespace), such as "
+            + "\(ids.joined(separator: ", ")); \(remedy)"
+    }
+}

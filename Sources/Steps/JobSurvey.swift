@@ -1,0 +1,101 @@
+package import BSON
+package import Jobs
+package import Mongo
+import ServerSchema
+
+/// What a job's steps find in the documents as they are: the counts of a dry run, without the run's state.
+///
+/// Reads the collection, and nothing else.
+package struct JobSurvey: Sendable {
+    /// Documents of the collection.
+    package let documents: Int
+    /// Documents that need any of the steps.
+    package let needing: Int
+    /// Documents that a step is about and cannot do, each once.
+    package let stuck: Int
+    /// Each step of the job.
+    package let steps: [StepCount]
+    /// Per step, the documents whose value a conversion leaves alone, by what is wrong with it; empty for other steps.
+    package let unconverted: [[Unconverted]]
+
+    /// Documents that a conversion leaves alone for one kind of value.
+    package struct Unconverted: Sendable {
+        /// What is wrong with the value.
+        package let kind: ConversionLoss
+        /// How many documents hold one.
+        package let count: Int
+        /// The `_id`s of a few, with their value where it is a field's own.
+        package let samples: [(id: BSONValue, value: BSONValue?)]
+    }
+
+    /// Looks at the documents.
+    /// - Throws: ``RunError`` when there is no such collection; ``MongoError``.
+    package init(of job: CompiledJob, on client: borrowing Client) throws {
+        _ = try Target.find(job.job.namespace, on: client)
+        let collection = client.collection(job.job.namespace)
+        let prepared = try job.compiled(for: client.hello().maxWireVersion).prepared(on: collection)
+        let result = try Survey(job: prepared, collection: collection, looksAhead: false).run()
+        (documents, needing) = (result.documents, result.needing)
+        var (steps, unconverted): ([StepCount], [[Unconverted]]) = ([], [])
+        var next = 0
+        for located in job.job.steps {
+            let parts = next..<next + located.step.kind.parts.count
+            next = parts.upperBound
+            let counts = result.before[parts]
+            var count = counts[parts.lowerBound]
+            count.step = located.step.description
+            count.needing = counts.map(\.needing).max() ?? 0
+            count.leftAlone = counts.flatMap(\.leftAlone).filter { $0.count > 0 }
+            steps.append(count)
+            let isLeft = count.leftAlone.contains { $0.reason == CompiledStep.Reason.notConvertible.rawValue }
+            guard isLeft, let convert = located.step.kind as? ConvertStep else {
+                unconverted.append([])
+                continue
+            }
+            let stages = prepared.steps[..<parts.lowerBound].filter { $0.client == nil }.map(\.stage)
+            unconverted.append(try Self.unconverted(convert, after: stages, in: collection))
+        }
+        (self.steps, self.unconverted) = (steps, unconverted)
+        let left = steps.flatMap(\.leftAlone).filter { $0.isTrouble && $0.count > 0 }
+        // What a step of the client leaves alone, the client alone tells.
+        let counted = left.count > 1 ? try Self.stuck(prepared, in: collection) : 0
+        stuck = max(counted, left.map(\.count).max() ?? 0)
+    }
+
+    /// The documents that a step of the server leaves alone for a reason that somebody has to see to.
+    private static func stuck(_ job: CompiledJob, in collection: borrowing MongoCollection) throws(MongoError) -> Int {
+        let mark = "__shipshape_stuck"
+        let altered = "__shipshape_altered"
+        let known = job.steps.map { $0.knowing(AlteredDocument(knownAt: altered)) }
+        let first: BSONDocument = ["$set": .object(BSONDocument([(altered, job.steps.alteredAlthoughNeeded.bson)]))]
+        let pipeline =
+            [first]
+            + known.flatMap { step -> [BSONDocument] in
+                let reasons = step.reasons.filter(\.reason.isTrouble).map(\.when)
+                let isStuck = Expression.any([Expression(.string("$\(mark)")) == .constant(true)] + reasons)
+                return [["$set": [mark: isStuck.bson]]] + (step.client == nil ? [step.stage] : [])
+            }
+        var cursor = collection.aggregate(
+            pipeline + [["$match": [mark: true]], ["$count": "n"]], options: Survey.options)
+        return try cursor.nextDocument()?["n"]?.integer ?? 0
+    }
+
+    private static func unconverted(
+        _ step: ConvertStep, after stages: [BSONDocument], in collection: borrowing MongoCollection
+    ) throws -> [Unconverted] {
+        var found: [Unconverted] = []
+        for (kind, when) in step.losses {
+            let match = stages + [["$match": .object(when.filter)]]
+            var cursor = collection.aggregate(match + [["$count": "n"]], options: Survey.options)
+            guard let count = try cursor.nextDocument()?["n"]?.integer, count > 0 else { continue }
+            let shown: BSONDocument =
+                step.field.leadsIntoElements ? ["_id": 1] : ["_id": 1, "value": Expression.field(step.field).bson]
+            let documents = try collection.aggregate(
+                match + [["$limit": .integer(Survey.samples)], ["$project": .object(shown)]], options: Survey.options
+            ).documents()
+            let samples = documents.compactMap { document in document["_id"].map { ($0, document["value"]) } }
+            found.append(Unconverted(kind: kind, count: count, samples: samples))
+        }
+        return found
+    }
+}

@@ -1,0 +1,83 @@
+import BSON
+import Mongo
+import Testing
+
+@testable import Backfill
+@testable import JobState
+
+/// An attempt whose replies were lost, or came in part, tells only what is certain.
+@Suite struct JournaledAttemptTests {
+    private func attempt(_ ids: ClosedRange<Int>) -> JournaledAttempt {
+        JournaledAttempt(1, ids.map { DueDocument(id: .integer($0), change: nil, judgement: nil) })
+    }
+
+    private func error(_ code: MongoError.Code, modified: Int? = nil, atLeast: Int? = nil) -> MongoError {
+        MongoError(.server, code, message: "x", modified: modified, modifiedAtLeast: atLeast)
+    }
+
+    /// The reply never came.
+    private let lost = MongoError(.stream, .hostUnreachable, message: "gone", labels: ["RetryableWriteError"])
+
+    @Test func allThatIsAcknowledgedIsWhole() {
+        var attempt = attempt(1...3)
+        attempt.wrote(2)
+        #expect(!attempt.isWhole)
+        attempt.wrote(1)
+        #expect(attempt.isWhole)
+    }
+
+    @Test func aRefusalThatTellsItsSumIsExact() {
+        var attempt = attempt(1...3)
+        let told = attempt.failed(error(.duplicateKey, modified: 1, atLeast: 1), isPerDocument: false)
+        attempt.wrote(2)
+        #expect(told && attempt.isWhole)
+    }
+
+    /// An update of many documents may have changed some before the refused one.
+    @Test func aSumThatIsALowerBoundIsExactOnlyDocumentByDocument() {
+        for isPerDocument in [true, false] {
+            var attempt = attempt(1...3)
+            let told = attempt.failed(error(.duplicateKey, atLeast: 1), isPerDocument: isPerDocument)
+            attempt.wrote(2)
+            #expect(told && attempt.isWhole == isPerDocument)
+        }
+    }
+
+    @Test func aLostReplyTellsNothing() {
+        var attempt = attempt(1...3)
+        let told = attempt.failed(lost, isPerDocument: true)
+        attempt.wrote(3)
+        #expect(!told && !attempt.isWhole)
+    }
+
+    @Test func aNewCountLeavesTheDoubtfulOnesUnsure() {
+        var attempt = attempt(1...3)
+        _ = attempt.failed(lost, isPerDocument: true)
+        attempt.countAnew(without: [1])
+        attempt.wrote(2)
+        #expect(!attempt.isWhole)
+        let written = attempt.written(seeing: [1, 2, 3], others: [])
+        #expect(written.unsure == [1] && written.missed.isEmpty)
+    }
+
+    /// The count fits the documents that look changed, and no other can have been changed by it.
+    @Test func aCountNamesTheMissedOnesWhereNothingElseIsPossible() {
+        var attempt = attempt(1...3)
+        attempt.wrote(2)
+        #expect(attempt.written(seeing: [1, 3], others: []).missed == [2])
+    }
+
+    @Test(arguments: [[7], nil] as [Set<BSONValue>?])
+    func whereOthersMayHaveBeenChangedAllAreUnsure(_ others: Set<BSONValue>?) {
+        var attempt = attempt(1...3)
+        attempt.wrote(2)
+        let written = attempt.written(seeing: [1, 3], others: others)
+        #expect(written.unsure == [1, 2, 3] && written.missed.isEmpty)
+    }
+
+    @Test func aCountThatDoesNotFitLeavesAllUnsure() {
+        var attempt = attempt(1...3)
+        attempt.wrote(1)
+        #expect(attempt.written(seeing: [1, 3], others: []).unsure == [1, 2, 3])
+    }
+}

@@ -1,0 +1,134 @@
+import BSON
+import Testing
+
+@testable import Backfill
+@testable import Jobs
+
+/// A run counts each document once, whatever failed and was tried again.
+@Suite struct RunTallyTests {
+    @Test func aChunkCountsWithItsCheckpoint() {
+        var tally = RunTally()
+        tally.wrote(3)
+        #expect(tally.documents == 0 && tally.uncountedDocuments == 3)
+        tally.checkpointed()
+        #expect((tally.chunks, tally.documents, tally.updates) == (1, 3, 3))
+        #expect(tally.uncounted == 0)
+    }
+
+    @Test func aDocumentThatTwoPhasesChangeIsOneDocumentAndTwoUpdates() {
+        var tally = RunTally()
+        tally.beginPhases()
+        tally.begin([1, 2])
+        tally.wrote(2)
+        tally.checkpointed()
+        tally.begin([2, 3])
+        tally.wrote(2)
+        tally.checkpointed()
+        #expect((tally.documents, tally.updates) == (3, 4))
+    }
+
+    @Test func whatAFailedWriteChangedCountsWhereItIsTold() {
+        var tally = RunTally()
+        tally.failed(2)
+        #expect(tally.uncounted == 2 && !tally.isLow)
+        tally.failed(nil)
+        #expect(tally.uncounted == 2 && tally.isLow)
+    }
+
+    @Test func aChunkThatIsGivenUpCountsNothing() {
+        var tally = RunTally()
+        tally.wrote(5)
+        tally.giveUp(isLow: true)
+        tally.checkpointed()
+        #expect(tally.documents == 0 && tally.isLow)
+    }
+
+    @Test func whatNoCheckpointCountsIsTakenOver() {
+        var tally = RunTally()
+        tally.wrote(4)
+        #expect(tally.takeOver() == 4)
+        #expect((tally.chunks, tally.documents) == (0, 4))
+    }
+}
+
+/// The documents that a run makes unsyncable, each once.
+@Suite struct UnsyncAccountTests {
+    @Test func aWriteThatIsTriedAgainCountsOnce() {
+        var account = UnsyncAccount()
+        account.begin(harming: [1, 2])
+        account.begin(harming: [1, 2, 3])
+        #expect(account.harmed == 3)
+    }
+
+    /// A user repaired the document meanwhile, and the job makes it unsyncable once more.
+    @Test func afterItsCheckpointADocumentCountsAgain() {
+        var account = UnsyncAccount()
+        account.begin(harming: [1])
+        account.confirm(harming: [1])
+        account.begin(harming: [1])
+        #expect(account.harmed == 2)
+    }
+
+    @Test func aDocumentThatIsSkippedIsNoHarmAndIsLookedAt() {
+        var account = UnsyncAccount()
+        account.begin(harming: [1, 2])
+        account.skip(1)
+        #expect(account.harmed == 1 && account.settle() == [1])
+        // One that no write was begun for was not counted.
+        account.skip(9)
+        #expect(account.harmed == 1)
+    }
+
+    @Test func whatIsAtRiskIsLookedAtOnce() {
+        var account = UnsyncAccount()
+        account.reserve(atRisk: [1, 2])
+        #expect(account.settle() == [1, 2])
+        #expect(account.settle().isEmpty)
+    }
+}
+
+/// The way back to the full size behind a chunk that took too long.
+@Suite struct ChunkPacingTests {
+    private func limits(_ documents: Int, bytes: Int = 1 << 30) -> Job.Limits {
+        var limits = Job.Limits()
+        (limits.chunkDocuments, limits.chunkBytes) = (documents, bytes)
+        return limits
+    }
+
+    private func pacing(_ documents: Int) -> ChunkPacing { ChunkPacing(limits(documents), averageSize: nil) }
+
+    @Test func aFullChunkThatTookTooLongHalvesTheSize() {
+        var pacing = pacing(100)
+        pacing.halve(from: 100)
+        #expect(pacing.documents == 50)
+    }
+
+    @Test func aPartThatTookTooLongIsFollowedByStepsBackUp() {
+        var pacing = pacing(100)
+        pacing.halve(from: 20)
+        var sizes = [pacing.documents]
+        while pacing.documents < 100 {
+            _ = pacing.learn(from: pacing.documents, isWhole: true, time: .milliseconds(1))
+            sizes.append(pacing.documents)
+        }
+        #expect(sizes == [10, 20, 40, 80, 100])
+    }
+
+    @Test func aSingleDocumentIsNotHalved() {
+        var pacing = pacing(100)
+        pacing.halve(from: 1)
+        #expect(pacing.documents == 1)
+    }
+
+    @Test func thatOneDocumentTakesTooLongIsToldOnce() {
+        var pacing = pacing(1)
+        let told = (0..<3).map { _ in pacing.learn(from: 1, isWhole: true, time: .seconds(60)) }
+        #expect(told == [true, false, false])
+    }
+
+    @Test func aLowerCapHoldsAtOnce() {
+        var pacing = pacing(100)
+        pacing.adopt(limits(7, bytes: 4_096))
+        #expect(pacing.documents == 7 && pacing.amount.bytes == 4_096)
+    }
+}

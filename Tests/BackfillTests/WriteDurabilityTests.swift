@@ -1,0 +1,52 @@
+import BSON
+import Testing
+
+@testable import Backfill
+@testable import JobState
+
+/// One wait for a majority, at the checkpoint, confirms a chunk whose writes one primary acknowledged in one term.
+@Suite struct WriteDurabilityTests {
+    private func reply(term: Int) -> BSONDocument { ["ok": 1, "opTime": ["ts": 1, "t": .integer(term)]] }
+
+    private func journal(_ sequence: Int64) -> WriteDurability.Journal {
+        WriteDurability.Journal(
+            entries: ChunkJournal(touched: ["name"]), key: .init(sequence: sequence, pass: 0, phase: 0, chunk: 1),
+            touched: ["name"])
+    }
+
+    @Test func writesOfOneTermAreConfirmedByTheCheckpoint() {
+        var writes = WriteDurability(isReplicaSet: true)
+        writes.add(journal(1), [reply(term: 3)])
+        writes.add(reply(term: 3))
+        #expect(writes.unconfirmed.count == 1)
+        let isConfirmed = writes.isConfirmed(by: reply(term: 3))
+        #expect(isConfirmed && !writes.waitsEachTime)
+        writes.confirmed()
+        #expect(writes.unconfirmed.isEmpty)
+    }
+
+    @Test func anElectionInBetweenConfirmsNothingAndTheNextChunkMayTrustAgain() {
+        var writes = WriteDurability(isReplicaSet: true)
+        writes.add(journal(1), [reply(term: 3)])
+        var isConfirmed = writes.isConfirmed(by: reply(term: 4))
+        #expect(!isConfirmed && !writes.waitsEachTime)
+        // The chunk is repeated, all of it in the new term; the old journal is still to be confirmed.
+        writes.begin()
+        writes.add(journal(2), [reply(term: 4)])
+        isConfirmed = writes.isConfirmed(by: reply(term: 4))
+        #expect(isConfirmed)
+        #expect(writes.unconfirmed.map(\.key.sequence) == [1, 2])
+    }
+
+    @Test func aServerThatNamesNoTermIsWaitedForEachTime() {
+        var writes = WriteDurability(isReplicaSet: true)
+        writes.add(["ok": 1])
+        var isConfirmed = writes.isConfirmed(by: reply(term: 3))
+        #expect(!isConfirmed && writes.waitsEachTime)
+        // From then on each write is with a majority before the next one is sent.
+        writes.begin()
+        writes.add(journal(1), [["ok": 1]])
+        isConfirmed = writes.isConfirmed(by: ["ok": 1])
+        #expect(isConfirmed && writes.unconfirmed.isEmpty)
+    }
+}

@@ -1,0 +1,27 @@
+import Foundation
+import SystemPackage
+import Testing
+
+/// A page that names a file of the sources names one that exists.
+@Suite struct NamedFilesTests {
+    private static let sources = ["Sources", "Tests", "Benchmarks", "jobs", "scripts"].flatMap { folder in
+        (FileManager.default.enumerator(atPath: Repository.path(folder).string)?.allObjects ?? [])
+            .compactMap { $0 as? String }.map { "/\(folder)/\($0)" }
+    }
+
+    /// The names between backticks that are paths or files of Swift.
+    private static func names(in page: String) throws -> [String] {
+        let text = try String(contentsOfFile: Repository.path(page).string, encoding: .utf8)
+        return text.matches(of: /`(?<name>[\w\/+.-]+)`/).map { String($0.name) }
+            .filter { $0.hasSuffix(".swift") || $0.hasPrefix("Sources/") || $0.hasPrefix("Tests/") }
+    }
+
+    @Test(arguments: ["docs/architecture.md", "CONTRIBUTING.md"]) func everyNamedFileExists(_ page: String) throws {
+        let names = try Self.names(in: page)
+        #expect(names.count > 20)
+        for name in names {
+            let end = name.hasSuffix("/") ? "/\(name.dropLast())" : "/\(name)"
+            #expect(Self.sources.contains { $0.hasSuffix(end) }, "\(page) names \(name)")
+        }
+    }
+}

@@ -1,0 +1,156 @@
+import BSON
+import Foundation
+import Glibc
+import JobState
+import SystemPackage
+import TestSupport
+import Testing
+
+/// A server that sheds load is waited for: no command fails for it, and no document is blamed.
+@Suite(.serialized) struct OverloadTests {
+    /// A server of the suite's own: a fail point has to be there at once, and is one at a time.
+    private static let server = Task { try await Mongod.start() }
+
+    /// The commands that the program sends.
+    private static let commands = [
+        "find", "aggregate", "getMore", "count", "distinct", "update", "insert", "delete", "findAndModify", "ping",
+        "listCollections", "listIndexes", "listDatabases", "createIndexes", "create", "collMod", "drop",
+        "killCursors", "serverStatus", "replSetGetStatus", "connectionStatus", "getParameter", "buildInfo",
+        "commitTransaction", "abortTransaction", "killSessions",
+    ]
+
+    /// How a server says it.
+    enum Refusal: CaseIterable, CustomTestStringConvertible {
+        case coded, labelled
+
+        var testDescription: String { "\(self)" }
+
+        func point(_ commands: [String], _ mode: FailPoint.Mode, of appName: String) -> FailPoint {
+            var point = FailPoint(appName: appName, mode: mode)
+            point.commands = commands
+            // A code that is of no overload by itself.
+            point.errorCode = self == .coded ? 462 : 8
+            point.errorLabels = self == .coded ? [] : ["SystemOverloadedError", "RetryableError"]
+            return point
+        }
+    }
+
+    /// Every command of every subcommand, refused three times of ten: all ends as without it.
+    @Test(arguments: FaultSubject.all, Refusal.allCases)
+    func everyCommandIsRefusedNowAndThen(_ subject: FaultSubject, _ refusal: Refusal) async throws {
+        let mongod = try await Self.server.value
+        try await subject.trial(mongod) { other in
+            let undisturbed = try await other.undisturbed()
+            try await subject.trial(mongod) { trial in
+                let name = "\(trial.database.name)_overload"
+                let point = refusal.point(Self.commands, .probability(0.3), of: name)
+                let run = try await mongod.failing(point) { try await trial.run(by: mongod.uri(appName: name)) }
+                #expect([0, 1].contains(run.exitCode), "\(run.status): \(run.errors)")
+                #expect(try await trial.outcome(run) == undisturbed)
+                #expect(!(run.errors + run.output).contains("skipped"), "\(run.errors)\(run.output)")
+            }
+        }
+    }
+
+    /// The commands that read or change a job's state.
+    @Test func steeringWaits() async throws {
+        let mongod = try await Self.server.value
+        try await mongod.withBackfill { test in
+            try await test.database.fill("people", count: 50)
+            try test.job(steps: ["default: {field: email, value: none}"], limits: "{chunk: {documents: 10}}")
+            #expect(try await test.stoppedHalfway().exitCode == 75)
+            let point = Refusal.coded.point(Self.commands, .probability(0.3), of: test.appName)
+            try await mongod.failing(point) {
+                for words in [
+                    ["status", "job"], ["pause", "job"], ["resume", "job"], ["tune", "job", "nice=0"],
+                    ["status"],
+                ] {
+                    let run = try await Program.run(words + ["--uri", test.uri, "--state-database", test.state.name])
+                    #expect([0, 1].contains(run.exitCode), "\(words): \(run.errors)")
+                }
+                let rest = try await test.backfill()
+                #expect(rest.exitCode == 0, "\(rest.errors)")
+                for words in [["undo", "job", "--yes"], ["cleanup", "job", "--yes"]] {
+                    let run = try await Program.run(words + ["--uri", test.uri, "--state-database", test.state.name])
+                    #expect([0, 1].contains(run.exitCode), "\(words): \(run.errors)")
+                }
+            }
+            #expect(try await test.database.count("people", ["email": "none"]) == 0)
+        }
+    }
+
+    /// A server that takes nothing for a while: the run waits, says why, keeps its lease, and halves nothing.
+    @Test(arguments: Refusal.allCases) func aRunWaitsAndSaysWhy(_ refusal: Refusal) async throws {
+        try await ThrottleCase.withPeople(on: try await Self.server.value, limits: "concurrency: 2") { test in
+            let told = test.folder.appending("told").string
+            let point = refusal.point(["update"], .always, of: test.appName)
+            let run = try await test.backfill(
+                flags: ["--lease-ttl", "4s", "--on-wait", "cat >> \(told)", "--metrics", "\(told).prom"],
+                fault: "before-write:2:stop"
+            ) { program in
+                try await waitUntil("the program is stopped") { try program.isStopped }
+                let before = try #require(try await test.checkpoint())
+                try await test.mongod.failing(point) {
+                    program.send(SIGCONT)
+                    try await ThrottleCase.waitForBrake("overload", test)
+                    let status = try await Program.run([
+                        "status", "job", "--uri", test.mongod.uri, "--state-database", test.state.name,
+                    ])
+                    #expect(status.output.contains("the server sheds load"), "\(status.output)")
+                    try await waitUntil("the lease was renewed twice") {
+                        let end = try await test.checkpoint()?.holder?["end"]
+                        guard case .date(let now)? = end, case .date(let then)? = before.holder?["end"] else {
+                            return false
+                        }
+                        return now > then + 4_000
+                    }
+                    #expect(try await test.checkpoint()?.chunks == before.chunks)
+                }
+            }
+            #expect(run.exitCode == 0, "\(run.errors)")
+            #expect(run.errors.contains("waiting: the server sheds load"), "\(run.errors)")
+            #expect(run.errors.contains("going on after"), "\(run.errors)")
+            #expect(!run.errors.contains("going on with"), "no chunk is halved: \(run.errors)")
+            #expect(run.output.contains("the server sheds load"), "\(run.output)")
+            #expect(try await test.database.count("people", ["email": "none"]) == ThrottleCase.people)
+            #expect(try await ThrottleCase.waiting(test).isEmpty)
+            let line = try #require(String(contentsOfFile: told, encoding: .utf8).split(separator: "\n").first)
+            let hook = try JSONValue(String(line))
+            #expect(hook["waiting_for"]?.elements.first?["reason"] == .string("overload"))
+            let metrics = try String(contentsOfFile: "\(told).prom", encoding: .utf8)
+            #expect(metrics.contains("reason=\"overload\""), "\(metrics)")
+        }
+    }
+
+    /// A check, an undo and a run that wait end at a signal, and a run at its time budget, to be continued later.
+    @Test func whoWaitsObeysASignalAndTheTimeBudget() async throws {
+        let mongod = try await Self.server.value
+        try await ThrottleCase.withPeople(on: mongod, limits: "nice: 0") { test in
+            #expect(try await test.stoppedHalfway().exitCode == 75)
+            let isRefused = Refusal.coded.point(["update", "find", "aggregate"], .always, of: test.appName)
+            let budget = try await mongod.failing(isRefused) {
+                try await test.backfill("job") { program in
+                    try await Task.sleep(for: .seconds(4))
+                    program.send(SIGTERM)
+                }
+            }
+            #expect(budget.exitCode == 75, "\(budget.errors)")
+            try await test.endLease(of: "job")
+            let updates = Refusal.coded.point(["update"], .always, of: test.appName)
+            let ended = try await mongod.failing(updates) { try await test.backfill("job", "--max-runtime", "2s") }
+            #expect(ended.exitCode == 75, "\(ended.errors)")
+            #expect(ended.errors.contains("--max-runtime"), "\(ended.errors)")
+        }
+    }
+
+    /// An unknown error ends the job: no document is skipped for it.
+    @Test(arguments: ["update", "aggregate"]) func anUnknownErrorBlamesNoDocument(_ command: String) async throws {
+        try await ThrottleCase.withPeople(on: try await Self.server.value, limits: "nice: 0") { test in
+            var point = FailPoint.error(499, command, appName: test.appName)
+            point.namespace = "\(test.database.name).people"
+            let run = try await test.mongod.failing(point) { try await test.backfill() }
+            #expect(run.exitCode == 69, "\(run.status): \(run.errors)\(run.output)")
+            #expect(try await test.state.count("failed") == 0)
+        }
+    }
+}

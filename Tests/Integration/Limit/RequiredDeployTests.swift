@@ -1,0 +1,136 @@
+import BSON
+import Foundation
+import SystemPackage
+import TestSupport
+import Testing
+
+/// A job that requires the deploy of its next schema does not run before that is recorded or stated.
+@Suite struct RequiredDeployTests {
+    /// Fills a collection with twenty tasks that the active schema takes and the next one does not.
+    private func withTasks(_ body: (BackfillCase) async throws -> Void) async throws {
+        try await Mongod.shared.withBackfill { test in
+            try await test.database.fill("tasks", count: 20) { ["_id": .integer($0), "priority": .string("\($0)")] }
+            try BudgetCase.writeSchemas(retyping: "priority", in: test)
+            try await body(test)
+        }
+    }
+
+    private func job(_ name: String, requires: Bool = true, in test: BackfillCase) throws {
+        try test.job(
+            name, on: "tasks", steps: ["convert: {field: priority, to: int}"],
+            more: (requires ? "requires: deployed\n" : "") + "schema: {active: active.json, next: next.json}")
+    }
+
+    private func converted(_ test: BackfillCase) async throws -> Int {
+        try await test.database.count("tasks", ["priority": ["$type": "int"]])
+    }
+
+    private func run(_ name: String, _ flags: String..., test: BackfillCase) async throws -> ProgramRun {
+        try await test.backfill(name, flags: ["--ledger", "none"] + flags)
+    }
+
+    @Test func thePlannedJobWaitsForTheDeploy() async throws {
+        try await withTasks { test in
+            let planned = try await Program.run([
+                "plan", test.folder.appending("active.json").string, test.folder.appending("next.json").string,
+                "--collection", "\(test.database.name).tasks", "--out", test.folder.appending("plan").string,
+                "--fail-on", "none",
+            ])
+            #expect(planned.exitCode == 0, "\(planned.errors)")
+            let file = "plan/after-deploy/\(test.database.name).tasks-after-deploy"
+            let text = try String(contentsOfFile: test.path(file), encoding: .utf8)
+            #expect(text.contains("\nschema: {active: ../../active.json, next: ../../next.json}\nrequires: deployed\n"))
+
+            let early = try await run(file, test: test)
+            #expect(early.exitCode == 75, "\(early.output)\(early.errors)")
+            #expect(early.errors.contains("waits for the deploy of its next schema"), "\(early.errors)")
+            #expect(try await converted(test) == 0)
+            #expect(try await test.state.count("jobs", [:]) == 0)
+
+            let look = try await test.backfill(file, "--dry-run", "--ledger", "none", yes: false)
+            #expect(look.exitCode == 1, "\(look.errors)")
+            #expect(
+                look.output.contains("would make 20 documents unsyncable under the active schema"), "\(look.output)")
+
+            let late = try await run(file, "--deployed", test: test)
+            #expect(late.exitCode == 0, "\(late.output)\(late.errors)")
+            #expect(try await converted(test) == 20)
+            #expect(try await test.state.count("harm", [:]) == 0)
+            #expect(try await test.state.count("jobs", ["control.deployed.at": ["$type": "date"]]) == 1)
+            // A recorded deploy has to be stated only once.
+            #expect(try await run(file, test: test).exitCode == 0)
+        }
+    }
+
+    @Test func theRecordOfTheOtherJobSuffices() async throws {
+        try await withTasks { test in
+            try test.job(
+                "early", on: "tasks", steps: ["default: {field: priority, value: 0}"],
+                more: "schema: {active: active.json, next: next.json}")
+            try job("late", in: test)
+            // It leaves the documents to the other job, which says so.
+            #expect(try await run("early", test: test).exitCode == 1)
+            #expect(try await run("late", test: test).exitCode == 75)
+            let deployed = try await Program.run([
+                "deployed", "early", "--yes", "--uri", test.uri, "--state-database", test.state.name,
+            ])
+            #expect(deployed.exitCode == 0, "\(deployed.errors)")
+            let late = try await run("late", test: test)
+            #expect(late.exitCode == 0, "\(late.errors)")
+            #expect(try await converted(test) == 20)
+        }
+    }
+
+    /// The other job was for another version of the schema.
+    @Test func theRecordOfAnotherSchemaDoesNotSuffice() async throws {
+        try await withTasks { test in
+            try test.write(
+                "other.json",
+                #"{"title": "Task", "bsonType": "object", "properties": {"priority": {"bsonType": "string"}}}"#)
+            try test.job(
+                "early", on: "tasks", steps: ["default: {field: priority, value: \"\"}"],
+                more: "schema: {active: active.json, next: other.json}")
+            try job("late", in: test)
+            #expect(try await run("early", "--deployed", test: test).exitCode == 0)
+            #expect(try await run("late", test: test).exitCode == 75)
+            #expect(try await converted(test) == 0)
+        }
+    }
+
+    @Test func atATerminalItAsks() async throws {
+        try await withTasks { test in
+            try job("late", in: test)
+            let words = [
+                "backfill", test.path("late"), "--uri", test.uri, "--state-database", test.state.name, "--ledger",
+                "none",
+            ]
+            let no = try await Program.atTerminal(words, askedFor: "[yes/no] ", types: #"no\n"#)
+            #expect(no.exitCode == 75, "\(no.output)")
+            #expect(try await converted(test) == 0)
+            let yes = try await Program.atTerminal(words, askedFor: "[yes/no] ", types: #"yes\nyes\n"#)
+            #expect(yes.exitCode == 0, "\(yes.output)")
+            #expect(try await converted(test) == 20)
+            #expect(try await test.state.count("harm", [:]) == 0)
+        }
+    }
+
+    @Test func migrateRunsTheOthersAndLeavesItPending() async throws {
+        try await withTasks { test in
+            try job("late", in: test)
+            try test.job("other", on: "tasks", steps: ["default: {field: seen, value: true}"])
+            let early = try await test.migrate("--ledger", "none")
+            #expect(early.exitCode == 0, "\(early.output)\(early.errors)")
+            #expect(early.errors.contains("late.yml waits for the deploy of its next schema"), "\(early.errors)")
+            #expect(early.output.contains("1 job applied, pending: late."), "\(early.output)")
+            #expect(try await test.applied() == ["other"])
+            #expect(try await converted(test) == 0)
+            let rows = try await test.migrationRows()
+            #expect(rows == [["late", "pending, waits for the deploy", "-"], ["other", "applied", "ok"]])
+
+            let late = try await test.migrate("--ledger", "none", "--deployed")
+            #expect(late.exitCode == 0, "\(late.output)\(late.errors)")
+            #expect(try await test.applied() == ["late", "other"])
+            #expect(try await converted(test) == 20)
+        }
+    }
+}

@@ -1,0 +1,86 @@
+import BSON
+import Foundation
+import TestSupport
+import Testing
+
+/// The mirror recognises its own writes by the transaction that made them, so that a client may write the same again.
+@Suite(.fencedDeletes) struct MirrorOwnWritesTests {
+    private func name(_ number: Int, _ test: PartnerCase) async throws -> BSONValue? {
+        try await test.database.documents("TaskV2", PartnerCase.target(number)).first?["name"]
+    }
+    private func title(_ number: Int, _ test: PartnerCase) async throws -> BSONValue? {
+        try await test.database.documents("Task", PartnerCase.source(number)).first?["title"]
+    }
+
+    @Test func aClientThatSetsBackWhatTheMirrorWroteIsFollowed() async throws {
+        try await PartnerCase.withCopy { test in
+            let run = try await test.run("mirror", "-o", "json") { program in
+                try await test.database.update("Task", PartnerCase.source(1), ["$set": ["title": "off"]])
+                try await waitUntil("the partner has it") { try await name(1, test) == "off" }
+                for (text, round) in [("on", 1), ("off", 2), ("on", 3), ("off", 4)] {
+                    try await test.database.update("TaskV2", PartnerCase.target(1), ["$set": ["name": .string(text)]])
+                    try await waitUntil("the original has \(text), round \(round)") {
+                        try await title(1, test) == .string(text)
+                    }
+                }
+                program.send(SIGTERM)
+            }
+            #expect(run.exitCode == 0, "\(run.errors)")
+            let report = try #require(try BSONValue(extendedJSON: run.output).document)
+            #expect(report["to_target"] == 1 && report["to_source"] == 4, "\(run.output)")
+            #expect(report["conflicts"] == 0, "\(run.errors)")
+        }
+    }
+
+    /// Both of the client's writes come with one batch, and the document is as the mirror left it.
+    @Test func aClientThatChangesAndSetsBackBetweenTwoRunsIsNoEcho() async throws {
+        try await PartnerCase.withCopy { test in
+            try await test.database.update("Task", PartnerCase.source(1), ["$set": ["title": "off"]])
+            #expect(try await test.run("mirror", "--once").exitCode == 0)
+            try await test.database.update("TaskV2", PartnerCase.target(1), ["$set": ["name": "on"]])
+            let killed = try await test.run("mirror", "--once", fault: "after-write:1:kill")
+            #expect(killed.wasKilled)
+            #expect(try await title(1, test) == "on")
+            try await test.database.update("TaskV2", PartnerCase.target(1), ["$set": ["name": "off"]])
+            try await test.endLease()
+            let run = try await test.run("mirror", "--once", "-o", "json")
+            #expect(run.exitCode == 0, "\(run.errors)")
+            #expect(try await title(1, test) == "off", "\(run.output)")
+            #expect(try #require(try BSONValue(extendedJSON: run.output).document)["conflicts"] == 0, "\(run.errors)")
+        }
+    }
+
+    @Test func aDocumentThatIsDeletedInsertedAndDeletedAgainIsGone() async throws {
+        try await PartnerCase.withCopy { test in
+            let document = try #require(try await test.database.documents("Task", PartnerCase.source(2)).first)
+            let run = try await test.run("mirror") { program in
+                for round in 1...3 {
+                    try await test.database.delete("Task", PartnerCase.source(2))
+                    try await waitUntil("the partner is gone, round \(round)") { try await name(2, test) == nil }
+                    try await test.database.fill("Task", [document])
+                    try await waitUntil("the partner is back, round \(round)") { try await name(2, test) != nil }
+                }
+                try await test.database.delete("TaskV2", PartnerCase.target(2))
+                try await waitUntil("the original is gone") { try await title(2, test) == nil }
+                program.send(SIGTERM)
+            }
+            #expect(run.exitCode == 0, "\(run.errors)")
+            #expect(try await test.run("mirror", "--once").exitCode == 0)
+            #expect(try await test.differences()["difference_count"] == 0)
+            #expect(try await test.database.count("Task") == 4)
+        }
+    }
+
+    /// The mirror is killed after its writes and before their commit: they never happened, and block no client.
+    @Test func aMirrorThatDiesInATransactionLeavesNothing() async throws {
+        try await PartnerCase.withCopy { test in
+            try await test.database.update("Task", PartnerCase.source(3), ["$set": ["title": "first"]])
+            #expect(try await test.run("mirror", "--once", fault: "before-commit:1:kill").wasKilled)
+            #expect(try await name(3, test) == "task 3")
+            let next = try await test.run("mirror", "--once", "--lease-ttl", "5s", "--lease-wait", "90s", "-o", "json")
+            #expect(next.exitCode == 0, "\(next.errors)")
+            #expect(try await name(3, test) == "first")
+            #expect(try await test.differences()["difference_count"] == 0)
+        }
+    }
+}

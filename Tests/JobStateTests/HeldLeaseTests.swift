@@ -1,0 +1,46 @@
+import Concurrency
+import Mongo
+import Testing
+
+@testable import JobState
+
+/// How long a lease lasts, by the clock of who holds it alone.
+@Suite struct HeldLeaseTests {
+    private let now = ContinuousClock.now
+
+    private func lease(_ seconds: Int, token: Int = 1) -> Lease {
+        Lease(token: token, end: 0, terms: LeaseTerms(duration: .seconds(seconds)))
+    }
+
+    @Test func itIsRenewedAtHalfItsTime() {
+        #expect(!HeldLease(lease: lease(60), askedAt: now - .seconds(20)).isHalfOver)
+        #expect(HeldLease(lease: lease(60), askedAt: now - .seconds(31)).isHalfOver)
+    }
+
+    /// A write takes a quarter of the lease at most, and ten seconds at most: with less left none may begin.
+    @Test(arguments: [(60, 49, true), (60, 51, false), (8, 5, true), (8, 7, false)])
+    func aWriteMayBeginWhileItEndsWithinTheLease(_ seconds: Int, _ passed: Int, _ isCertain: Bool) {
+        #expect(HeldLease(lease: lease(seconds), askedAt: now - .seconds(passed)).isCertain == isCertain)
+    }
+
+    /// Between two attempts at a write the lease may be renewed, but the write carries the fence of the first.
+    @Test func aRenewalBetweenTwoAttemptsMovesNoFence() {
+        var held = HeldLease(lease: lease(60), askedAt: now - .seconds(55))
+        held.extend(lease(60, token: 1), askedAt: now)
+        #expect(!held.isHalfOver && !held.isCertain)
+        held.refence()
+        #expect(held.isCertain)
+        held = HeldLease(lease: lease(60), askedAt: now - .seconds(55))
+        held.renew(lease(60), askedAt: now)
+        #expect(held.isCertain)
+    }
+
+    @Test func aLostReplyKeepsTheLeaseUntilTheServerCannotWriteAnyMore() throws {
+        var held = HeldLease(lease: lease(60), askedAt: now)
+        held.doubt(MongoError(.server, .duplicateKey, message: "refused"))
+        #expect(held.doubtEnd == nil)
+        held.doubt(MongoError(.stream, .hostUnreachable, message: "gone", labels: ["RetryableWriteError"]))
+        let end = try #require(held.doubtEnd)
+        #expect(end > now + .seconds(60))
+    }
+}

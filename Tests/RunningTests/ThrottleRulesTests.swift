@@ -1,0 +1,164 @@
+import BSON
+import Testing
+
+@testable import JobState
+@testable import Jobs
+@testable import Running
+
+/// At what value each brake holds, and at what value it lets go.
+@Suite struct ThrottleRulesTests {
+    private let start = ContinuousClock.now
+
+    /// What the brakes say of one reading after another, a second apart.
+    private func run(_ readings: [ServerMetrics], _ limits: ThrottleLimits = ThrottleLimits()) -> [[Hold]] {
+        var arithmetic = ThrottleRules()
+        return readings.enumerated().map { index, values in
+            let at = start + .seconds(index)
+            return arithmetic.holds((values, at), failure: nil, limits: limits, now: at)
+        }
+    }
+
+    private func holds<T>(
+        _ key: WritableKeyPath<ServerMetrics, T?>, _ values: [T], _ limits: ThrottleLimits = ThrottleLimits()
+    )
+        -> [Bool]
+    {
+        let readings = values.map { value in
+            var reading = ServerMetrics()
+            reading[keyPath: key] = value
+            return reading
+        }
+        return run(readings, limits).map { !$0.isEmpty }
+    }
+
+    @Test func majorityLagStopsAtTheLimitAndGoesOnAtFourFifths() {
+        #expect(holds(\.majorityLag, [9, 10, 9, 8, 7, 9, 11]) == [false, true, true, true, false, false, true])
+    }
+
+    @Test func theSlowestSecondaryCountsAndIsNamed() {
+        var reading = ServerMetrics()
+        reading.secondaryLag = .init(host: "db2:27017", seconds: 12)
+        #expect(run([reading])[0].map(\.description) == ["lag of db2:27017: 12 s, limit 10 s"])
+    }
+
+    @Test func flowControlHoldsWhileTheServerIsLagged() {
+        #expect(holds(\.isFlowControlled, [false, true, false]) == [false, true, false])
+    }
+
+    @Test func flowControlHoldsWhileWritersWaitForIt() {
+        // The server's sum, in microseconds: 0.5, 1, 0.9, 0.5 seconds in a second, and then another server's.
+        let sums = [5_000_000, 5_500_000, 6_500_000, 7_400_000, 7_900_000, 12]
+        #expect(holds(\.flowControlWait, sums) == [false, false, true, true, false, false])
+    }
+
+    @Test func ticketsHoldWhenTooManyAreInUse() {
+        #expect(holds(\.ticketsInUse, [0.79, 0.8, 0.7, 0.65, 0.6]) == [false, true, true, true, false])
+    }
+
+    @Test func ticketsThatNobodyWaitsForHoldNothing() {
+        // From 7.0 on the server itself moves their number.
+        var reading = ServerMetrics()
+        (reading.ticketsInUse, reading.ticketQueue) = (1, 0)
+        #expect(run([reading])[0].isEmpty)
+        reading.ticketQueue = 3
+        #expect(run([reading])[0].map(\.description) == ["execution tickets in use: 100%, limit 80%"])
+    }
+
+    @Test func theDirtyCacheHolds() {
+        #expect(holds(\.cacheDirty, [0.14, 0.15, 0.13, 0.11]) == [false, true, true, false])
+    }
+
+    @Test func theFullCacheLetsGoAboveWhatTheServerKeepsFilled() {
+        // WiredTiger keeps 80% filled: a brake that waits for less would never let go.
+        #expect(holds(\.cacheUsed, [0.94, 0.95, 0.9, 0.85, 0.8]) == [false, true, true, false, false])
+    }
+
+    @Test func theOplogHoldsWhenItReachesBackTooLittle() {
+        #expect(holds(\.oplogWindow, [3_601, 3_600, 4_000, 4_501, 3_700]) == [false, true, true, false, false])
+    }
+
+    @Test func anOplogThatIsNotFullLosesNothing() {
+        var reading = ServerMetrics()
+        (reading.oplogWindow, reading.oplogFill) = (10, 0.5)
+        #expect(run([reading])[0].isEmpty)
+        reading.oplogFill = 0.95
+        #expect(
+            run([reading])[0].map(\.description) == [
+                "oplog window: 10 s, limit at least 3600 s".replacing("3600 s", with: "60 min")
+            ])
+    }
+
+    @Test func aJobThatWritesAlmostNothingDoesNotWaitForTheOplog() {
+        var reading = ServerMetrics()
+        (reading.oplogWindow, reading.oplogFill, reading.oplogSize) = (10, 1, 100_000)
+        for (written, isHeld) in [(0, false), (999, false), (1_000, true), (nil, true)] {
+            var rules = ThrottleRules()
+            rules.written = written
+            let holds = rules.holds((reading, start), failure: nil, limits: ThrottleLimits(), now: start)
+            #expect(holds.map(\.reason) == (isHeld ? [.oplog] : []))
+        }
+        // Where the size cannot be read, the window alone decides.
+        reading.oplogSize = nil
+        #expect(run([reading])[0].map(\.reason) == [.oplog])
+    }
+
+    @Test func aPauseWindowHoldsByTheServersClock() throws {
+        var limits = ThrottleLimits()
+        limits.pause = [try PauseWindow("08:00-20:00 UTC")]
+        let monday = 1_795_392_000
+        #expect(holds(\.serverTime, [monday + 7 * 3_600, monday + 9 * 3_600], limits) == [false, true])
+        var reading = ServerMetrics()
+        reading.serverTime = monday + 9 * 3_600
+        #expect(run([reading], limits)[0].map(\.description) == ["time: Mon 09:00, limit outside 08:00-20:00 UTC"])
+    }
+
+    @Test func whatIsNotToldHoldsNothing() { #expect(run([ServerMetrics()]) == [[]]) }
+
+    @Test func aBrakeThatIsTakenOffHoldsNothing() {
+        var limits = ThrottleLimits()
+        (limits.lag, limits.flowControl, limits.oplog) = (nil, nil, nil)
+        (limits.tickets, limits.cacheDirty, limits.cacheUsed) = (nil, nil, nil)
+        var reading = ServerMetrics()
+        (reading.majorityLag, reading.secondaryLag, reading.isFlowControlled) = (
+            99, .init(host: "a", seconds: 99), true
+        )
+        (reading.ticketsInUse, reading.cacheDirty, reading.cacheUsed, reading.oplogWindow) = (1, 1, 1, 0)
+        #expect(run([reading], limits) == [[]])
+        #expect(run([reading])[0].count == 7)
+    }
+
+    @Test func anOldReadingMeansWait() {
+        var arithmetic = ThrottleRules()
+        for (age, isHeld) in [(0, false), (15, false), (16, true)] {
+            let holds = arithmetic.holds(
+                (ServerMetrics(), start), failure: nil, limits: ThrottleLimits(), now: start + .seconds(age))
+            #expect(holds.map(\.reason) == (isHeld ? [.reading] : []))
+        }
+        #expect(
+            arithmetic.holds(
+                (ServerMetrics(), start), failure: nil, limits: ThrottleLimits(), now: start + .seconds(16)
+            )
+            .map(\.description) == ["server status: 16 s old, limit at most 15 s old"])
+    }
+
+    @Test func aReadingThatFailedMeansWait() {
+        var arithmetic = ThrottleRules()
+        let holds = arithmetic.holds(
+            (ServerMetrics(), start), failure: "no primary", limits: ThrottleLimits(), now: start)
+        #expect(
+            holds.map(\.description) == ["server status: unreadable (no primary), limit at most 15 s old"])
+        #expect(arithmetic.holds(nil, failure: nil, limits: ThrottleLimits(), now: start).map(\.reason) == [.reading])
+    }
+
+    @Test func aFailureForgetsNotThatABrakeHeld() {
+        var arithmetic = ThrottleRules()
+        var reading = ServerMetrics()
+        reading.majorityLag = 10
+        _ = arithmetic.holds((reading, start), failure: nil, limits: ThrottleLimits(), now: start)
+        _ = arithmetic.holds((reading, start), failure: "no primary", limits: ThrottleLimits(), now: start)
+        reading.majorityLag = 9
+        #expect(
+            arithmetic.holds((reading, start), failure: nil, limits: ThrottleLimits(), now: start).map(\.description)
+                == ["majority lag: 9 s, limit 10 s, goes on below 8 s"])
+    }
+}

@@ -1,0 +1,53 @@
+import Testing
+
+@testable import JobState
+@testable import Jobs
+@testable import Steps
+
+/// What is lost by a step is said before the start.
+@Suite struct StepLossTests {
+    @Test(
+        arguments: [
+            ("extract: {field: home, to: app.Home, generate: uuid}", "belonged to their documents alone"),
+            ("extract: {field: home, to: app.Home, idFrom: key}", "equal ones with one key become one document"),
+            ("embed: {field: dog, from: app.Dog}", "which documents of app.Dog the links of \"dog\" led to"),
+            ("remap-link: {field: dog, lookup: app.Map}", "which old value a link of \"dog\" had"),
+            ("default: {field: id, generate: uuid, when: missingOrNull}", "which documents had a null in \"id\""),
+            (
+                "convert: {field: id, to: uuid, onLoss: allow}",
+                "were texts, and which UUIDs, and how the texts were spelled"
+            ),
+            ("convert: {field: id, to: uuid, legacy: java}", "and which of them of subtype 3"),
+            ("convert: {field: id, to: string, from: uuid}", "which values of \"id\" were UUIDs"),
+        ])
+    func itIsStated(_ step: String, _ loss: String) throws {
+        for keepsJournal in [true, false] {
+            let notes = try notes(step, keepsJournal: keepsJournal)
+            let stated = notes.first { $0.contains(loss) }
+            #expect(
+                stated?.hasPrefix(keepsJournal ? "not reversible without undo: " : "irreversible: ") == true, "\(notes)"
+            )
+        }
+    }
+
+    @Test(
+        arguments: [
+            "embed: {field: dog, from: app.Dog, keep: [_id]}", "embed: {field: dog, from: app.Dog, into: pet}",
+            "default: {field: id, generate: uuid}", "convert: {field: id, to: uuid, into: other}",
+        ])
+    func whereNothingIsLostNothingIsSaid(_ step: String) throws {
+        let notes = try notes(step, keepsJournal: true)
+        #expect(!notes.contains { $0.hasPrefix("lost") }, "\(notes)")
+    }
+
+    private func notes(_ step: String, keepsJournal: Bool) throws -> [String] {
+        let job = try JobFile.parse(
+            """
+            job: loss
+            collection: app.Person
+            steps:
+              - \(step)
+            """, path: "loss.yml")
+        return try CompiledJob(job, active: nil, next: nil).notes(keepsJournal: keepsJournal)
+    }
+}
