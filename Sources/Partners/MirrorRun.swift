@@ -18,7 +18,14 @@ struct MirrorRun: ~Copyable, FollowingRun {
         var feed: ChangeFeed?
         var place: FeedPlace?
         /// The time up to which all changes were taken.
-        var time = ClusterTime(rawValue: 0)
+        var time: ClusterTime
+
+        /// A side that is followed from a place: what happened before that place was taken by an earlier run, and what
+        /// happened at that very moment perhaps not.
+        init(_ feed: ChangeFeed, from place: FeedPlace) {
+            (self.feed, self.place) = (feed, place)
+            time = ClusterTime(rawValue: max(place.time?.rawValue ?? 0, 1) - 1)
+        }
     }
 
     /// Where both sides were after a taking.
@@ -142,10 +149,10 @@ struct MirrorRun: ~Copyable, FollowingRun {
 
     private mutating func follow(_ side: PartnerSide, from place: FeedPlace) {
         sides[side]?.feed?.close()
-        sides[side] = Side(
-            feed: ChangeFeed(
-                partner.job.namespace(side), from: place, on: kernel.pool, news: news,
-                patience: mirror.options.retryLimit, pace: .milliseconds(50), ignoring: sessions.ids), place: place)
+        let feed = ChangeFeed(
+            partner.job.namespace(side), from: place, on: kernel.pool, news: news,
+            patience: mirror.options.retryLimit, pace: .milliseconds(50), ignoring: sessions.ids)
+        sides[side] = Side(feed, from: place)
     }
 
     /// Notes every document of a side: as one of which nobody knows what became of it, or as one whose other half went.

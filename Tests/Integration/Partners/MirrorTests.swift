@@ -189,4 +189,25 @@ import Testing
             #expect(run.exitCode == 0, "\(run.errors)")
         }
     }
+
+    /// One side's change stream opens late, while the mirror records already how far it is.
+    @Test func aMirrorThatBeginsIsNotYearsBehind() async throws {
+        try await PartnerCase.withCopy { test in
+            let appName = "opens-late-\(test.database.name)"
+            var point = FailPoint("aggregate", appName: appName)
+            (point.namespace, point.blockTime) = ("\(test.database.name).TaskV2", .seconds(10))
+            try await Mongod.shared.failing(point) {
+                let run = try await test.run("mirror", uri: Mongod.shared.uri(appName: appName)) { program in
+                    var behind: Int?
+                    try await waitUntil("the mirror records how far it is") {
+                        behind = try await test.secondsBehind()
+                        return behind != nil || program.hasEnded
+                    }
+                    #expect(try #require(behind) < 3600)
+                    program.send(SIGTERM)
+                }
+                #expect(run.exitCode == 0 || run.exitCode == 75, "\(run.errors)")
+            }
+        }
+    }
 }

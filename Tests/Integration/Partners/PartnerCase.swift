@@ -103,6 +103,13 @@ struct PartnerCase: Sendable {
         return try #require(try BSONValue(extendedJSON: run.output).document, "\(run.errors)")
     }
 
+    /// How many seconds the running mirror is behind; `nil` where none runs, or it has recorded nothing yet.
+    func secondsBehind() async throws -> Int? {
+        let run = try await run("status", "-o", "json")
+        let status = try #require(try BSONValue(extendedJSON: run.output).document, "\(run.errors)")
+        return status["at_work"] == true ? status["behind_seconds"]?.integer : nil
+    }
+
     /// What a comparison finds.
     func differences(_ flags: String...) async throws -> BSONDocument {
         let run = try await Program.run(

@@ -51,11 +51,13 @@ import Testing
 
     /// Runs `body` while a mirror is at work that has caught up.
     private func mirroring(_ test: PartnerCase, _ body: () async throws -> Void) async throws {
-        let run = try await test.run("mirror", "--lease-ttl", "20s") { program in
-            try await waitUntil("the mirror keeps its place") {
-                try await test.state.count("streams", ["mirror.at": ["$exists": true], "lease.end": ["$exists": true]])
-                    > 0
+        let run = try await test.run("mirror") { program in
+            try await waitUntil("the mirror has caught up, or is dead") {
+                if program.hasEnded { return true }
+                guard let behind = try await test.secondsBehind() else { return false }
+                return behind < 30
             }
+            try #require(!program.hasEnded)
             try await body()
             program.send(SIGTERM)
         }
