@@ -82,3 +82,75 @@ extension BSONDocument: ExpressibleByDictionaryLiteral {
     /// Names keep their order, and may repeat.
     public init(dictionaryLiteral elements: (String, BSONValue)...) { self.init(elements) }
 }
+
+extension BSONDocument {
+    /// The document with one more element at its end; a name that is there already is then there twice.
+    public func appending(_ name: String, _ value: BSONValue) -> BSONDocument {
+        var builder = BSONBuilder(continuing: self)
+        builder.append(name, value)
+        return builder.finish()
+    }
+
+    /// The document without the top-level elements of that name.
+    /// - Throws: ``BSONError`` when an element of the top level is damaged.
+    public func removing(_ name: String) throws(BSONError) -> BSONDocument {
+        var builder = BSONBuilder()
+        let view = view
+        var position = view.firstPosition
+        while let element = try view.next(&position) {
+            if !view.nameBytes(element).isEqual(to: name) { builder.append(element, of: view) }
+        }
+        return builder.finish()
+    }
+
+    /// The document with this value in the place of the first top-level element of that name, or at the end when
+    /// there is none; further elements of that name go.
+    /// - Throws: ``BSONError`` when an element of the top level is damaged.
+    public func replacing(_ name: String, with value: BSONValue) throws(BSONError) -> BSONDocument {
+        var builder = BSONBuilder()
+        var isReplaced = false
+        let view = view
+        var position = view.firstPosition
+        while let element = try view.next(&position) {
+            if !view.nameBytes(element).isEqual(to: name) {
+                builder.append(element, of: view)
+            } else if !isReplaced {
+                builder.append(name, value)
+                isReplaced = true
+            }
+        }
+        if !isReplaced { builder.append(name, value) }
+        return builder.finish()
+    }
+}
+
+extension BSONDocument {
+    /// Whether two documents hold the same fields with the same bytes, in whatever order, at every level.
+    ///
+    /// Unlike ``BSONView/hasEqualFields(to:)`` it tells numbers of different types apart.
+    public func hasSameFields(as other: BSONDocument) -> Bool {
+        if bytes == other.bytes { return true }
+        guard bytes.count == other.bytes.count else { return false }
+        return ordered == other.ordered
+    }
+
+    /// The document with the fields of every object in the order of their names.
+    public var ordered: BSONDocument {
+        guard let elements = try? elements() else { return self }
+        let named = elements.enumerated().sorted {
+            $0.element.name.utf8.elementsEqual($1.element.name.utf8)
+                ? $0.offset < $1.offset : $0.element.name.utf8.lexicographicallyPrecedes($1.element.name.utf8)
+        }
+        return BSONDocument(named.map { ($0.element.name, $0.element.value.ordered) })
+    }
+}
+
+extension BSONValue {
+    fileprivate var ordered: BSONValue {
+        switch self {
+        case .object(let document): .object(document.ordered)
+        case .array(let document): .array(of: document.values.map(\.ordered))
+        default: self
+        }
+    }
+}

@@ -115,3 +115,157 @@ public struct RemovedCollection: Hashable, Sendable {
         self.documentCount = documentCount
     }
 }
+
+extension CheckReport {
+    /// What was found in one collection.
+    public struct Collection: Hashable, Sendable {
+        /// Which.
+        public var namespace: Namespace
+        /// How many documents were read, and how many failed.
+        public var counts: DocumentCounts
+        /// How many documents the server says there are; `nil` when it was not asked.
+        public var estimatedCount: Int?
+        /// The findings, the worst and the largest first.
+        public var groups: [ViolationGroup]
+        /// The findings that found no room among the groups.
+        public var overflowCount: Int
+        /// The keywords that no rule judged.
+        public var unevaluatedKeywords: [CompiledSchema.UnevaluatedKeyword]
+        /// Whether the active schema covers it, too; `nil` when there is none to compare with.
+        public var isInActive: Bool?
+        /// How much it has to do with sync.
+        public var scope = SyncScope.synced
+        /// Whether its documents count in the verdict.
+        public var isCounted = true
+        /// The partner that the newer schema adds, so that it keeps its own schema; `nil` where there is none.
+        public var partner: Namespace?
+        /// How the documents were read.
+        public var reading = Reading()
+
+        /// Joins the parts.
+        public init(
+            namespace: Namespace, counts: DocumentCounts, estimatedCount: Int? = nil, groups: [ViolationGroup] = [],
+            overflowCount: Int = 0, unevaluatedKeywords: [CompiledSchema.UnevaluatedKeyword] = [],
+            isInActive: Bool? = nil
+        ) {
+            self.namespace = namespace
+            self.counts = counts
+            self.estimatedCount = estimatedCount
+            self.groups = groups
+            self.overflowCount = overflowCount
+            self.unevaluatedKeywords = unevaluatedKeywords
+            self.isInActive = isInActive
+        }
+
+        /// What a tally has counted.
+        public init(_ tally: Tally, estimatedCount: Int? = nil) {
+            self.init(
+                namespace: tally.schema.namespace, counts: tally.counts, estimatedCount: estimatedCount,
+                groups: tally.violationGroups, overflowCount: tally.overflowCount,
+                unevaluatedKeywords: tally.schema.unevaluatedKeywords,
+                isInActive: tally.isInActive)
+            scope = tally.schema.scope
+            isCounted = tally.schema.isCounted
+        }
+    }
+}
+
+extension CheckReport {
+    /// Whether the documents, the limit and the change are all known to be safe.
+    public var isSafe: Bool { [documentsSeverity, limitSeverity, changeSeverity].allSatisfy { $0 == .safe } }
+
+    /// Who stops syncing, or does not fit any more.
+    public var documentsSeverity: DeployVerdict.Severity {
+        if verdict.stopping + verdict.possiblyStopping + failingInLedger > 0 || !lost.isEmpty { return .harmful }
+        let isOpen = jobs.contains { !$0.unfinished.isEmpty || !$0.gaps.isEmpty }
+        return isPartial || !absent.isEmpty || isOpen ? .unknown : .safe
+    }
+
+    /// Whether sync itself stops; a validator stops nothing.
+    public var limitSeverity: DeployVerdict.Severity {
+        guard dialect == .appServices else { return .safe }
+        switch verdict.band {
+        case .syncWillStop, .syncHasStopped: return .harmful
+        case .atRisk: return .unknown
+        case .safe, .unproven, .documentsWillStop: return isPartial || isLedgerUnread ? .unknown : .safe
+        }
+    }
+
+    /// What the change does to sync and to the clients.
+    public var changeSeverity: DeployVerdict.Severity {
+        guard let change else {
+            return statedChange?["severity"]?.text.flatMap { DeployVerdict.Severity(rawValue: $0) } ?? .unknown
+        }
+        switch change.verdict {
+        case .breaking: return .harmful
+        case .versioned: return .unknown
+        case .served, .nonBreaking, nil: return .safe
+        }
+    }
+}
+
+extension CheckReport.Collection {
+    /// How the documents of a collection were read, and what cannot be promised of the result.
+    public struct Reading: Hashable, Sendable {
+        /// The collection that was read, where it is another than the one that the schema names.
+        public var namespace: Namespace?
+        /// The moment at which the counts are true; `nil` when they are of no single moment.
+        public var clusterTime: ClusterTime?
+        /// The documents that changed during the scan and were judged again.
+        public var changedCount = 0
+        /// Which documents were meant to be read.
+        public var selection = Selection.everything
+        /// About how many documents the server held back because a filter proves them good; `nil` without such a filter.
+        public var passedOverCount: Int?
+        /// The documents that the server counted one by one; `nil` when it was not asked.
+        public var exactCount: Int?
+        /// What is not promised, and why.
+        public var missing: [MissingGuarantee] = []
+
+        /// Every document, at no stated moment.
+        public init() {}
+    }
+
+    /// Which documents were meant to be read.
+    public enum Selection: Hashable, Sendable {
+        /// All of them.
+        case everything
+        /// Those that a filter of the operator's matches.
+        case matching(BSONDocument)
+        /// So many, taken at random.
+        case sample(Int)
+        /// A share of them, of which others read the rest.
+        case part(CheckPart)
+    }
+}
+
+/// A promise that a check could not keep.
+public struct MissingGuarantee: Hashable, Sendable {
+    /// What a check promises of the documents that it reads.
+    public enum Guarantee: String, Hashable, Sendable, CaseIterable {
+        /// All counts are true at one moment, whatever was written meanwhile.
+        case oneMoment = "one_moment"
+        /// The check goes on where it was when its cursor is lost.
+        case resumable
+        /// Every document is judged.
+        case everyDocument = "every_document"
+        /// The collection was not replaced by another of its name.
+        case sameCollection = "same_collection"
+    }
+
+    /// Which promise.
+    public var guarantee: Guarantee
+    /// Why it is not kept, a clause.
+    public var reason: String
+
+    /// Joins the two.
+    public init(_ guarantee: Guarantee, _ reason: String) {
+        self.guarantee = guarantee
+        self.reason = reason
+    }
+}
+
+extension CheckReport {
+    /// Whether documents were left out on purpose, so that nothing can be called safe.
+    public var isPartial: Bool { collections.contains { $0.reading.selection != .everything } }
+}

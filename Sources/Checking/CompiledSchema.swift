@@ -97,3 +97,132 @@ public struct CompiledSchema: Sendable {
         }
     }
 }
+
+extension CompiledSchema {
+    /// What one value must be, flattened: every node stands at one place of the schema's tree.
+    struct Node: Sendable, BitwiseCopyable {
+        /// The types that the schema names; all of them when it names none.
+        var accepts: TypeMask = .all
+        /// Those of them that need no further look.
+        var plain: TypeMask = []
+        var flags: Flags = []
+        var place: Place = .field
+        /// The named fields, and the required names that the schema does not define.
+        var fields = FieldRange()
+        /// The required fields among the first 64, a bit each.
+        var required: UInt64 = 0
+        var requiredCount: Int32 = 0
+        /// The node of an array's elements, or the first of a tuple's.
+        var items: Int32 = -1
+        var tupleCount: Int32 = 0
+        /// The node of the values that `properties` does not name.
+        var additional: Int32 = -1
+    }
+
+    /// Where in its parent a value stands.
+    enum Place: UInt8, Sendable, BitwiseCopyable {
+        case root, id, field, element, dictionaryValue
+    }
+
+    struct Flags: OptionSet, Sendable, BitwiseCopyable {
+        let rawValue: UInt32
+        /// The value's field is required.
+        static var required: Self { Self(rawValue: 1) }
+        /// The value's parent is not the document itself.
+        static var embedded: Self { Self(rawValue: 2) }
+        static var mixed: Self { Self(rawValue: 4) }
+        static var uuid: Self { Self(rawValue: 8) }
+        static var binary: Self { Self(rawValue: 16) }
+        static var set: Self { Self(rawValue: 32) }
+        static var dictionary: Self { Self(rawValue: 64) }
+        static var geoPoint: Self { Self(rawValue: 128) }
+        /// Below a tuple: the folded path stands for more places than the node.
+        static var inTuple: Self { Self(rawValue: 256) }
+        /// `additionalProperties` is false.
+        static var closed: Self { Self(rawValue: 512) }
+        /// Which fields are additional cannot be told, because a keyword that decides it is not evaluated.
+        static var ignoresExtras: Self { Self(rawValue: 1024) }
+        /// The schema names `null` among the types, or no type at all.
+        static var nullable: Self { Self(rawValue: 2048) }
+        /// The value is the key of a document of another collection.
+        static var link: Self { Self(rawValue: 4096) }
+        /// The value says to which partition the document belongs.
+        static var partition: Self { Self(rawValue: 8192) }
+        /// A document without that value is in no partition.
+        static var partitionRequired: Self { Self(rawValue: 16384) }
+    }
+
+    /// A field of an object.
+    struct Field: Sendable, BitwiseCopyable {
+        var node: Int32
+        /// The position among the object's required fields; -1 when it is optional.
+        var requiredIndex: Int32 = -1
+        /// The bit of ``Node/required``, when the position is below 64.
+        var requiredBit: UInt64 = 0
+        /// Whether `properties` names it; `required` alone does not.
+        var isDeclared = true
+        var whenMissing: WhenMissing = .certain
+    }
+
+    /// What it means that a required field is absent.
+    enum WhenMissing: Sendable, BitwiseCopyable {
+        case certain
+        /// Collections: the sync engine leaves out empty ones.
+        case possible
+        /// A usable default stands in.
+        case defaulted
+        /// The default is of another type: clients see an error.
+        case unusableDefault(type: UInt8)
+        /// The document is in no partition, or where that is allowed in the null partition.
+        case unpartitioned(isAllowed: Bool)
+    }
+}
+
+extension CompiledSchema {
+    /// A collection that a DBRef may lead to.
+    struct Reference: Sendable, BitwiseCopyable {
+        var database: FieldKey
+        var collection: FieldKey
+        /// Whether it stands in the database of the referring document, which a DBRef need not name then.
+        var isNear: Bool
+        /// The types of its `_id`s.
+        var idTypes: TypeMask
+        var hasUUIDs: Bool
+    }
+}
+
+/// Where findings can stand, for who names them in a file.
+extension CompiledSchema {
+    /// The places that the schema names, as reports spell them.
+    package var placeNames: [String] { paths.map(\.description) }
+
+    /// Whether a finding of the rule can stand at a place: one that the schema names, one inside a mixed value, or a field
+    /// that it does not name.
+    package func canReport(_ rule: RuleCode, at path: String) -> Bool {
+        if rule == .extraField || rule == .additionalProperty || rule == .reservedField { return true }
+        if paths.contains(where: { $0.description == path }) { return true }
+        // Constraints, and MongoDB's own dialect, have paths and no nodes here.
+        return zip(paths, nodes).contains { place, node in
+            let name = place.description
+            return node.flags.contains(.mixed) && (path.hasPrefix(name + "[]") || path.hasPrefix(name + "{}"))
+        }
+    }
+}
+
+extension RuleCode {
+    /// Every rule that there is.
+    package static var known: [RuleCode] { Rule.allCases.map(\.code) }
+}
+
+/// What the walk of an App Services schema borrows, apart from the rest: what is borrowed is copied for each document.
+struct WalkPlan: Sendable {
+    let nodes: [CompiledSchema.Node]
+    var fields: [CompiledSchema.Field]
+    /// The names of the fields, one per field, and those of ``references``.
+    let table: FieldTable
+    /// The collections that a DBRef may lead to.
+    let references: [CompiledSchema.Reference]
+    /// Whether those are all that there are.
+    let knowsReferences: Bool
+    let options: CheckOptions
+}

@@ -1,3 +1,5 @@
+public import BSON
+
 /// What one document added to a tally, so that it can be taken back.
 struct Contribution: Hashable, Sendable {
     var verdict: Verdict
@@ -52,4 +54,22 @@ struct ContributionTable: Sendable {
     }
 
     subscript(number: UInt32) -> Contribution? { number == Self.unknown ? nil : contributions[Int(number)] }
+}
+
+/// A document that fails, or may fail, with all that is wrong with it.
+public struct FailingDocument: Hashable, Sendable {
+    /// Its collection.
+    public var namespace: Namespace
+    /// Its `_id`; ``BSONValue/undefined`` when it has none.
+    public var id: BSONValue
+    /// How it fares under the schema.
+    public var verdict: Verdict
+    /// How it fares under the active schema; `nil` when there is none to compare with.
+    public var active: Verdict?
+    /// Whether the ledger records it already.
+    public var isInLedger: Bool
+    /// Whether exceptions cover all for which it fails.
+    public var isExcepted: Bool
+    /// What is wrong, each finding once.
+    public var violations: [Violation]
 }

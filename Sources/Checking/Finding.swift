@@ -1,3 +1,5 @@
+import BSON
+
 /// A violation before it is put in words: all that the walk knows of it, in a few bytes.
 ///
 /// The node stands for the path and for what was expected, because the plan is a tree.
@@ -13,5 +15,68 @@ struct Finding: Hashable, Sendable, BitwiseCopyable {
         self.level = level
         self.node = Int32(truncatingIfNeeded: node)
         self.found = found
+    }
+}
+
+/// What stands where a finding is: a type and, where the type alone does not say it, what is special.
+///
+/// Never a value.
+struct Found: Hashable, Sendable, BitwiseCopyable {
+    /// What the type alone does not say.
+    enum Detail: UInt8, Hashable, Sendable, BitwiseCopyable {
+        case none, missing, unusableDefault
+        case exact, fraction, notANumber, infinity, beyondInt32, beyondInt64, inexact
+        case sixteenBytes, otherLength
+        case emptyKey, dollarKey, dottedKey
+        case equalElements, tooDeep
+        case noneFits, severalFit
+        case noCoordinates, fewCoordinates, coordinateType, coordinateRange
+        case unsyncedReference, referenceIDType, tooLarge
+    }
+
+    var type: BSONType
+    var detail: Detail
+    /// Of binary data.
+    var subtype: UInt8
+
+    init(_ type: BSONType, _ detail: Detail = .none, subtype: UInt8 = 0) {
+        self.type = type
+        self.detail = detail
+        self.subtype = subtype
+    }
+
+    static let missing = Found(.undefined, .missing)
+}
+
+extension Found: CustomStringConvertible {
+    var description: String {
+        switch detail {
+        case .none: "\(type)"
+        case .missing: "missing"
+        case .unusableDefault: "missing, and its default is of type \(type)"
+        case .exact: "\(type), exactly representable"
+        case .fraction: "\(type) with a fraction"
+        case .notANumber: "\(type) NaN"
+        case .infinity: "\(type) infinity"
+        case .beyondInt32: "\(type) beyond 32 bits"
+        case .beyondInt64: "\(type) beyond 64 bits"
+        case .inexact: "\(type) that no double holds"
+        case .sixteenBytes: "binData of subtype \(subtype), 16 bytes"
+        case .otherLength: "binData of subtype \(subtype), not 16 bytes"
+        case .emptyKey: "empty key"
+        case .dollarKey: "key with a leading $"
+        case .dottedKey: "key with a dot"
+        case .equalElements: "equal elements"
+        case .tooDeep: "more than 100 levels"
+        case .noneFits: "\(type) that none fits"
+        case .severalFit: "\(type) that several fit"
+        case .noCoordinates: "no coordinates"
+        case .fewCoordinates: "fewer than two coordinates"
+        case .coordinateType: "coordinate that is no double"
+        case .coordinateRange: "coordinate out of range"
+        case .unsyncedReference: "DBRef to a collection that does not sync"
+        case .referenceIDType: "DBRef whose $id is \(type)"
+        case .tooLarge: "\(type) over 16 MB"
+        }
     }
 }

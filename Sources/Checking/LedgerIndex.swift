@@ -52,3 +52,54 @@ public struct LedgerIndex: Sendable {
     /// The distinct documents of one collection that are recorded.
     public func count(in namespace: Namespace) -> Int { ids[namespace]?.count ?? 0 }
 }
+
+/// An `_id` as far as the ledger of unsynced documents tells it.
+///
+/// The ledger does not say of which BSON type its ids are, so an ObjectId is the same as its 24 hexadecimal digits, and
+/// numbers are the same when their integral values are.
+package enum LedgerKey: Hashable, Sendable {
+    /// An ObjectId, or its digits.
+    case objectID(ObjectID)
+    /// A whole number.
+    case integer(Int64)
+    /// Anything else.
+    case other(BSONValue)
+
+    /// Folds what the ledger does not tell apart.
+    package init(_ value: BSONValue) {
+        switch value {
+        case .objectID(let id): self = .objectID(id)
+        case .string(let text): self = ObjectID(text).map { .objectID($0) } ?? .other(value)
+        case .int(let number): self = .integer(Int64(number))
+        case .long(let number): self = .integer(number)
+        case .double(let number): self = Int64(exactly: number).map { .integer($0) } ?? .other(value)
+        case .decimal(let number): self = DecimalParts(number).exactInt64.map { .integer($0) } ?? .other(value)
+        default: self = .other(value)
+        }
+    }
+}
+
+/// How much the ledger of unsynced documents holds for an app.
+public struct LedgerCount: Hashable, Sendable {
+    /// The entries, in all places where the app has some.
+    ///
+    /// They count against the limit. An entry names one document at most, so they are never fewer than the documents, and
+    /// which of the two numbers the sync engine counts is documented nowhere.
+    public var entries: Int
+    /// The distinct documents that they name; `nil` when only the entries were counted.
+    public var documents: Int?
+
+    /// Joins the two.
+    public init(entries: Int, documents: Int? = nil) {
+        self.entries = entries
+        self.documents = documents
+    }
+
+    /// What the reader should know where the two numbers differ, a clause.
+    public var warning: String? {
+        guard let documents, documents < entries else { return nil }
+        return
+            "the ledger has \(entries) entries of \(documents) distinct documents; the entries count against the limit, "
+            + "since nobody documents which of the two the sync engine counts"
+    }
+}

@@ -1,78 +1,66 @@
-/// A rule in a byte, for the walk; ``RuleCode`` is its public name.
-enum Rule: UInt8, Hashable, Sendable, BitwiseCopyable, CaseIterable {
-    case requiredMissing, requiredMissingDefaulted, requiredNull, typeMismatch, numericWidthMismatch, numericLossy,
-        nullOptional, nullID, idTypeMismatch, embeddedNotObject, arrayNotArray, embeddedRequiredMissing,
-        embeddedRequiredNull, arrayItemType, arrayNested, arrayItemNull, setDuplicate, dictionaryValueType,
-        dictionaryValueNull, dictionaryKey, mixedType, mixedDepth, mixedCollection, binarySubtype, uuidSubtype,
-        undefinedValue, geoPoint, reservedField, extraField, additionalProperty, partitionMissing, partitionType,
-        linkType, linkNullItem, linkDangling, linkTargetUnsyncable, mixedDBRef, valueTooLarge
-    case belowMinimum, aboveMaximum, notMultipleOf, tooShort, tooLong, patternMismatch, notInEnum, tooFewItems,
-        tooManyItems, itemsNotUnique, additionalItem, tooFewProperties, tooManyProperties, dependencyMissing,
-        dependencySchema, allOf, anyOf, oneOf, not, encryptMismatch
+/// A rule in a byte, for the walk, with its name; ``RuleCode`` is what others see of it.
+enum Rule: String, Sendable, BitwiseCopyable, CaseIterable {
+    case requiredMissing = "required-missing"
+    case requiredMissingDefaulted = "required-missing-defaulted"
+    case requiredNull = "required-null"
+    case typeMismatch = "type-mismatch"
+    case numericWidthMismatch = "numeric-width-mismatch"
+    case numericLossy = "numeric-lossy"
+    case nullOptional = "null-optional"
+    case nullID = "null-id"
+    case idTypeMismatch = "id-type-mismatch"
+    case embeddedNotObject = "embedded-not-object"
+    case arrayNotArray = "array-not-array"
+    case embeddedRequiredMissing = "embedded-required-missing"
+    case embeddedRequiredNull = "embedded-required-null"
+    case arrayItemType = "array-item-type"
+    case arrayNested = "array-nested"
+    case arrayItemNull = "array-item-null"
+    case setDuplicate = "set-duplicate"
+    case dictionaryValueType = "dictionary-value-type"
+    case dictionaryValueNull = "dictionary-value-null"
+    case dictionaryKey = "dictionary-key"
+    case mixedType = "mixed-type"
+    case mixedDepth = "mixed-depth"
+    case mixedCollection = "mixed-collection"
+    case binarySubtype = "binary-subtype"
+    case uuidSubtype = "uuid-subtype"
+    case undefinedValue = "undefined-value"
+    case geoPoint = "geo-point"
+    case reservedField = "reserved-field"
+    case extraField = "extra-field"
+    case additionalProperty = "additional-property"
+    case partitionMissing = "partition-missing"
+    case partitionType = "partition-type"
+    case linkType = "link-type"
+    case linkNullItem = "link-null-item"
+    case linkDangling = "link-dangling"
+    case linkTargetUnsyncable = "link-target-unsyncable"
+    case mixedDBRef = "mixed-dbref"
+    case valueTooLarge = "value-too-large"
+    case belowMinimum = "below-minimum"
+    case aboveMaximum = "above-maximum"
+    case notMultipleOf = "not-multiple-of"
+    case tooShort = "too-short"
+    case tooLong = "too-long"
+    case patternMismatch = "pattern-mismatch"
+    case notInEnum = "not-in-enum"
+    case tooFewItems = "too-few-items"
+    case tooManyItems = "too-many-items"
+    case itemsNotUnique = "items-not-unique"
+    case additionalItem = "additional-item"
+    case tooFewProperties = "too-few-properties"
+    case tooManyProperties = "too-many-properties"
+    case dependencyMissing = "dependency-missing"
+    case dependencySchema = "dependency-schema"
+    case allOf = "all-of"
+    case anyOf = "any-of"
+    case oneOf = "one-of"
+    case not = "not"
+    case encryptMismatch = "encrypt-mismatch"
 
     /// The public name.
-    var code: RuleCode {
-        switch self {
-        case .requiredMissing: .requiredMissing
-        case .requiredMissingDefaulted: .requiredMissingDefaulted
-        case .requiredNull: .requiredNull
-        case .typeMismatch: .typeMismatch
-        case .numericWidthMismatch: .numericWidthMismatch
-        case .numericLossy: .numericLossy
-        case .nullOptional: .nullOptional
-        case .nullID: .nullID
-        case .idTypeMismatch: .idTypeMismatch
-        case .embeddedNotObject: .embeddedNotObject
-        case .arrayNotArray: .arrayNotArray
-        case .embeddedRequiredMissing: .embeddedRequiredMissing
-        case .embeddedRequiredNull: .embeddedRequiredNull
-        case .arrayItemType: .arrayItemType
-        case .arrayNested: .arrayNested
-        case .arrayItemNull: .arrayItemNull
-        case .setDuplicate: .setDuplicate
-        case .dictionaryValueType: .dictionaryValueType
-        case .dictionaryValueNull: .dictionaryValueNull
-        case .dictionaryKey: .dictionaryKey
-        case .mixedType: .mixedType
-        case .mixedDepth: .mixedDepth
-        case .mixedCollection: .mixedCollection
-        case .binarySubtype: .binarySubtype
-        case .uuidSubtype: .uuidSubtype
-        case .undefinedValue: .undefinedValue
-        case .geoPoint: .geoPoint
-        case .reservedField: .reservedField
-        case .extraField: .extraField
-        case .additionalProperty: .additionalProperty
-        case .partitionMissing: .partitionMissing
-        case .partitionType: .partitionType
-        case .linkType: .linkType
-        case .linkNullItem: .linkNullItem
-        case .linkDangling: .linkDangling
-        case .linkTargetUnsyncable: .linkTargetUnsyncable
-        case .mixedDBRef: .mixedDBRef
-        case .valueTooLarge: .valueTooLarge
-        case .belowMinimum: .belowMinimum
-        case .aboveMaximum: .aboveMaximum
-        case .notMultipleOf: .notMultipleOf
-        case .tooShort: .tooShort
-        case .tooLong: .tooLong
-        case .patternMismatch: .patternMismatch
-        case .notInEnum: .notInEnum
-        case .tooFewItems: .tooFewItems
-        case .tooManyItems: .tooManyItems
-        case .itemsNotUnique: .itemsNotUnique
-        case .additionalItem: .additionalItem
-        case .tooFewProperties: .tooFewProperties
-        case .tooManyProperties: .tooManyProperties
-        case .dependencyMissing: .dependencyMissing
-        case .dependencySchema: .dependencySchema
-        case .allOf: .allOf
-        case .anyOf: .anyOf
-        case .oneOf: .oneOf
-        case .not: .not
-        case .encryptMismatch: .encryptMismatch
-        }
-    }
+    var code: RuleCode { RuleCode(rawValue: rawValue) }
 
     /// What the rule wants, where that is not the type that the schema names.
     var expectation: String? {
@@ -93,4 +81,9 @@ enum Rule: UInt8, Hashable, Sendable, BitwiseCopyable, CaseIterable {
         default: nil
         }
     }
+}
+
+/// By the byte: the name would be hashed for every finding.
+extension Rule: Hashable {
+    func hash(into hasher: inout Hasher) { unsafe withUnsafeBytes(of: self) { unsafe hasher.combine(bytes: $0) } }
 }

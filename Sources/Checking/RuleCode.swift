@@ -17,81 +17,125 @@ extension RuleCode: CustomStringConvertible {
 /// The rules of the App Services dialect (`semantics.md`, section 5.1).
 extension RuleCode {
     /// A required field is absent, and no usable default stands in for it.
-    public static let requiredMissing = Self(rawValue: "required-missing")
+    public static let requiredMissing = Rule.requiredMissing.code
     /// A required field is absent, but a default of the right type stands in for it.
-    public static let requiredMissingDefaulted = Self(rawValue: "required-missing-defaulted")
+    public static let requiredMissingDefaulted = Rule.requiredMissingDefaulted.code
     /// A required field is null.
-    public static let requiredNull = Self(rawValue: "required-null")
+    public static let requiredNull = Rule.requiredNull.code
     /// A value is of another type than the schema names.
-    public static let typeMismatch = Self(rawValue: "type-mismatch")
+    public static let typeMismatch = Rule.typeMismatch.code
     /// A number is of another numeric type, which can hold it exactly.
-    public static let numericWidthMismatch = Self(rawValue: "numeric-width-mismatch")
+    public static let numericWidthMismatch = Rule.numericWidthMismatch.code
     /// A number is of another numeric type, which cannot hold it.
-    public static let numericLossy = Self(rawValue: "numeric-lossy")
+    public static let numericLossy = Rule.numericLossy.code
     /// An optional field is null.
-    public static let nullOptional = Self(rawValue: "null-optional")
+    public static let nullOptional = Rule.nullOptional.code
     /// The `_id` is null.
-    public static let nullID = Self(rawValue: "null-id")
+    public static let nullID = Rule.nullID.code
     /// The `_id` is of another type than the schema names.
-    public static let idTypeMismatch = Self(rawValue: "id-type-mismatch")
+    public static let idTypeMismatch = Rule.idTypeMismatch.code
     /// An embedded object or a dictionary is something else.
-    public static let embeddedNotObject = Self(rawValue: "embedded-not-object")
+    public static let embeddedNotObject = Rule.embeddedNotObject.code
     /// A list or a set is something else.
-    public static let arrayNotArray = Self(rawValue: "array-not-array")
+    public static let arrayNotArray = Rule.arrayNotArray.code
     /// A required field of an embedded object is absent.
-    public static let embeddedRequiredMissing = Self(rawValue: "embedded-required-missing")
+    public static let embeddedRequiredMissing = Rule.embeddedRequiredMissing.code
     /// A required field of an embedded object is null.
-    public static let embeddedRequiredNull = Self(rawValue: "embedded-required-null")
+    public static let embeddedRequiredNull = Rule.embeddedRequiredNull.code
     /// An element is of another type than the schema names.
-    public static let arrayItemType = Self(rawValue: "array-item-type")
+    public static let arrayItemType = Rule.arrayItemType.code
     /// An element is itself an array.
-    public static let arrayNested = Self(rawValue: "array-nested")
+    public static let arrayNested = Rule.arrayNested.code
     /// An element is null.
-    public static let arrayItemNull = Self(rawValue: "array-item-null")
+    public static let arrayItemNull = Rule.arrayItemNull.code
     /// A set holds two equal elements.
-    public static let setDuplicate = Self(rawValue: "set-duplicate")
+    public static let setDuplicate = Rule.setDuplicate.code
     /// A dictionary's value is of another type than the schema names.
-    public static let dictionaryValueType = Self(rawValue: "dictionary-value-type")
+    public static let dictionaryValueType = Rule.dictionaryValueType.code
     /// A dictionary's value is null.
-    public static let dictionaryValueNull = Self(rawValue: "dictionary-value-null")
+    public static let dictionaryValueNull = Rule.dictionaryValueNull.code
     /// A dictionary's key is one that clients cannot use.
-    public static let dictionaryKey = Self(rawValue: "dictionary-key")
+    public static let dictionaryKey = Rule.dictionaryKey.code
     /// A mixed value is of a type that cannot sync.
-    public static let mixedType = Self(rawValue: "mixed-type")
+    public static let mixedType = Rule.mixedType.code
     /// A mixed value nests deeper than clients can.
-    public static let mixedDepth = Self(rawValue: "mixed-depth")
+    public static let mixedDepth = Rule.mixedDepth.code
     /// A mixed value is an array or an object, in an app that does not know those.
-    public static let mixedCollection = Self(rawValue: "mixed-collection")
+    public static let mixedCollection = Rule.mixedCollection.code
     /// Binary data is of another subtype than 0.
-    public static let binarySubtype = Self(rawValue: "binary-subtype")
+    public static let binarySubtype = Rule.binarySubtype.code
     /// A UUID is not of subtype 4, or not of 16 bytes.
-    public static let uuidSubtype = Self(rawValue: "uuid-subtype")
+    public static let uuidSubtype = Rule.uuidSubtype.code
     /// A declared field holds a value of a deprecated type.
-    public static let undefinedValue = Self(rawValue: "undefined-value")
+    public static let undefinedValue = Rule.undefinedValue.code
     /// A point's coordinates are not two doubles in range.
-    public static let geoPoint = Self(rawValue: "geo-point")
+    public static let geoPoint = Rule.geoPoint.code
     /// The field by which the sync engine locks a document while it writes.
-    public static let reservedField = Self(rawValue: "reserved-field")
+    public static let reservedField = Rule.reservedField.code
     /// A field that the schema does not name.
-    public static let extraField = Self(rawValue: "extra-field")
+    public static let extraField = Rule.extraField.code
     /// A field that the schema forbids.
-    public static let additionalProperty = Self(rawValue: "additional-property")
+    public static let additionalProperty = Rule.additionalProperty.code
     /// The partition key is absent or null.
-    public static let partitionMissing = Self(rawValue: "partition-missing")
+    public static let partitionMissing = Rule.partitionMissing.code
     /// The partition key is of another type than the app's partitions are.
-    public static let partitionType = Self(rawValue: "partition-type")
+    public static let partitionType = Rule.partitionType.code
     /// A link is not of the type of the keys that it is compared with.
-    public static let linkType = Self(rawValue: "link-type")
+    public static let linkType = Rule.linkType.code
     /// A list or a set of links holds null.
-    public static let linkNullItem = Self(rawValue: "link-null-item")
+    public static let linkNullItem = Rule.linkNullItem.code
     /// No document has the key that a link holds.
-    public static let linkDangling = Self(rawValue: "link-dangling")
+    public static let linkDangling = Rule.linkDangling.code
     /// The document that a link leads to does not sync itself.
-    public static let linkTargetUnsyncable = Self(rawValue: "link-target-unsyncable")
+    public static let linkTargetUnsyncable = Rule.linkTargetUnsyncable.code
     /// A link in a mixed value leads to no synced collection, or is not of the type of its `_id`s.
-    public static let mixedDBRef = Self(rawValue: "mixed-dbref")
+    public static let mixedDBRef = Rule.mixedDBRef.code
     /// A value or the whole document is larger than what syncs.
-    public static let valueTooLarge = Self(rawValue: "value-too-large")
+    public static let valueTooLarge = Rule.valueTooLarge.code
+}
+
+/// The rules of the `jsonschema` dialect (`semantics.md`, section 5.2), beside those that it shares with the other one.
+extension RuleCode {
+    /// A number is less than `minimum`.
+    public static let belowMinimum = Rule.belowMinimum.code
+    /// A number is more than `maximum`.
+    public static let aboveMaximum = Rule.aboveMaximum.code
+    /// A number is no multiple of `multipleOf`.
+    public static let notMultipleOf = Rule.notMultipleOf.code
+    /// A string is shorter than `minLength`.
+    public static let tooShort = Rule.tooShort.code
+    /// A string is longer than `maxLength`.
+    public static let tooLong = Rule.tooLong.code
+    /// `pattern` matches nowhere in a string.
+    public static let patternMismatch = Rule.patternMismatch.code
+    /// A value is none of those of `enum`.
+    public static let notInEnum = Rule.notInEnum.code
+    /// An array has fewer elements than `minItems`.
+    public static let tooFewItems = Rule.tooFewItems.code
+    /// An array has more elements than `maxItems`.
+    public static let tooManyItems = Rule.tooManyItems.code
+    /// Two elements of an array are equal, against `uniqueItems`.
+    public static let itemsNotUnique = Rule.itemsNotUnique.code
+    /// An array has an element behind those that `items` lists, against `additionalItems`.
+    public static let additionalItem = Rule.additionalItem.code
+    /// An object has fewer fields than `minProperties`.
+    public static let tooFewProperties = Rule.tooFewProperties.code
+    /// An object has more fields than `maxProperties`.
+    public static let tooManyProperties = Rule.tooManyProperties.code
+    /// A field is missing that another one asks for in `dependencies`.
+    public static let dependencyMissing = Rule.dependencyMissing.code
+    /// An object does not fit the schema that one of its fields asks for in `dependencies`.
+    public static let dependencySchema = Rule.dependencySchema.code
+    /// A value does not fit one of the schemas of `allOf`.
+    public static let allOf = Rule.allOf.code
+    /// A value fits none of the schemas of `anyOf`.
+    public static let anyOf = Rule.anyOf.code
+    /// A value fits none, or several, of the schemas of `oneOf`.
+    public static let oneOf = Rule.oneOf.code
+    /// A value fits the schema of `not`.
+    public static let not = Rule.not.code
+    /// A value is not encrypted as `encrypt` asks.
+    public static let encryptMismatch = Rule.encryptMismatch.code
 }
 
 extension RuleCode {

@@ -132,3 +132,163 @@ extension SchemaCompiler {
         compile(value, at: child, place: .dictionaryValue, flags: node.flags.intersection(.inTuple).union(.embedded))
     }
 }
+
+extension SchemaCompiler {
+    /// Lays out an object's named fields, and those that are required without being named.
+    mutating func compileFields(_ schema: SchemaNode, of index: Int, into node: inout CompiledSchema.Node) {
+        let declared = Set(schema.properties.map(\.name))
+        var seen: Set<String> = []
+        var required = schema.required.filter { seen.insert($0).inserted }
+        let partition = node.place == .root ? surroundings.partition : nil
+        // The walk looks out for it as for a required field, also where it may be absent.
+        if let partition, seen.insert(partition.field).inserted { required.append(partition.field) }
+        var names = schema.properties.map { (name: $0.name, schema: $0.node, isDeclared: true) }
+        for name in required where !declared.contains(name) {
+            names.append((name, SchemaNode(location: schema.location), false))
+        }
+        let requiredIndexes = Dictionary(uniqueKeysWithValues: required.enumerated().map { ($1, $0) })
+        node.requiredCount = Int32(required.count)
+        node.required = required.count >= 64 ? .max : (1 << UInt64(required.count)) - 1
+
+        // An object's fields stand side by side, so all of them are laid out before any is looked into.
+        let first = fields.count
+        let firstNode = reserve(names.count, path: paths[index])
+        for (offset, entry) in names.enumerated() {
+            appendField(node: firstNode + offset, requiredIndex: requiredIndexes[entry.name], entry.isDeclared)
+        }
+        node.fields = table.append(names.map(\.name))
+        for (offset, entry) in names.enumerated() {
+            let isRequired = schema.required.contains(entry.name)
+            compileField(
+                entry.schema, name: entry.name, isRequired, field: first + offset, of: node, at: paths[index])
+            if let partition, partition.field == entry.name {
+                compilePartition(partition, isRequired, field: first + offset)
+            }
+        }
+    }
+
+    private mutating func appendField(node: Int, requiredIndex: Int?, _ isDeclared: Bool) {
+        var field = CompiledSchema.Field(node: Int32(node), isDeclared: isDeclared)
+        if let requiredIndex {
+            field.requiredIndex = Int32(requiredIndex)
+            field.requiredBit = requiredIndex < 64 ? 1 << UInt64(requiredIndex) : 0
+        }
+        fields.append(field)
+    }
+
+    private mutating func compileField(
+        _ schema: SchemaNode, name: String, _ isRequired: Bool, field: Int, of parent: CompiledSchema.Node,
+        at path: SchemaPath
+    ) {
+        let index = Int(fields[field].node)
+        paths[index] = path.appending(.field(name))
+        var flags = parent.flags.intersection(.inTuple)
+        if isRequired { flags.insert(.required) }
+        if parent.place != .root { flags.insert(.embedded) }
+        let isID = parent.place == .root && name == "_id"
+        compile(schema, at: index, place: isID ? .id : .field, flags: flags)
+        if schema.types == [.array] || (schema.types == [.object] && schema.isDictionary) {
+            fields[field].whenMissing = .possible
+        }
+        if let value = schema.defaultValue { defaults.append((field, value)) }
+    }
+}
+
+extension CompiledSchema {
+    /// A field that holds the keys of documents of another collection.
+    struct Link: Sendable {
+        /// The node of the key itself: of the field, or of the elements or values.
+        var node: Int
+        var target: Namespace
+        var foreignKey: String
+    }
+}
+
+extension SchemaCompiler {
+    /// Lets the keys that a collection's links hold be judged by the types of the keys that they are compared with.
+    mutating func compileLinks(of collection: CollectionSchema) {
+        for link in collection.relationships {
+            guard let index = keyNode(link.source) else { continue }
+            let scalars = TypeMask.all.subtracting([.object, .array])
+            guard nodes[index].accepts.isSubset(of: scalars), !nodes[index].flags.contains(.mixed) else { continue }
+            nodes[index].flags.insert(.link)
+            if let types = surroundings.keyTypes(of: link) { narrow(&nodes[index], to: types) }
+            expectations[index] = "link to \(link.target) (\(expectations[index]))"
+            links.append(.init(node: index, target: link.target, foreignKey: link.foreignKey))
+        }
+    }
+
+    /// The node that a path leads to, or that of its elements or values; `nil` when the schema has no such place.
+    private func keyNode(_ path: SchemaPath) -> Int? {
+        var index = 0
+        for step in path.steps {
+            let next: Int? =
+                switch step {
+                case .field(let name): field(name, of: index)
+                case .elements, .values: content(of: index)
+                }
+            guard let next else { return nil }
+            index = next
+        }
+        return content(of: index) ?? index
+    }
+
+    private func field(_ name: String, of index: Int) -> Int? {
+        let range = nodes[index].fields
+        return (range.first..<range.first + range.count).first { table.name(Int($0)) == name }
+            .map { Int(fields[Int($0)].node) }
+    }
+
+    private func content(of index: Int) -> Int? {
+        let node = nodes[index]
+        if node.items >= 0, node.tupleCount == 0 { return Int(node.items) }
+        return node.flags.contains(.dictionary) ? Int(node.additional) : nil
+    }
+}
+
+// MARK: links in mixed values
+
+extension SchemaCompiler {
+    /// Lists the collections that a DBRef may lead to.
+    mutating func compileReferences(from namespace: Namespace) {
+        for target in surroundings.synced ?? [] {
+            let types = target.root.property("_id")?.types ?? []
+            references.append(
+                CompiledSchema.Reference(
+                    database: table.key(target.namespace.database),
+                    collection: table.key(target.namespace.collection),
+                    isNear: target.namespace.database == namespace.database,
+                    idTypes: types.isEmpty ? .all : TypeMask(keyOf: types),
+                    hasUUIDs: types.isEmpty || types.contains(.uuid)))
+        }
+    }
+}
+
+extension SchemaCompiler {
+    /// Lets a field be judged as the partition key, too: by the type of the app's partitions, and by whether a document
+    /// must be in one.
+    /// - Parameter isRequired: Whether the collection's own schema requires it.
+    private mutating func compilePartition(_ key: SyncConfiguration.PartitionKey, _ isRequired: Bool, field: Int) {
+        let index = Int(fields[field].node)
+        var node = nodes[index]
+        node.flags.insert(.partition)
+        let mustBeThere = key.isRequired ?? isRequired
+        if mustBeThere { node.flags.insert(.partitionRequired) }
+        if mustBeThere || !isRequired {
+            fields[field].whenMissing = .unpartitioned(isAllowed: !mustBeThere)
+            // A default is what clients see; it puts no document in a partition.
+            defaults.removeAll { $0.field == field }
+        }
+        narrow(&node, to: [key.type])
+        nodes[index] = node
+        if !fields[field].isDeclared { expectations[index] = key.type.rawValue }
+    }
+
+    /// Leaves of a node's types those that a key of `types` may have.
+    func narrow(_ node: inout CompiledSchema.Node, to types: [SchemaType]) {
+        node.accepts.formIntersection(TypeMask(keyOf: types))
+        if types == [.uuid] { node.flags.insert(.uuid) }
+        if node.flags.contains(.uuid) { node.flags.remove(.binary) }
+        node.plain = plainTypes(of: node)
+    }
+}

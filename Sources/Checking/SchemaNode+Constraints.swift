@@ -1,5 +1,5 @@
 import BSON
-import ServerSchema
+package import ServerSchema
 
 /// An App Services schema as one of MongoDB's dialect that says nothing but what the rules of types and fields do not.
 extension SchemaNode {
@@ -88,5 +88,17 @@ extension Constraints {
 
     private static func distinct(_ values: [BSONValue]) -> [BSONValue] {
         values.reduce(into: DistinctValues()) { _ = $0.insert($1) }.values
+    }
+}
+
+extension SchemaNode {
+    /// Whether the schema is that of a point: a required string `type` and an array of double `coordinates`, no more.
+    package var isGeoPoint: Bool {
+        guard types == [.object], properties.count == 2, required.contains("type"),
+            let type = properties.first(where: { $0.name == "type" })?.node, type.types == [.string],
+            let coordinates = properties.first(where: { $0.name == "coordinates" })?.node,
+            coordinates.types == [.array], case .each(let element) = coordinates.items
+        else { return false }
+        return element.types == [.double]
     }
 }

@@ -224,3 +224,158 @@ extension Tally {
         }
     }
 }
+
+extension Tally {
+    /// Whether the active schema covers the collection; `nil` when there is none to compare with.
+    var isInActive: Bool? {
+        switch active {
+        case .notAsked: nil
+        case .notCovered: false
+        case .covered: true
+        }
+    }
+
+    /// The groups, the worst and the largest first.
+    public var violationGroups: [ViolationGroup] {
+        let builder = FilterBuilder(schema: schema)
+        let isComparing = counts.changes != nil
+        return groups.filter { $0.count > 0 }.map { group in
+            let filter = builder.filter(for: group.key)
+            return ViolationGroup(
+                violation: schema.violation(group.key), count: group.count,
+                newCount: isComparing ? group.newCount : nil,
+                sampleIDs: group.samples.map(\.id), sampleValues: group.samples.map(\.value),
+                exception: group.exception, filter: filter.document, filterIsExact: filter.isExact)
+        }.sorted(by: ViolationGroup.isWorse)
+    }
+}
+
+extension Tally {
+    /// Whether it is known what a document added whose ``lastContribution`` that was.
+    public func knows(_ contribution: UInt32) -> Bool { contributions[contribution] != nil }
+
+    /// Takes back what a document added, after the last document was added; of what is not known, nothing.
+    /// - Parameters:
+    ///   - contribution: what ``lastContribution`` was after the document.
+    ///   - id: the document's `_id`.
+    public mutating func take(back contribution: UInt32, of id: BSONValue) {
+        guard let added = contributions[contribution] else { return }
+        counts.remove(added)
+        overflowCount -= added.overflowCount
+        for index in added.groups.map(Int.init) {
+            groups[index].count -= 1
+            if added.isNew { groups[index].newCount -= 1 }
+            // As the server compares: 1 is 1.0, and NaN is NaN.
+            groups[index].samples.removeAll { $0.id.compared(to: id) == .equal }
+        }
+    }
+}
+
+extension DocumentCounts {
+    fileprivate mutating func remove(_ added: Contribution) {
+        var one = DocumentCounts()
+        if changes != nil { one.changes = VerdictChanges() }
+        one.add(added.verdict, active: added.active, unexcepted: added.unexcepted, isInLedger: added.isInLedger)
+        self += one.negated
+    }
+
+    private var negated: DocumentCounts {
+        var result = DocumentCounts()
+        result.read = -read
+        result.certain = -certain
+        result.possible = -possible
+        result.certainInLedger = -certainInLedger
+        result.possibleInLedger = -possibleInLedger
+        result.changes = changes?.negated
+        result.unexcepted.certain = -unexcepted.certain
+        result.unexcepted.possible = -unexcepted.possible
+        result.unexcepted.newlyFailing = -unexcepted.newlyFailing
+        result.unexcepted.newlyPossible = -unexcepted.newlyPossible
+        return result
+    }
+}
+
+extension VerdictChanges {
+    fileprivate var negated: VerdictChanges {
+        var result = VerdictChanges()
+        result.newlyFailing = -newlyFailing
+        result.alreadyFailing = -alreadyFailing
+        result.healed = -healed
+        result.newlyPossible = -newlyPossible
+        result.alreadyPossible = -alreadyPossible
+        result.possiblyHealed = -possiblyHealed
+        return result
+    }
+}
+
+extension Tally {
+    /// Whether a document does not certainly fail under the active schema.
+    /// - Throws: ``BSONError`` when the bytes are damaged.
+    public func fitsActive(_ document: borrowing BSONView) throws(BSONError) -> Bool {
+        guard case .covered(let active) = active else { return true }
+        return try active.check(document) != .certain
+    }
+
+    /// Counts a document as newly failing that was counted as failing already: it synced until a job changed it for a
+    /// schema that is not live yet.
+    /// - Returns: Whether it fails under both schemas still, as it was counted.
+    /// - Throws: ``BSONError`` when the bytes are damaged; nothing is counted then.
+    @discardableResult
+    public mutating func countAsNew(_ document: borrowing BSONView) throws(BSONError) -> Bool {
+        guard case .covered(let active) = active, try schema.check(document) == .certain,
+            try active.check(document) == .certain
+        else { return false }
+        collector.removeAll()
+        try schema.collect(document, into: &collector)
+        var unexcepted = Verdict.fits
+        var seen: Set<Int> = []
+        for located in collector.located {
+            if let group = index[located], seen.insert(group).inserted { groups[group].newCount += 1 }
+            if exceptions.exception(for: located, in: schema) == nil {
+                unexcepted = max(unexcepted, Verdict(located.finding.level))
+            }
+        }
+        counts.changes?.alreadyFailing -= 1
+        counts.changes?.newlyFailing += 1
+        switch unexcepted {
+        case .certain: counts.unexcepted.newlyFailing += 1
+        case .possible: counts.unexcepted.newlyPossible += 1
+        case .fits, .warning: break
+        }
+        return true
+    }
+}
+
+/// What a tally keeps of names and values: larger ones would make its memory depend on the data.
+extension Tally {
+    /// The bytes that a name or an `_id` may have to be kept.
+    static var maximumKeptBytes: Int { 256 }
+}
+
+extension BSONValue {
+    /// Whether the value is short enough to be kept.
+    var isSmall: Bool {
+        switch self {
+        case .string(let text): text.utf8.count <= Tally.maximumKeptBytes
+        case .binary(_, let bytes): bytes.count <= Tally.maximumKeptBytes
+        case .object(let document), .array(let document): document.bytes.count <= Tally.maximumKeptBytes
+        default: true
+        }
+    }
+
+    /// The value when it is short, the beginning of a longer text, and `nil` for another long value.
+    var shortened: BSONValue? {
+        if isSmall { return self }
+        guard case .string(let text) = self else { return nil }
+        return .string(String(text.prefix(Tally.maximumKeptBytes / 4)) + "…")
+    }
+}
+
+extension FindingCollector.Located {
+    /// Whether the names in the path are short enough to be kept.
+    var isSmall: Bool {
+        below.allSatisfy { step in
+            if case .field(let name) = step { name.utf8.count <= Tally.maximumKeptBytes } else { true }
+        }
+    }
+}

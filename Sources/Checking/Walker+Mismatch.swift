@@ -1,4 +1,5 @@
 import BSON
+import ServerSchema
 
 extension Walker {
     /// Says what it means that a value is of a type that its node does not name.
@@ -42,20 +43,74 @@ extension Walker {
     /// Judges a number where the schema names only other numeric types: by the mildest of them.
     private func numericMismatch(_ element: BSONElement, of view: borrowing BSONView, node index: Int) -> Finding {
         let number = Number(element, of: view)
-        var best: Finding?
+        var best: (finding: Finding, severity: Int)?
         for target: TypeMask in [.decimal, .double, .long, .int]
         where nodes[index].accepts.contains(target) {
             let detail = number.fitness(for: target)
-            let (rule, level): (Rule, Level) =
+            let (rule, level, severity): (Rule, Level, Int) =
                 switch detail {
-                case .exact: (.numericWidthMismatch, .possible)
-                case .beyondInt32: (.numericLossy, .possible)
-                default: (.numericLossy, .certain)
+                case .exact: (.numericWidthMismatch, .possible, 0)
+                case .beyondInt32: (.numericLossy, .possible, 1)
+                default: (.numericLossy, .certain, 2)
                 }
-            let finding = Finding(rule, level, node: index, Found(element.type, detail))
-            if let held = best, (held.level, held.rule.rawValue) <= (level, rule.rawValue) { continue }
-            best = finding
+            if let best, best.severity <= severity { continue }
+            best = (Finding(rule, level, node: index, Found(element.type, detail)), severity)
         }
-        return best ?? Finding(.typeMismatch, .certain, node: index, Found(element.type))
+        return best?.finding ?? Finding(.typeMismatch, .certain, node: index, Found(element.type))
+    }
+}
+
+extension Walker {
+    /// The bytes that a value or a document may have: 16 MB, read as the smaller of its two readings.
+    ///
+    /// A document of 16 MiB at most is stored, so a value above the larger reading cannot be met. Source: the limits that
+    /// `semantics.md` section 5.1 of the project's reference names for values and for write transactions.
+    static var maximumBytes: Int { 16_000_000 }
+
+    /// Reports a document that is too large, and the one value in it that alone is.
+    @inline(never)
+    func tooLarge<Sink: FindingSink>(_ view: borrowing BSONView, into sink: inout Sink) throws(BSONError) {
+        sink.report(Finding(.valueTooLarge, .possible, node: 0, Found(BSONType(rawValue: 3), .tooLarge)))
+        try valueTooLarge(in: view, isArray: false, node: 0, depth: 0, into: &sink)
+    }
+
+    /// - Parameter node: -1 where the schema says nothing.
+    private func valueTooLarge<Sink: FindingSink>(
+        in view: borrowing BSONView, isArray: Bool, node index: Int, depth: Int, into sink: inout Sink
+    ) throws(BSONError) {
+        guard depth <= BSONView.maximumDepth else { throw BSONError(.tooDeep, at: view.start) }
+        var position = view.firstPosition
+        while let element = try view.next(&position) {
+            guard element.valueLength > Self.maximumBytes else { continue }
+            let type = TypeMask(element.type)
+            let isContainer = type == .object || type == .array
+            // Without the length, and the terminator or the subtype.
+            let isLarge = TypeMask([.string, .binData]).contains(type) && element.valueLength - 5 > Self.maximumBytes
+            guard isContainer || isLarge else { continue }
+            let child = child(element, of: view, isArray: isArray, node: index)
+            if isArray {
+                sink.enter(.elements)
+            } else if index < 0 || nodes[index].flags.contains(.dictionary) {
+                sink.enter(.values)
+            } else {
+                sink.enter(.field(view.name(element)))
+            }
+            if isContainer {
+                try valueTooLarge(
+                    in: try view.document(element), isArray: type == .array, node: child, depth: depth + 1, into: &sink)
+            } else {
+                sink.report(Finding(.valueTooLarge, .possible, node: 0, Found(element.type, .tooLarge)))
+            }
+            sink.leave()
+        }
+    }
+
+    private func child(_ element: BSONElement, of view: borrowing BSONView, isArray: Bool, node index: Int) -> Int {
+        guard index >= 0 else { return -1 }
+        let node = nodes[index]
+        if isArray { return node.tupleCount == 0 ? Int(node.items) : -1 }
+        if node.flags.contains(.dictionary) { return Int(node.additional) }
+        let found = lookup.position(of: element, in: view, among: node.fields, expected: 0)
+        return found < 0 ? -1 : Int(fields[Int(node.fields.first) + found].node)
     }
 }

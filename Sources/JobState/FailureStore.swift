@@ -1,6 +1,54 @@
 package import BSON
 package import Mongo
 
+/// A document that was skipped: it alone cannot be written, and the others were.
+package struct Failure: Hashable, Sendable {
+    /// The document's `_id`.
+    package let id: BSONValue
+    /// The server's code; 0 for a document that the sync translator holds locked.
+    package let code: Int
+    /// The code in words, without any value.
+    package let name: String
+    /// The phase of the job that could not be written, from 0.
+    package let phase: Int
+
+    /// The words for a locked document.
+    package static let locked = "locked by the sync translator"
+
+    package init(id: BSONValue, code: Int, name: String, phase: Int) {
+        self.id = id
+        self.code = code
+        self.name = name
+        self.phase = phase
+    }
+
+    package init(_ id: BSONValue, _ error: MongoError, phase: Int) {
+        self.init(id: id, code: error.code.rawValue, name: Self.name(of: error), phase: phase)
+    }
+
+    /// A document that stayed locked.
+    package static func locked(_ id: BSONValue, phase: Int) -> Failure {
+        Failure(id: id, code: 0, name: locked, phase: phase)
+    }
+
+    /// In words of our own: what the server says of one document holds its values.
+    private static func name(of error: MongoError) -> String {
+        words(for: error.code.rawValue) ?? error.codeName ?? "refused by the server"
+    }
+
+    /// What a server's code for one document says; `nil` for one that says nothing of a document.
+    package static func words(for code: Int) -> String? {
+        switch code {
+        case 121: "refused by the collection's validator"
+        case 11_000: "would be twice in a unique index"
+        case 241: "a value cannot be converted"
+        case 10_334, 17_419, 17_420: "too large for MongoDB"
+        case 15: "nested too deeply for MongoDB"
+        default: nil
+        }
+    }
+}
+
 /// The collection `failed`: documents that the job's runs have skipped.
 package struct FailureStore {
     let client: StoreClient

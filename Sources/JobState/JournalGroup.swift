@@ -1,4 +1,5 @@
 package import BSON
+import Jobs
 
 /// Documents that a chunk changes alike, as the journal holds them.
 package struct JournalGroup {
@@ -107,5 +108,120 @@ extension [String] {
     fileprivate func firstIndex(where bytes: RawSpan) -> Int? {
         for (index, name) in enumerated() where bytes.isEqual(to: name) { return index }
         return nil
+    }
+}
+
+/// One document of the journal: a chunk, or a part of one.
+package struct JournalPart {
+    /// An entry: a document, and how the chunk changed it.
+    package struct Entry {
+        package let id: BSONValue
+        /// The index of its group.
+        package let group: Int
+        /// What the other fields of the document were; `nil` where nothing is known of them.
+        package let evidence: ArraySlice<UInt8>?
+
+        /// Joins the three.
+        package init(id: BSONValue, group: Int, evidence: ArraySlice<UInt8>? = nil) {
+            (self.id, self.group, self.evidence) = (id, group, evidence)
+        }
+    }
+
+    package let position: JournalPosition
+    package let pass: Int
+    package let phase: Int
+    /// What the attempts at one chunk have in common: its number; in journals of earlier versions where it began.
+    package let chunk: BSONValue
+    /// The names of the fields that the phase touches.
+    package let touched: [String]
+    package let groups: [JournalGroup]
+    /// The fields that tell the documents from others of the same `_id`.
+    package let evidence: DocumentEvidence
+    /// All entries, in the journal's order.
+    package let entries: [Entry]
+
+    /// Reads a document of the journal; `nil` when a field is missing.
+    /// - Throws: ``BSONError`` when the document is damaged.
+    init?(_ document: BSONDocument) throws(BSONError) {
+        guard let key = document["_id"]?.document, let sequence = key["seq"]?.integer, let part = key["part"]?.integer,
+            let pass = document["pass"]?.integer, let phase = document["phase"]?.integer,
+            let chunk = document["chunk"]?.document, let groups = document["groups"]?.document
+        else { return nil }
+        position = JournalPosition(sequence: Int64(sequence), part: part, entries: 0)
+        self.pass = pass
+        self.phase = phase
+        self.chunk = chunk["number"] ?? chunk["after"] ?? .null
+        touched = document["touched"]?.document?.values.compactMap(\.text) ?? []
+        var read: [JournalGroup] = []
+        for value in groups.values {
+            guard let group = try value.document.flatMap({ (document) throws(BSONError) in try JournalGroup(document) })
+            else { return nil }
+            read.append(group)
+        }
+        self.groups = read
+        let evidence = DocumentEvidence((document["evidence"]?.document?.values ?? []).compactMap(\.text))
+        self.evidence = evidence
+        entries = self.groups.enumerated().flatMap { index, group in
+            group.ids.enumerated().map { place, id in
+                Entry(id: id, group: index, evidence: evidence.part(place, of: group.evidence))
+            }
+        }
+    }
+}
+
+/// What the touched fields of a document are, in 16 bytes: the beginning of the SHA-256 of a document of them.
+///
+/// The fields stand in the order of their names' bytes; one that is missing is left out.
+package struct JournalDigest: Hashable {
+    private let high: UInt64
+    private let low: UInt64
+
+    /// The digest of a document of the fields.
+    package init(of fields: BSONDocument) { self.init(SHA256.digest(of: fields.bytes)) }
+
+    private init(_ digest: [UInt8]) {
+        func word(_ start: Int) -> UInt64 { digest[start..<start + 8].reduce(0) { $0 << 8 | UInt64($1) } }
+        (high, low) = (word(0), word(8))
+    }
+
+    /// As the journal holds it.
+    var bson: BSONValue {
+        let bytes = [high, low].flatMap { word in
+            (0..<8).map { UInt8(truncatingIfNeeded: word >> (56 - 8 * UInt64($0))) }
+        }
+        return .binary(subtype: 0, bytes: bytes)
+    }
+
+    /// Reads what ``bson`` wrote; `nil` for anything else.
+    package init?(_ value: BSONValue?) {
+        guard case .binary(_, let bytes)? = value, bytes.count == 16 else { return nil }
+        self.init(bytes)
+    }
+}
+
+/// A place in the journal, as undo walks it: newest first.
+package struct JournalPosition: Hashable {
+    /// The attempt.
+    package var sequence: Int64
+    /// The document of the attempt's journal.
+    package var part: Int
+    /// Entries of that document that lie behind.
+    package var entries: Int
+
+    var document: BSONDocument {
+        ["seq": .long(sequence), "part": .integer(part), "entries": .integer(entries)]
+    }
+
+    package init(sequence: Int64, part: Int, entries: Int) {
+        self.sequence = sequence
+        self.part = part
+        self.entries = entries
+    }
+
+    package init?(_ document: BSONDocument) {
+        guard let sequence = document["seq"]?.integer, let part = document["part"]?.integer,
+            let entries = document["entries"]?.integer
+        else { return nil }
+        self.init(sequence: Int64(sequence), part: part, entries: entries)
     }
 }

@@ -1,4 +1,5 @@
-import ServerSchema
+internal import CYaml
+package import ServerSchema
 import Yams
 
 /// Reads the YAML files that operators write by hand.
@@ -54,5 +55,81 @@ package enum YAMLFile {
         } catch {
             throw failure("not YAML: \(error)", nil)
         }
+    }
+}
+
+/// What a YAML text may hold, found by a pass over its events, before a node is made of any.
+enum YAMLBounds {
+    /// The most values and keys of a file, together: a node takes some hundred bytes.
+    private static let mostNodes = 250_000
+    /// The most levels of lists and mappings.
+    private static let mostLevels = 100
+
+    /// Refuses aliases, which let a file of 500 bytes stand for gigabytes, and what is beyond the bounds.
+    ///
+    /// What is no YAML passes: its parser says why it is none.
+    /// - Throws: ``LocatedError``.
+    static func check(_ text: String, path: String) throws(LocatedError) {
+        var text = text
+        let refusal = text.withUTF8 { unsafe Self.refusal(of: $0, path: path) }
+        if let refusal { throw refusal }
+    }
+
+    private static func refusal(of bytes: UnsafeBufferPointer<UInt8>, path: String) -> LocatedError? {
+        let parser = UnsafeMutablePointer<yaml_parser_t>.allocate(capacity: 1)
+        defer { unsafe parser.deallocate() }
+        guard unsafe yaml_parser_initialize(parser) == 1 else { return nil }
+        defer { unsafe yaml_parser_delete(parser) }
+        unsafe yaml_parser_set_encoding(parser, YAML_UTF8_ENCODING)
+        unsafe yaml_parser_set_input_string(parser, bytes.baseAddress, bytes.count)
+        var (nodes, level) = (0, 0)
+        while true {
+            var event = unsafe yaml_event_t()
+            guard unsafe yaml_parser_parse(parser, &event) == 1 else { return nil }
+            defer { unsafe yaml_event_delete(&event) }
+            let mark = unsafe event.start_mark
+            let place = SourceLocation(file: path, line: Int(mark.line) + 1, column: Int(mark.column) + 1)
+            switch unsafe event.type {
+            case YAML_ALIAS_EVENT:
+                return LocatedError("aliases are not read: write out what this one stands for", at: place)
+            case YAML_SCALAR_EVENT: nodes += 1
+            case YAML_SEQUENCE_START_EVENT, YAML_MAPPING_START_EVENT:
+                nodes += 1
+                level += 1
+            case YAML_SEQUENCE_END_EVENT, YAML_MAPPING_END_EVENT: level -= 1
+            case YAML_STREAM_END_EVENT: return nil
+            default: break
+            }
+            guard level <= mostLevels else {
+                return LocatedError("values are nested deeper than \(mostLevels) levels", at: place)
+            }
+            guard nodes <= mostNodes else {
+                return LocatedError("the file holds more than \(mostNodes) values: divide it", at: place)
+            }
+        }
+    }
+}
+
+/// What is wrong with a file that the operator wrote, where, and how to mend it.
+package struct LocatedError: Error, Hashable, Sendable {
+    /// Where in the file; `nil` when the file itself could not be read.
+    package let location: SourceLocation?
+    /// What is wrong, and what would be right.
+    package let message: String
+    /// Whether the file is well formed, and asks for what can never work.
+    package let isConfiguration: Bool
+
+    /// Joins the two.
+    package init(_ message: String, at location: SourceLocation? = nil, isConfiguration: Bool = false) {
+        self.location = location
+        self.message = message
+        self.isConfiguration = isConfiguration
+    }
+}
+
+extension LocatedError: CustomStringConvertible {
+    /// `file:line:column: message`.
+    package var description: String {
+        location.map { "\($0.file):\($0.line):\($0.column): \(message)" } ?? message
     }
 }

@@ -24,3 +24,124 @@ package struct Client: ~Copyable {
         MongoCollection(namespace: namespace, lease: lease)
     }
 }
+
+extension Client {
+    /// Runs a command as it stands: the client's read and write concern are not added, and nothing is retried.
+    ///
+    /// The corresponding C function is `mongoc_client_command_with_opts`.
+    /// - Parameters:
+    ///   - options: what the driver adds to the command, and `sessionId`: see ``Session/options(adding:)``.
+    ///   - readPreference: which member runs it; the primary by default.
+    /// - Throws: ``MongoError``, also for a reply of `ok: 1` that holds write errors.
+    @discardableResult
+    package func runCommand(
+        _ command: BSONDocument, on database: String, options: BSONDocument = [:], readPreference: ReadPreference? = nil
+    ) throws(MongoError) -> BSONDocument {
+        try lease.run(.raw, command, on: database, options: options, readPreference: readPreference).checked(host: host)
+    }
+
+    /// Runs a command that reads: with the client's read concern and preference, and one retry.
+    ///
+    /// The corresponding C function is `mongoc_client_read_command_with_opts`.
+    /// - Throws: ``MongoError``.
+    package func runReadCommand(
+        _ command: BSONDocument, on database: String, options: BSONDocument = [:], readPreference: ReadPreference? = nil
+    ) throws(MongoError) -> BSONDocument {
+        try lease.run(.read, command, on: database, options: options, readPreference: readPreference)
+    }
+
+    /// Runs a command that writes: on the primary, with the client's write concern.
+    ///
+    /// The corresponding C function is `mongoc_client_write_command_with_opts`.
+    /// - Throws: ``MongoError``, also for a reply of `ok: 1` that holds write errors or a write concern error.
+    @discardableResult
+    package func runWriteCommand(
+        _ command: BSONDocument, on database: String, options: BSONDocument = [:]
+    ) throws(MongoError) -> BSONDocument {
+        try lease.run(.write, command, on: database, options: options).checked(host: host)
+    }
+
+    /// The names of the databases that the user may see; no privilege is needed for the user's own.
+    /// - Parameter pattern: a regular expression that they match; `nil` for all.
+    /// - Throws: ``MongoError``.
+    package func databaseNames(matching pattern: String? = nil) throws(MongoError) -> [String] {
+        let filter: BSONDocument = pattern.map { ["name": .regex(pattern: $0, options: "")] } ?? [:]
+        let reply = try runReadCommand(
+            [
+                "listDatabases": 1, "nameOnly": true, "authorizedDatabases": true, "filter": .object(filter),
+                "comment": "shipshape databases",
+            ], on: "admin")
+        return reply["databases"]?.document?.values.compactMap { $0.document?["name"]?.text } ?? []
+    }
+}
+
+extension ClientLease {
+    /// What a command takes from the client.
+    enum CommandKind {
+        case raw, read, write
+
+        fileprivate var native: cmongoc_command_kind {
+            switch self {
+            case .raw: CMONGOC_COMMAND_RAW
+            case .read: CMONGOC_COMMAND_READ
+            case .write: CMONGOC_COMMAND_WRITE
+            }
+        }
+    }
+
+    /// Runs a command; of a reply of `ok: 1`, only a write concern error is thrown.
+    func run(
+        _ kind: CommandKind, _ command: BSONDocument, on database: String, options: BSONDocument = [:],
+        readPreference: ReadPreference? = nil
+    ) throws(MongoError) -> BSONDocument {
+        let command = kind == .read && options["maxTimeMS"] == nil ? command.withTimeLimit : command
+        return try pool.overload.bridging(writes: command.isOfDocuments) { () throws(MongoError) in
+            var error = bson_error_t()
+            var answer = unsafe cmongoc_reply()
+            let isDone = unsafe run(kind, command, on: database, options: options, readPreference, &answer, &error)
+            let reply = unsafe answer.take()
+            if let error = MongoError(writeConcernErrorOf: reply, host: host) { throw error }
+            guard isDone else { throw explained(MongoError(error, reply: reply, host: host)) }
+            return reply
+        }
+    }
+
+    /// Runs a command; the answer, an error's too, is the caller's to free.
+    func run(
+        _ kind: CommandKind, _ command: BSONDocument, on database: String, options: BSONDocument,
+        _ readPreference: ReadPreference?, _ answer: inout cmongoc_reply, _ error: inout bson_error_t
+    ) -> Bool {
+        let (command, options) = Self.split(command, options)
+        return unsafe lending(command, options, readPreference) { command, options, preference in
+            unsafe cmongoc_command(handle, kind.native, database, command, options, preference, &answer, &error)
+        }
+    }
+
+    /// Moves the concerns of a command to the options: the driver would add its own beside them.
+    private static func split(_ command: BSONDocument, _ options: BSONDocument) -> (BSONDocument, BSONDocument) {
+        let moved = ["writeConcern", "readConcern"]
+        guard moved.contains(where: { command[$0] != nil }), let elements = try? command.elements() else {
+            return (command, options)
+        }
+        let given = (try? options.elements()) ?? []
+        return (
+            BSONDocument(elements.filter { !moved.contains($0.name) }.map { ($0.name, $0.value) }),
+            BSONDocument((elements.filter { moved.contains($0.name) } + given).map { ($0.name, $0.value) })
+        )
+    }
+}
+
+extension BSONDocument {
+    /// Whether the command changes documents, and so may carry the fence of a lease.
+    fileprivate var isOfDocuments: Bool {
+        ["insert", "update", "delete", "findAndModify"].contains { self[$0] != nil }
+    }
+
+    /// The reply, unless it holds write errors: then the first is thrown.
+    fileprivate func checked(host: String) throws(MongoError) -> BSONDocument {
+        if let first = WriteError.all(of: self).first {
+            throw MongoError(first, of: self, host: host)
+        }
+        return self
+    }
+}

@@ -1,3 +1,4 @@
+internal import BSON
 internal import CMongoC
 
 /// A client while it is lent: whoever holds this, a cursor for example, keeps it from going back to its pool.
@@ -32,3 +33,69 @@ final class ClientLease {
 
 @available(*, unavailable)
 extension ClientLease: Sendable {}  // mongoc_client_t: one thread at a time
+
+extension ClientLease {
+    /// The error, with the reason when no server was found, and without values where an old server may have put some in.
+    ///
+    /// The driver's pool only knows that its watching threads failed to connect; a client without such threads says
+    /// why: refused, timed out, no such host, a handshake. So one is asked once, for a quarter of the search's time.
+    func explained(_ error: MongoError) -> MongoError {
+        if error.mayQuoteValues, hasOldServer { return error.withoutValues }
+        guard error.isServerSelection, var reason = probe() else { return error }
+        // With encryption on, the pool's own reason is the one that names the handshake.
+        let own = error.message.bracketed ?? error.message
+        if pool.isEncrypted && !reason.contains(own) { reason += "; " + own }
+        return MongoError(
+            error.domain, error.code,
+            message: "no server that fits was found in time: \(reason)", host: error.host)
+    }
+
+    /// Whether there is a server before 5.0: it gives the error of an expression without saying that it is one.
+    private var hasOldServer: Bool {
+        let version = Int(unsafe cmongoc_oldest_wire_version(handle))
+        return version > 0 && version < ServerHello.wireVersionOf50
+    }
+
+    /// What a new connection meets; `nil` when nothing is wrong with it.
+    private func probe() -> String? {
+        guard let uri = unsafe mongoc_uri_copy(mongoc_client_get_uri(handle)) else { return nil }
+        defer { unsafe mongoc_uri_destroy(uri) }
+        let timeout = (pool.searchTime / 4).driverMilliseconds
+        unsafe mongoc_uri_set_option_as_int32(uri, MONGOC_URI_CONNECTTIMEOUTMS, timeout)
+        var error = bson_error_t()
+        guard let client = unsafe mongoc_client_new_from_uri_with_error(uri, &error) else { return nil }
+        defer { unsafe mongoc_client_destroy(client) }
+        unsafe mongoc_client_set_error_api(client, MONGOC_ERROR_API_VERSION_2)
+        guard let server = unsafe mongoc_client_select_server(client, true, nil, &error) else {
+            let message = MongoError(error).message
+            return unsafe message.bracketed ?? silentReason(client) ?? message
+        }
+        unsafe mongoc_server_description_destroy(server)
+        return nil
+    }
+
+    /// Why servers that answered do not fit: the driver passes over them without a word.
+    private func silentReason(_ client: OpaquePointer) -> String? {
+        var count = 0
+        // Of none there is no list.
+        let known = unsafe mongoc_client_get_server_descriptions(client, &count)
+        defer { if let known = unsafe known { unsafe mongoc_server_descriptions_destroy_all(known, count) } }
+        let kinds = (0..<count).compactMap { index in
+            unsafe known?[index].map { unsafe String(cString: mongoc_server_description_type($0)) }
+        }
+        if kinds.contains("RSGhost") { return "the replica set is not initiated, or the member has no configuration" }
+        if kinds.contains(where: { $0.hasPrefix("RS") }) {
+            return kinds.contains("RSPrimary") ? nil : "the replica set has no primary"
+        }
+        return pool.replicaSet.map { "none of the addresses is a member of a replica set \"\($0)\"" }
+    }
+}
+
+extension String {
+    /// What stands between the first `[` and the last `]`, where the driver lists each server's failure; `nil` where
+    /// there are none.
+    fileprivate var bracketed: String? {
+        guard let start = firstIndex(of: "["), let end = lastIndex(of: "]"), start < end else { return nil }
+        return String(self[index(after: start)..<end])
+    }
+}

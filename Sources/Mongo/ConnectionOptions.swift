@@ -1,3 +1,5 @@
+internal import CMongoC
+
 /// How to reach a deployment.
 ///
 /// A field that is set wins over the connection string; one that is `nil` leaves what the string says, and where the
@@ -73,4 +75,89 @@ extension ConnectionOptions: CustomStringConvertible, CustomReflectable {
 
     /// Shows the description only, so that no dump shows the password.
     package var customMirror: Mirror { Mirror(self, children: ["uri": description]) }
+}
+
+extension ConnectionOptions {
+    /// The connection string with everything that these options say.
+    /// - Throws: ``MongoError`` for a string or an option that is not valid, and for a file that cannot be read.
+    package func resolved() throws(MongoError) -> MongoURI {
+        let resolved = try MongoURI.parse(uri)
+        try applyTimeouts(to: resolved)
+        try applyName(to: resolved)
+        try applyLogin(to: resolved)
+        try applyTLS(to: resolved)
+        // Without a key the driver would take the option for a wish to encrypt.
+        if let keyPassword, resolved.has(MONGOC_URI_TLSCERTIFICATEKEYFILE) {
+            try resolved.set(MONGOC_URI_TLSCERTIFICATEKEYFILEPASSWORD, to: keyPassword)
+        }
+        try applyConcerns(to: resolved)
+        try applyTransport(to: resolved)
+        try resolved.checkLogin()
+        try resolved.checkTLS()
+        return resolved
+    }
+
+    private func applyTimeouts(to uri: borrowing MongoURI) throws(MongoError) {
+        if connectTimeout != nil || !uri.has(MONGOC_URI_SERVERSELECTIONTIMEOUTMS) {
+            let search = (connectTimeout ?? Self.defaultConnectTimeout) * 4 / 5
+            try uri.set(MONGOC_URI_SERVERSELECTIONTIMEOUTMS, to: search.driverMilliseconds)
+        }
+        if connectTimeout != nil || !uri.has(MONGOC_URI_CONNECTTIMEOUTMS) {
+            try uri.set(MONGOC_URI_CONNECTTIMEOUTMS, to: (uri.serverSelectionTimeout * 3 / 4).driverMilliseconds)
+        }
+        // A server that refused a command as if it were to leave is looked at again only then: with the driver's own 10 seconds
+        // the search ends before.
+        if !uri.has(MONGOC_URI_HEARTBEATFREQUENCYMS) {
+            try uri.set(MONGOC_URI_HEARTBEATFREQUENCYMS, to: Self.heartbeat.driverMilliseconds)
+        }
+        if let socketTimeout { try uri.set(MONGOC_URI_SOCKETTIMEOUTMS, to: socketTimeout.driverMilliseconds) }
+    }
+
+    private func applyName(to uri: borrowing MongoURI) throws(MongoError) {
+        guard appName != nil || !uri.has(MONGOC_URI_APPNAME) else { return }
+        guard unsafe mongoc_uri_set_appname(uri.handle, appName ?? Self.defaultAppName) else {
+            throw .refused(MONGOC_URI_APPNAME)
+        }
+    }
+
+    private func applyLogin(to uri: borrowing MongoURI) throws(MongoError) {
+        if let username, unsafe !mongoc_uri_set_username(uri.handle, username) { throw .refused("username") }
+        if let password, unsafe !mongoc_uri_set_password(uri.handle, password) { throw .refused("password") }
+        if let authSource, unsafe !mongoc_uri_set_auth_source(uri.handle, authSource) {
+            throw .refused(MONGOC_URI_AUTHSOURCE)
+        }
+    }
+
+    private func applyTLS(to uri: borrowing MongoURI) throws(MongoError) {
+        guard let tls else { return }
+        try uri.set(MONGOC_URI_TLS, to: tls.isEnabled)
+        guard tls.isEnabled else { return }
+        if let file = tls.caFile { try uri.set(MONGOC_URI_TLSCAFILE, to: file) }
+        if let file = tls.certificateKeyFile { try uri.set(MONGOC_URI_TLSCERTIFICATEKEYFILE, to: file) }
+        if tls.allowsInvalidCertificates { try uri.set(MONGOC_URI_TLSALLOWINVALIDCERTIFICATES, to: true) }
+        if tls.allowsInvalidHostnames { try uri.set(MONGOC_URI_TLSALLOWINVALIDHOSTNAMES, to: true) }
+    }
+
+    private func applyConcerns(to uri: borrowing MongoURI) throws(MongoError) {
+        if let readPreference { uri.set(readPreference) }
+        if let readConcern { uri.set(readConcern) }
+        if let writeConcern { uri.set(writeConcern) }
+    }
+
+    /// What a run with all its threads, its state, its brakes and its ledger holds at once, and some more.
+    private static let leastPool: Int32 = 40
+
+    private func applyTransport(to uri: borrowing MongoURI) throws(MongoError) {
+        if let maxPoolSize {
+            try uri.set(MONGOC_URI_MAXPOOLSIZE, to: Int32(clamping: max(1, maxPoolSize)))
+        } else if unsafe mongoc_uri_get_option_as_int32(uri.handle, MONGOC_URI_MAXPOOLSIZE, Self.leastPool)
+            < Self.leastPool
+        {
+            // Who waits for a client while holding the others would wait for ever.
+            try uri.set(MONGOC_URI_MAXPOOLSIZE, to: Self.leastPool)
+        }
+        guard let compressors else { return }
+        let list = compressors.joined(separator: ",")
+        guard unsafe mongoc_uri_set_compressors(uri.handle, list) else { throw .refused(MONGOC_URI_COMPRESSORS) }
+    }
 }

@@ -1,4 +1,5 @@
 package import BSON
+internal import CMongoC
 
 /// A collection as one client sees it: a light value, bound to that client's thread.
 package struct MongoCollection {
@@ -9,3 +10,183 @@ package struct MongoCollection {
 
 @available(*, unavailable)
 extension MongoCollection: Sendable {}  // mongoc_client_t: one thread at a time
+
+extension MongoCollection {
+    /// Runs a command that reads on the collection's database, with the client's read concern and preference.
+    /// - Throws: ``MongoError``.
+    package func command(_ command: BSONDocument) throws(MongoError) -> BSONDocument {
+        try lease.run(.read, command, on: namespace.database)
+    }
+}
+
+extension MongoCollection {
+    /// Stages that put documents of ours in the place of a collection's own, in their order; the collection need not be
+    /// there.
+    ///
+    /// `$documents` does the same from MongoDB 5.1 on, and asks for `find` on the whole database.
+    package static func stages(supplying documents: [BSONDocument]) -> [BSONDocument] {
+        [
+            // What makes one document of any number of them, and of none.
+            ["$limit": 1], ["$facet": ["none": [["$count": "n"]]]],
+            ["$project": ["d": ["$literal": .array(of: documents.map { .object($0) })]]], ["$unwind": "$d"],
+            ["$replaceWith": "$d"],
+        ]
+    }
+
+    /// What a pipeline makes of documents that need not be in the collection, each in the place of the one that it was made
+    /// of.
+    ///
+    /// The pipeline must neither drop nor add a document, nor change their order.
+    /// - Parameter options: those of the `aggregate` command.
+    /// - Throws: ``MongoError``; one of code ``MongoError/Code/documentTooLarge`` when a document does not fit a command
+    ///   or its reply.
+    package func aggregate(
+        over documents: [BSONDocument], _ pipeline: [BSONDocument], options: BSONDocument = [:]
+    ) throws(MongoError) -> [BSONDocument] {
+        guard !documents.isEmpty else { return [] }
+        var command = BSONBuilder()
+        command.append("aggregate", .string(namespace.collection))
+        command.append("pipeline", .array(of: (Self.stages(supplying: documents) + pipeline).map { .object($0) }))
+        command.append("cursor", ["batchSize": .integer(documents.count + 1)])
+        for (name, value) in (try? options.elements()) ?? [] { command.append(name, value) }
+        if let whole = try reply(to: command.finish()) { return whole }
+        guard documents.count > 1 else { throw MongoError(.server, .documentTooLarge, message: "too large a document") }
+        let half = documents.count / 2
+        return try aggregate(over: Array(documents[..<half]), pipeline, options: options)
+            + aggregate(over: Array(documents[half...]), pipeline, options: options)
+    }
+
+    /// The documents of a reply; `nil` when the command or they do not fit one message.
+    private func reply(to command: BSONDocument) throws(MongoError) -> [BSONDocument]? {
+        // What the server takes as a command is a document of 16 MiB, and a little more.
+        guard command.bytes.count <= 16 << 20 else { return nil }
+        let reply = try lease.run(.read, command, on: namespace.database)
+        guard let cursor = reply["cursor"]?.document, let batch = cursor["firstBatch"]?.document else {
+            throw MongoError(incomplete: "the documents", host: lease.host)
+        }
+        guard let id = cursor["id"], id.integer != 0 else { return batch.values.compactMap(\.document) }
+        // One that cannot be closed ends by itself.
+        _ = try? lease.run(
+            .raw, ["killCursors": .string(namespace.collection), "cursors": [id]], on: namespace.database)
+        return nil
+    }
+
+    /// Another collection, reached by the same client.
+    package func sibling(_ namespace: Namespace) -> MongoCollection {
+        MongoCollection(namespace: namespace, lease: lease)
+    }
+}
+
+extension MongoCollection {
+    /// Whether the collection is there; a view is one too.
+    ///
+    /// The corresponding command is `listCollections`.
+    /// - Throws: ``MongoError``.
+    package func exists() throws(MongoError) -> Bool {
+        let reply = try lease.run(
+            .read,
+            [
+                "listCollections": 1, "filter": ["name": .string(namespace.collection)], "nameOnly": true,
+                "authorizedCollections": true,
+            ], on: namespace.database)
+        return reply["cursor"]?.document?["firstBatch"]?.document?.isEmpty == false
+    }
+}
+
+extension MongoCollection {
+    /// The documents that fit `filter`.
+    ///
+    /// The corresponding C function is `mongoc_collection_find_with_opts`.
+    /// - Parameter options: those of the `find` command: `sort`, `projection`, `hint`, `min`, `max`, `batchSize`,
+    ///   `limit`, `maxTimeMS`, `readConcern`, `collation`, `comment`, `let`, …; and `sessionId`.
+    /// - Returns: a cursor; what goes wrong is thrown by its first `next()`.
+    package func find(
+        _ filter: BSONDocument = [:], options: BSONDocument = [:], readPreference: ReadPreference? = nil
+    ) -> Cursor {
+        unsafe Cursor(lease, options.withTimeLimit, of: "\(namespace)") { options in
+            unsafe lending(filter, options, readPreference) { filter, options, preference in
+                unsafe cmongoc_find(
+                    lease.handle, namespace.database, namespace.collection, filter, options, preference)
+            }
+        }
+    }
+
+    /// The first documents that a `find` gives, as many as one reply holds.
+    ///
+    /// Unlike a cursor, it takes values in which a field has no name: the driver refuses those in a cursor's options.
+    /// - Parameters:
+    ///   - arguments: of the `find` command, its name aside.
+    ///   - options: what the driver adds to the command, and `sessionId`.
+    ///   - reads: the one member that answers; `nil` for whomever the client's read preference names.
+    /// - Throws: ``MongoError``.
+    package func findBatch(
+        _ arguments: BSONDocument, options: BSONDocument = [:], by reads: MemberReads? = nil
+    ) throws(MongoError) -> [BSONDocument] {
+        var command = BSONBuilder()
+        command.append("find", .string(namespace.collection))
+        for (name, value) in (try? arguments.elements()) ?? [] { command.append(name, value) }
+        command.append("singleBatch", true)
+        let find = command.finish()
+        let reply =
+            if let reads {
+                try lease.run(
+                    .raw, find.withTimeLimit, on: namespace.database, options: reads.startOptions,
+                    readPreference: .whoeverIsAsked)
+            } else {
+                try lease.run(.read, find, on: namespace.database, options: options)
+            }
+        guard let batch = reply["cursor"]?.document?["firstBatch"]?.document else {
+            throw MongoError(incomplete: "the batch", host: lease.host)
+        }
+        return batch.values.compactMap(\.document)
+    }
+
+    /// The documents that a pipeline makes of the collection.
+    ///
+    /// The corresponding C function is `mongoc_collection_aggregate`. A pipeline that ends in `$out` or `$merge` runs
+    /// with the first `next()`, which gives `nil`.
+    /// - Parameter options: those of the `aggregate` command: `allowDiskUse`, `batchSize`, `hint`, `maxTimeMS`,
+    ///   `readConcern`, `writeConcern`, `collation`, `comment`, `let`, …; and `sessionId`.
+    /// - Returns: a cursor; what goes wrong is thrown by its first `next()`.
+    package func aggregate(
+        _ pipeline: [BSONDocument], options: BSONDocument = [:], readPreference: ReadPreference? = nil
+    ) -> Cursor {
+        let stages: BSONDocument = ["pipeline": .array(of: pipeline.map { .object($0) })]
+        return unsafe Cursor(lease, options.withTimeLimit, of: "\(namespace)") { options in
+            unsafe lending(stages, options, readPreference) { stages, options, preference in
+                unsafe cmongoc_aggregate(
+                    lease.handle, namespace.database, namespace.collection, stages, options, preference)
+            }
+        }
+    }
+
+    /// The exact number of documents that fit `filter`, by looking at them or at an index.
+    /// - Parameter options: those of the `aggregate` command.
+    /// - Throws: ``MongoError``.
+    package func countDocuments(
+        _ filter: BSONDocument = [:], options: BSONDocument = [:], readPreference: ReadPreference? = nil
+    ) throws(MongoError) -> Int {
+        let count: BSONDocument = ["$group": ["_id": 1, "n": ["$sum": 1]]]
+        var cursor = aggregate(
+            [["$match": .object(filter)], count], options: options, readPreference: readPreference)
+        return try cursor.nextDocument()?["n"]?.integer ?? 0
+    }
+
+    /// The number of documents that the server's metadata holds: at once, and off after an unclean shutdown or on a
+    /// sharded cluster.
+    /// - Throws: ``MongoError``.
+    package func estimatedCount(options: BSONDocument = [:]) throws(MongoError) -> Int {
+        let reply = try lease.run(
+            .read, ["count": .string(namespace.collection)], on: namespace.database, options: options)
+        guard let count = reply["n"]?.integer else { throw MongoError(incomplete: "the count", host: lease.host) }
+        return count
+    }
+}
+
+extension BSONDocument {
+    /// A read's options, with its time limit: none, where they state none.
+    ///
+    /// That has to be said: from MongoDB 8.0 on a deployment may have a limit for reads that say nothing
+    /// (`defaultMaxTimeMS`), and a scan takes as long as it takes. Older servers take 0 for none as well.
+    var withTimeLimit: BSONDocument { self["maxTimeMS"] == nil ? appending("maxTimeMS", 0) : self }
+}

@@ -1,4 +1,5 @@
-import BSON
+package import BSON
+package import Checking
 import Mongo
 
 /// The session of one thread's reads.
@@ -29,4 +30,16 @@ struct ScanSession: ~Copyable {
 
     /// The cluster time of the last read; 0 of a server that has none.
     var operationTime: UInt64 { session.operationTime }
+}
+
+/// What a scan of a live collection found, and what it can promise of that.
+package struct ScanResult: Sendable {
+    /// The counts and the groups.
+    package var tally: Tally
+    /// The moment at which they are true; `nil` when they are of no single moment.
+    package var clusterTime: ClusterTime?
+    /// The documents that changed during the scan and were judged again.
+    package var changedCount = 0
+    /// What is not promised, and why.
+    package var missing: [MissingGuarantee] = []
 }

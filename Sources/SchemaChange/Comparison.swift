@@ -56,7 +56,7 @@ struct Comparison {
     }
 
     /// What two schemas of the same shape hold.
-    mutating func compareInside(_ old: SchemaNode, _ new: SchemaNode, at spot: Spot) {
+    private mutating func compareInside(_ old: SchemaNode, _ new: SchemaNode, at spot: Spot) {
         if old.holdsValues, new.holdsValues {
             compareElement(old.values, new.values, at: spot.appending(.values))
         } else if old.admits(.object), new.admits(.object) {
@@ -93,4 +93,259 @@ struct Comparison {
 
     /// Both types in words.
     func words(_ old: SchemaNode, _ new: SchemaNode) -> String { "\(old.expectation()) → \(new.expectation())" }
+}
+
+/// The fields of an object.
+extension Comparison {
+    /// Compares the fields of two objects: first those that go, then the others in their new order.
+    private mutating func compareFields(_ old: SchemaNode, _ new: SchemaNode, at spot: Spot) {
+        let (before, after) = (old.fields, new.fields)
+        let names = Set(after.map(\.name))
+        var known: [String: (field: Field, spot: Spot)] = [:]
+        for field in before {
+            let name = newName(of: field, at: spot)
+            let place = spot.appending(.field(field.name), .field(name))
+            if names.contains(name) {
+                known[name] = (field, place)
+            } else {
+                let kind: ChangeKind =
+                    place.old.isID ? .idRemoved : field.isRequired ? .requiredRemoved : .optionalRemoved
+                note(kind, at: place, from: field, to: nil, losing: new, "\(place.old) is removed")
+            }
+        }
+        for field in after {
+            if let (old, place) = known[field.name] {
+                compare(old, field, at: place)
+            } else {
+                add(field, at: spot.appending(.field(field.name)))
+            }
+        }
+    }
+
+    private func newName(of field: Field, at spot: Spot) -> String {
+        guard let namespace = old?.namespace else { return field.name }
+        return map.newName(of: spot.old.appending(.field(field.name)), in: namespace) ?? field.name
+    }
+
+    private mutating func add(_ field: Field, at spot: Spot) {
+        let type = field.node.types.isEmpty ? "field of any type" : field.node.expectation()
+        let rest = field.defaultValue == nil ? "" : ", with a default"
+        let kind = field.isRequired ? ChangeKind.requiredAdded : .optionalAdded
+        let duty = field.isRequired ? "a required" : "an optional"
+        note(kind, at: spot, from: nil, to: field, "\(spot.new) is added as \(duty) \(type)\(rest)")
+    }
+
+    private mutating func compare(_ old: Field, _ new: Field, at spot: Spot) {
+        if old.name != new.name {
+            note(.propertyRenamed, at: spot, from: old, to: new, "\(spot.old) is renamed to \(new.name)")
+        }
+        let change = change(old, new, at: spot)
+        if let change { note(change, at: spot, from: old, to: new, "\(spot.new): \(words(old.node, new.node))") }
+        if change?.code != .embeddingChanged {
+            compareLinks(old, new, at: spot, inside: change?.code == .cardinalityChanged)
+        }
+        compareDuty(old, new, at: spot)
+        compareDefaults(old, new, at: spot, isSameType: change == nil)
+        if change == nil { compareConstraints(old.node, new.node, at: spot) }
+        if change == nil || change?.code == .listSetChanged { compareInside(old.node, new.node, at: spot) }
+    }
+
+    private func change(_ old: Field, _ new: Field, at spot: Spot) -> ChangeKind? {
+        let (before, after) = (Shape(old.node), Shape(new.node))
+        if spot.old.isID { return before.idChange(to: after) }
+        let change = before.change(to: after)
+        return change != nil && isEmbedding(old.node, new.node, at: spot) ? .embeddingChanged : change
+    }
+
+    private mutating func compareDuty(_ old: Field, _ new: Field, at spot: Spot) {
+        guard old.isRequired != new.isRequired else { return }
+        if new.isRequired {
+            note(.optionalToRequired, at: spot, from: old, to: new, "\(spot.new) becomes required")
+        } else {
+            note(.requiredToOptional, at: spot, from: old, to: new, "\(spot.new) becomes optional")
+        }
+    }
+
+    private mutating func compareDefaults(_ old: Field, _ new: Field, at spot: Spot, isSameType: Bool) {
+        switch (old.defaultValue, new.defaultValue) {
+        case (nil, _?): note(.defaultAdded, at: spot, from: old, to: new, "\(spot.new) gets a default")
+        case (_?, nil): note(.defaultRemoved, at: spot, from: old, to: new, "\(spot.new) loses its default")
+        case (let before?, let after?):
+            // A number takes the declared type: where that changes, 0 is still the same default.
+            let isSame = before.compared(to: after) == .equal && (!isSameType || before.type == after.type)
+            if !isSame {
+                note(.defaultChanged, at: spot, from: old, to: new, "\(spot.new) gets another default")
+            }
+        default: break
+        }
+    }
+}
+
+extension SchemaPath {
+    /// Whether it is the primary key.
+    fileprivate var isID: Bool { steps == [.field("_id")] }
+}
+
+/// Object types, which clients know by their titles.
+extension Comparison {
+    /// Compares two versions of what a collection's documents must be.
+    mutating func compareRoots(_ old: SchemaNode, _ new: SchemaNode) {
+        switch isOfValidators ? (nil, nil) : (old.typeName, new.typeName) {
+        // Without a title the collection has no type that clients know.
+        case (nil, _?): add(type: new, insteadOf: old)
+        case (_?, nil): remove(type: old, leaving: new)
+        case (let before?, let after?) where before != after:
+            note(.typeRenamed, from: old, to: new, "type \(before) is renamed to \(after)")
+        default: break
+        }
+        compareFields(old, new, at: Spot())
+        compareAdditionalProperties(old, new, at: Spot())
+        compareConstraints(old, new, at: Spot())
+    }
+
+    /// Notes that clients learn of a type; `old` is the schema that had no title.
+    mutating func add(type new: SchemaNode, insteadOf old: SchemaNode? = nil) {
+        note(.typeAdded, from: old, to: new, "\(name(of: new)) is added")
+    }
+
+    /// Notes that a type goes; `new` is the schema that has no title any more.
+    mutating func remove(type old: SchemaNode, leaving new: SchemaNode? = nil) {
+        note(.typeRemoved, from: old, to: new, "\(name(of: old)) is removed")
+    }
+
+    /// Compares the titles of an embedded object; one without a title has a generated name.
+    private mutating func compareTitles(_ old: SchemaNode, _ new: SchemaNode, at spot: Spot) {
+        guard old.typeName != new.typeName else { return }
+        let summary =
+            switch (old.typeName, new.typeName) {
+            case (let before?, let after?): "type \(before) is renamed to \(after)"
+            case (let before?, nil): "type \(before) loses its title"
+            case (nil, let after): "the type without a title is named \(after ?? "")"
+            }
+        note(.embeddedTypeRenamed, at: spot, from: old, to: new, "\(spot.new): \(summary)")
+    }
+
+    private func name(of root: SchemaNode) -> String {
+        root.typeName.map { "type \($0)" } ?? (new ?? old).map { "the type of \($0.namespace)" } ?? "a type"
+    }
+}
+
+/// What is demanded beside types and fields.
+extension Comparison {
+    /// Notes which constraints of a value let in less, and which let in more.
+    private mutating func compareConstraints(_ old: SchemaNode, _ new: SchemaNode, at spot: Spot) {
+        let change = ConstraintChange(from: old, to: new)
+        let subject = spot.new.isRoot ? "the document" : "\(spot.new)"
+        if !change.tightened.isEmpty {
+            note(
+                .constraintTightened, at: spot, from: old, to: new,
+                "\(subject): \(change.tightened.joined(separator: ", ")) restricted")
+        }
+        if !change.loosened.isEmpty {
+            note(
+                .constraintLoosened, at: spot, from: old, to: new,
+                "\(subject): \(change.loosened.joined(separator: ", ")) relaxed")
+        }
+    }
+
+    /// Compares what fields beside the declared ones two objects may have.
+    private mutating func compareAdditionalProperties(_ old: SchemaNode, _ new: SchemaNode, at spot: Spot) {
+        let (before, after) = (old.furtherFields, new.furtherFields)
+        guard before != after else { return }
+        let subject = spot.new.isRoot ? "the document" : "\(spot.new)"
+        note(
+            .additionalPropertiesChanged, at: spot, from: old, to: new,
+            "\(subject): \(after.words) instead of \(before.words)")
+    }
+}
+
+/// What fields beside the declared ones an object may have.
+enum FurtherFields: Hashable {
+    case any, none
+    case only(BSONDocument)
+
+    fileprivate var words: String {
+        switch self {
+        case .any: "any further fields"
+        case .none: "no further fields"
+        case .only: "further fields of one schema"
+        }
+    }
+}
+
+extension SchemaNode {
+    var furtherFields: FurtherFields {
+        switch additionalProperties {
+        case .allowed: .any
+        case .forbidden: .none
+        case .schema(let node): .only(node.jsonSchema)
+        }
+    }
+}
+
+/// Links between collections.
+extension Comparison {
+    /// Whether an embedded object becomes a link, or a link an embedded object.
+    private func isEmbedding(_ old: SchemaNode, _ new: SchemaNode, at spot: Spot) -> Bool {
+        let (before, after) = (self.old?.link(at: spot.old), self.new?.link(at: spot.new))
+        return old.isEmbedded && before == nil && after != nil && !new.isEmbedded
+            || new.isEmbedded && after == nil && before != nil && !old.isEmbedded
+    }
+
+    /// Compares where two versions of a field, an element or a value lead to.
+    private mutating func compareLinks(_ old: SchemaNode, _ new: SchemaNode, at spot: Spot) {
+        compareLinks(
+            Field(name: "", node: old, isRequired: false), Field(name: "", node: new, isRequired: false), at: spot)
+    }
+
+    /// Compares where two versions of a field lead to.
+    /// - Parameter inside: whether the elements or values of one side count as the field itself, where one value has
+    ///   become many, or many one.
+    private mutating func compareLinks(_ old: Field, _ new: Field, at spot: Spot, inside: Bool = false) {
+        let before = inside ? self.old?.linkWithin(spot.old) : self.old?.link(at: spot.old)
+        let after = inside ? self.new?.linkWithin(spot.new) : self.new?.link(at: spot.new)
+        switch (before, after) {
+        case (nil, let link?):
+            note(.linkAdded, at: spot, from: old, to: new, "\(spot.new) becomes a link to \(link.target)")
+        case (let link?, nil):
+            note(.linkRemoved, at: spot, from: old, to: new, "\(spot.new) is no link to \(link.target) any more")
+        case (let before?, let after?) where !isSame(before, after):
+            note(
+                .linkRetargeted, at: spot, from: old, to: new,
+                "\(spot.new) links to \(words(after)) instead of \(words(before))")
+        default: break
+        }
+    }
+
+    /// A link to a collection that was moved still leads to the same type.
+    private func isSame(_ old: Relationship, _ new: Relationship) -> Bool {
+        map.newName(of: old.target) == new.target
+            && (old.foreignKey == new.foreignKey
+                || map.newName(of: SchemaPath([.field(old.foreignKey)]), in: old.target) == new.foreignKey)
+    }
+
+    private func words(_ link: Relationship) -> String {
+        link.foreignKey == "_id" ? "\(link.target)" : "\(link.target) by \(link.foreignKey)"
+    }
+}
+
+extension CollectionSchema {
+    /// The link that starts from a place: from a field, or from the elements or values of one.
+    func link(at path: SchemaPath) -> Relationship? {
+        if let link = link(from: path), keyPath(of: link) == path { return link }
+        guard let last = path.steps.last, last == .elements || last == .values else { return nil }
+        return link(from: SchemaPath(path.steps.dropLast())).flatMap { keyPath(of: $0) == path ? $0 : nil }
+    }
+
+    /// The link that starts from a place or from the elements or values there.
+    func linkWithin(_ path: SchemaPath) -> Relationship? {
+        link(at: path) ?? link(at: path.appending(.elements)) ?? link(at: path.appending(.values))
+    }
+
+    /// Where a link's keys stand: of a collection of keys most exports name the field alone.
+    func keyPath(of link: Relationship) -> SchemaPath {
+        guard link.isList, let node = root.node(at: link.source) else { return link.source }
+        if node.isList || node.isSet { return link.source.appending(.elements) }
+        return node.isDictionary ? link.source.appending(.values) : link.source
+    }
 }

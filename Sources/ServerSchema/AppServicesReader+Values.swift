@@ -1,3 +1,5 @@
+internal import BSON
+
 /// The values of single keywords.
 extension AppServicesReader {
     /// Reads `bsonType` or `type`: one name, or a list of them.
@@ -19,7 +21,7 @@ extension AppServicesReader {
     }
 
     private mutating func type(_ json: LocatedJSON, of keyword: Keyword) throws(SchemaError) -> SchemaType {
-        if case .number(let code) = json.value {
+        if case .scalar(.number(let code)) = json.value {
             throw SchemaError(
                 .wrongValue, at: json.location, "\(keyword.rawValue) takes names, not the code \(code)",
                 remedy: TypeAlias.remedy(code: code))
@@ -38,7 +40,7 @@ extension AppServicesReader {
     func names(_ json: LocatedJSON, of keyword: Keyword) throws(SchemaError) -> [String] {
         guard case .array(let entries) = json.value else {
             var error = wrong(keyword, json, "a list of strings")
-            if case .bool = json.value { error = error.advising("list the field in the object around it") }
+            if case .scalar(.bool) = json.value { error = error.advising("list the field in the object around it") }
             throw error
         }
         var result: [String] = []
@@ -65,7 +67,7 @@ extension AppServicesReader {
 
     /// Reads a boolean.
     func flag(_ json: LocatedJSON, of keyword: Keyword) throws(SchemaError) -> Bool {
-        guard case .bool(let flag) = json.value else { throw wrong(keyword, json, "a boolean") }
+        guard case .scalar(.bool(let flag)) = json.value else { throw wrong(keyword, json, "a boolean") }
         return flag
     }
 
@@ -86,7 +88,7 @@ extension AppServicesReader {
         let found =
             switch json.value {
             case .array(let entries) where entries.isEmpty: "an empty array"
-            case .number(let text): "the number \(text)"
+            case .scalar(.number(let text)): "the number \(text)"
             default: json.kind
             }
         return SchemaError(.wrongValue, at: json.location, "\(keyword.rawValue) must be \(expected), not \(found)")
@@ -96,4 +98,29 @@ extension AppServicesReader {
 extension SchemaError {
     /// The same error with a remedy.
     func advising(_ remedy: String) -> SchemaError { SchemaError(code, at: location, message, remedy: remedy) }
+}
+
+/// Turns the JSON of a `default` into the BSON value that clients see.
+///
+/// Plain JSON and extended JSON are understood. A plain number takes the declared numeric type, as plain JSON has only
+/// one.
+struct DefaultValue {
+    /// The types that the schema declares beside the default.
+    let types: [SchemaType]
+
+    /// The value, nested ones included.
+    /// - Throws: ``SchemaError`` for a wrapper whose value is no value of its type.
+    func value(_ json: LocatedJSON) throws(SchemaError) -> BSONValue {
+        if case .scalar(.number(let text)) = json.value, let number = number(text) { return number }
+        return try LocatedBSON(json).bson
+    }
+
+    private func number(_ text: String) -> BSONValue? {
+        switch types {
+        case [.long]: Int64(text).map { .long($0) }
+        case [.double]: Double(text).map { .double($0) }
+        case [.decimal]: Decimal128(text).map { .decimal($0) }
+        default: nil
+        }
+    }
 }

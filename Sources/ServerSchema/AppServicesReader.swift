@@ -124,7 +124,7 @@ struct AppServicesReader {
         _ json: LocatedJSON, of keyword: Keyword
     ) throws(SchemaError) -> SchemaNode.AdditionalProperties {
         switch json.value {
-        case .bool(let isAllowed): return isAllowed ? .allowed : .forbidden
+        case .scalar(.bool(let isAllowed)): return isAllowed ? .allowed : .forbidden
         case .object: return .schema(try node(json, below: keyword == .additionalItems ? .elements : .values))
         default: throw wrong(keyword, json, "a boolean or a schema")
         }

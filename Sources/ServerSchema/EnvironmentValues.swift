@@ -18,8 +18,8 @@ struct EnvironmentValues: Sendable {
     static func expand(_ json: LocatedJSON, from environment: EnvironmentValues?) throws(SchemaError) -> LocatedJSON {
         var result = json
         switch json.value {
-        case .string(let text) where text.contains(opening):
-            result.value = .string(try expand(text, at: json.location, from: environment))
+        case .scalar(.string(let text)) where text.contains(opening):
+            result.value = .scalar(.string(try expand(text, at: json.location, from: environment)))
         case .array(let elements):
             var expanded: [LocatedJSON] = []
             for element in elements { expanded.append(try expand(element, from: environment)) }

@@ -54,10 +54,10 @@ package struct JSONParser {
         switch bytes[offset] {
         case UInt8(ascii: "{"): return LocatedJSON(value: .object(try members()), location: start)
         case UInt8(ascii: "["): return LocatedJSON(value: .array(try elements()), location: start)
-        case UInt8(ascii: "\""): return LocatedJSON(value: .string(try string()), location: start)
+        case UInt8(ascii: "\""): return LocatedJSON(value: .scalar(.string(try string())), location: start)
         case UInt8(ascii: "-"), UInt8(ascii: "0")...UInt8(ascii: "9"):
-            return LocatedJSON(value: .number(try number()), location: start)
-        default: return LocatedJSON(value: try literal(), location: start)
+            return LocatedJSON(value: .scalar(.number(try number())), location: start)
+        default: return LocatedJSON(value: .scalar(try literal()), location: start)
         }
     }
 
@@ -145,5 +145,121 @@ extension JSONParser {
             throw failure("a ',' must not stand before '\(bracket)'", at: comma)
         }
         return false
+    }
+}
+
+extension JSONParser {
+    /// Reads `true`, `false` or `null`.
+    mutating func literal() throws(SchemaError) -> JSONScalar {
+        let word = bytes[offset...].prefix {
+            $0 >= UInt8(ascii: "A") && $0 != UInt8(ascii: "]") && $0 != UInt8(ascii: "}")
+        }
+        let value: JSONScalar
+        switch String(decoding: word, as: UTF8.self) {
+        case "true": value = .bool(true)
+        case "false": value = .bool(false)
+        case "null": value = .null
+        default: throw failure(unexpected(bytes[offset]))
+        }
+        offset += word.count
+        return value
+    }
+
+    private func unexpected(_ byte: UInt8) -> String {
+        switch byte {
+        case UInt8(ascii: "/"), UInt8(ascii: "#"): "JSON has no comments"
+        case UInt8(ascii: "'"): "expected a value; text stands in double quotes"
+        default: "expected a value"
+        }
+    }
+
+    /// Reads a number and gives its text.
+    mutating func number() throws(SchemaError) -> String {
+        let start = offset
+        let place = here
+        if bytes[offset] == UInt8(ascii: "-") { offset += 1 }
+        let integer = digits()
+        guard integer > 0 else { throw failure("this is not a number", at: place) }
+        if integer > 1, bytes[offset - integer] == UInt8(ascii: "0") {
+            throw failure("a number must not begin with 0", at: place)
+        }
+        if offset < bytes.count, bytes[offset] == UInt8(ascii: ".") {
+            offset += 1
+            guard digits() > 0 else { throw failure("expected a digit after '.'") }
+        }
+        if offset < bytes.count, bytes[offset] | 0x20 == UInt8(ascii: "e") {
+            offset += 1
+            if offset < bytes.count, [UInt8(ascii: "+"), UInt8(ascii: "-")].contains(bytes[offset]) { offset += 1 }
+            guard digits() > 0 else { throw failure("expected a digit in this exponent") }
+        }
+        return String(decoding: bytes[start..<offset], as: UTF8.self)
+    }
+
+    private mutating func digits() -> Int {
+        let start = offset
+        while offset < bytes.count, (UInt8(ascii: "0")...UInt8(ascii: "9")).contains(bytes[offset]) { offset += 1 }
+        return offset - start
+    }
+
+    /// Reads a string, which begins at this byte, and resolves its escapes.
+    mutating func string() throws(SchemaError) -> String {
+        let start = here
+        offset += 1
+        var text: [UInt8] = []
+        while offset < bytes.count {
+            let byte = bytes[offset]
+            switch byte {
+            case UInt8(ascii: "\""):
+                offset += 1
+                return String(decoding: text, as: UTF8.self)
+            case UInt8(ascii: "\\"): try escape(into: &text)
+            case UInt8(ascii: "\n"), UInt8(ascii: "\r"):
+                throw failure("this string is not closed on its line", at: start)
+            case 0..<0x20: throw failure("a control character must be written \\u00XX")
+            default:
+                text.append(byte)
+                offset += 1
+            }
+        }
+        throw failure("this string is not closed", at: start)
+    }
+
+    private mutating func escape(into text: inout [UInt8]) throws(SchemaError) {
+        let place = here
+        guard offset + 1 < bytes.count else { throw failure("the file ends in an escape", at: place) }
+        let character = bytes[offset + 1]
+        offset += 2
+        switch character {
+        case UInt8(ascii: "\""), UInt8(ascii: "\\"), UInt8(ascii: "/"): text.append(character)
+        case UInt8(ascii: "b"): text.append(0x08)
+        case UInt8(ascii: "f"): text.append(0x0C)
+        case UInt8(ascii: "n"): text.append(0x0A)
+        case UInt8(ascii: "r"): text.append(0x0D)
+        case UInt8(ascii: "t"): text.append(0x09)
+        case UInt8(ascii: "u"): text.append(contentsOf: Array(String(try scalar(from: place)).utf8))
+        default: throw failure("this escape does not exist in JSON", at: place)
+        }
+    }
+
+    /// The scalar of a `\u` escape, both halves of a pair.
+    private mutating func scalar(from place: SourceLocation) throws(SchemaError) -> Character {
+        var code = try fourDigits(from: place)
+        if (0xD800..<0xDC00).contains(code), bytes[offset...].starts(with: [UInt8(ascii: "\\"), UInt8(ascii: "u")]) {
+            offset += 2
+            let low = try fourDigits(from: place)
+            guard (0xDC00..<0xE000).contains(low) else { throw failure("half of a surrogate pair", at: place) }
+            code = 0x10000 + (code - 0xD800) << 10 + (low - 0xDC00)
+        }
+        guard let scalar = Unicode.Scalar(code) else { throw failure("half of a surrogate pair", at: place) }
+        return Character(scalar)
+    }
+
+    private mutating func fourDigits(from place: SourceLocation) throws(SchemaError) -> UInt32 {
+        let digits = bytes[offset...].prefix(4)
+        guard digits.count == 4, digits.allSatisfy({ Character(Unicode.Scalar($0)).isHexDigit }),
+            let code = UInt32(String(decoding: digits, as: UTF8.self), radix: 16)
+        else { throw failure("expected four hexadecimal digits after \\u", at: place) }
+        offset += 4
+        return code
     }
 }

@@ -1,42 +1,23 @@
 /// A JSON value with the place where it stands.
-///
-/// Members keep their order and may repeat; numbers keep their text.
-package struct LocatedJSON: Sendable {
-    /// What stands there.
-    package var value: Value
-    /// Where its first byte is.
-    package var location: SourceLocation
+package typealias LocatedJSON = Located<JSONScalar>
 
-    /// A JSON value.
-    package enum Value: Sendable {
-        case null
-        case bool(Bool)
-        /// The number as the file spells it.
-        case number(String)
-        case string(String)
-        case array([LocatedJSON])
-        case object([Member])
-    }
-
-    /// A name and its value in an object.
-    package struct Member: Sendable {
-        /// The name, its escapes resolved.
-        package var name: String
-        /// Where the name's opening quote is.
-        package var nameLocation: SourceLocation
-        /// The value.
-        package var value: LocatedJSON
-    }
+/// A JSON value that holds no others.
+package enum JSONScalar: Sendable {
+    case null
+    case bool(Bool)
+    /// The number as the file spells it.
+    case number(String)
+    case string(String)
 }
 
 extension LocatedJSON {
     /// The kind of value, with its article, for messages.
     package var kind: String {
         switch value {
-        case .null: "null"
-        case .bool: "a boolean"
-        case .number: "a number"
-        case .string: "a string"
+        case .scalar(.null): "null"
+        case .scalar(.bool): "a boolean"
+        case .scalar(.number): "a number"
+        case .scalar(.string): "a string"
         case .array: "an array"
         case .object: "an object"
         }
@@ -44,19 +25,44 @@ extension LocatedJSON {
 
     /// The text of a string.
     package var text: String? {
-        if case .string(let text) = value { text } else { nil }
+        if case .scalar(.string(let text)) = value { text } else { nil }
+    }
+}
+
+/// The values of keys that configuration files may leave out, or set to null.
+extension LocatedJSON {
+    /// Whether it is null.
+    var isNull: Bool { if case .scalar(.null) = value { true } else { false } }
+
+    /// The value of a key that is there and not null.
+    func present(_ key: String) -> LocatedJSON? {
+        guard let json = self[key], !json.isNull else { return nil }
+        return json
     }
 
-    /// The elements of an array.
-    package var elements: [LocatedJSON]? {
-        if case .array(let elements) = value { elements } else { nil }
+    /// The text of a key; `nil` when it is absent, null or empty.
+    /// - Throws: ``SchemaError`` when it is something else.
+    func string(_ key: String) throws(SchemaError) -> String? {
+        guard let json = present(key) else { return nil }
+        guard let text = json.text else {
+            throw SchemaError(.wrongValue, at: json.location, "\(key) must be a string, not \(json.kind)")
+        }
+        return text.isEmpty ? nil : text
     }
 
-    /// The members of an object.
-    package var members: [Member]? {
-        if case .object(let members) = value { members } else { nil }
+    /// The flag of a key; false when it is absent or null.
+    /// - Throws: ``SchemaError`` when it is something else.
+    func flag(_ key: String) throws(SchemaError) -> Bool {
+        guard let json = present(key) else { return false }
+        guard case .scalar(.bool(let flag)) = json.value else {
+            throw SchemaError(.wrongValue, at: json.location, "\(key) must be true or false, not \(json.kind)")
+        }
+        return flag
     }
 
-    /// The value of the first member of that name; `nil` when there is none, or this is no object.
-    package subscript(name: String) -> LocatedJSON? { members?.first { $0.name == name }?.value }
+    /// A whole number, plain or in a wrapper of extended JSON.
+    var integer: Int? {
+        if case .scalar(.number(let text)) = value { return Int(text) ?? Double(text).flatMap { Int(exactly: $0) } }
+        return (self["$numberInt"] ?? self["$numberLong"])?.text.flatMap { Int($0) }
+    }
 }

@@ -1,4 +1,4 @@
-internal import BSON
+package import BSON
 
 /// A file that holds a collection's schema beside other things: the rules file of a legacy export, or the Admin API's
 /// schema object.
@@ -28,4 +28,14 @@ struct RulesFile {
         schema = json.present("schema")
         relationships = json.present("relationships")
     }
+}
+
+/// One file of access rules, which only lint looks into: `rules.json`, `default_rule.json`, or a legacy rules file.
+package struct AccessRules: Sendable {
+    /// The collection that the roles are for; `nil` for those of a data source's collections without rules of their own.
+    package var namespace: Namespace?
+    /// The data source that holds the collection.
+    package var service: String?
+    /// The file's object, with `roles` and `filters`.
+    package var json: LocatedJSON
 }

@@ -77,7 +77,7 @@ struct SyncReader {
     /// The documentation of legacy exports shows a boolean, real ones a word; a terminated sync has an empty one.
     private func state() throws(SchemaError) -> SyncConfiguration.State? {
         guard let state = json.present("state") else { return nil }
-        if case .bool(let isOn) = state.value { return isOn ? .enabled : .paused }
+        if case .scalar(.bool(let isOn)) = state.value { return isOn ? .enabled : .paused }
         guard let word = try json.string("state") else { return .terminated }
         return word == "enabled" ? .enabled : .paused
     }

@@ -1,4 +1,8 @@
 package import BSON
+package import Checking
+package import Concurrency
+package import Mongo
+import ServerSchema
 
 /// The numbers of one step.
 package struct StepCount: Sendable {
@@ -19,5 +23,40 @@ package struct StepCount: Sendable {
         package var count: Int
         /// The `_id`s of a few.
         package var samples: [BSONValue]
+    }
+}
+
+/// Counts the documents that do not sync under a schema: those of a collection, or of a part of a job, whose runner answers
+/// for no others.
+package struct FailingCount: Sendable {
+    private let schema: CompiledSchema
+    private let namespace: Namespace
+    private let scope: ReadScope
+    private let stop: StopSignal
+
+    /// Takes the schema, and the documents that are read.
+    package init(_ schema: CompiledSchema, _ namespace: Namespace, _ scope: ReadScope, stop: StopSignal) {
+        (self.schema, self.namespace, self.scope, self.stop) = (schema, namespace, scope, stop)
+    }
+
+    /// Counts side by side on so many connections, each a part of the collection at a time.
+    package func run(in concurrency: Int, on pool: ClientPool, _ client: borrowing Client) throws -> Int {
+        let collection = client.collection(namespace)
+        guard case .collection = scope else {
+            return try count(scope.filter(), of: collection, scope.options("next"))
+        }
+        let parts = try CollectionParts(of: collection, for: concurrency)
+        let options: BSONDocument = ["comment": "shipshape next", "readConcern": ["level": "majority"]]
+        return try parts.reduce(
+            0, on: pool, and: collection, { try count($0, of: $1, options) }, combining: +)
+    }
+
+    private func count(_ filter: BSONDocument, of collection: MongoCollection, _ options: BSONDocument) throws -> Int {
+        var failing = 0
+        var cursor = collection.find(filter, options: options)
+        while !stop.isRaised, let view = try cursor.next() {
+            if try schema.check(view) == .certain { failing += 1 }
+        }
+        return failing
     }
 }

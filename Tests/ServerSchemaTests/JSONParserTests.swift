@@ -15,7 +15,7 @@ import Testing
         #expect(members[0].value.location.description == "f:2:9")
         guard case .array(let elements) = members[0].value.value else { return #expect(Bool(false)) }
         #expect(elements.map(\.location.description) == ["f:2:10", "f:2:13", "f:3:5"])
-        guard case .number(let text) = elements[1].value else { return #expect(Bool(false)) }
+        guard case .scalar(.number(let text)) = elements[1].value else { return #expect(Bool(false)) }
         #expect(text == "-2.50e+3")
         #expect(json["b"]?["c"]?.kind == "null")
     }

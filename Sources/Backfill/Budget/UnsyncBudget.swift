@@ -198,3 +198,72 @@ extension SchemaPath {
         }
     }
 }
+
+/// What a run knows of the documents that it makes unsyncable.
+struct UnsyncAccount {
+    /// Documents that it made unsyncable under the active schema.
+    private(set) var harmed = 0
+    /// The sum of unsynced documents at the chunk before; `nil` when it has to be read anew.
+    var headroom: Headroom?
+    /// Documents at risk that were recorded since the last look at what became of them.
+    private(set) var unsettled: [BSONValue] = []
+    /// Harmed documents of writes that failed, which may be met again.
+    private var inDoubt: Set<BSONValue> = []
+
+    /// Documents were recorded before their write, though nothing is done to them as of now.
+    mutating func reserve(atRisk ids: [BSONValue]) { unsettled += ids }
+
+    /// A write begins that makes these unsyncable: counted before it, as the record is, since of one that fails nobody knows
+    /// how far it came.
+    mutating func begin(harming ids: [BSONValue]) {
+        harmed += ids.count { !inDoubt.contains($0) }
+        inDoubt.formUnion(ids)
+    }
+
+    /// The write of these is checkpointed.
+    mutating func confirm(harming ids: [BSONValue]) { inDoubt.subtract(ids) }
+
+    /// The document was not written after all.
+    mutating func skip(_ id: BSONValue) {
+        unsettled.append(id)
+        if inDoubt.remove(id) != nil { harmed -= 1 }
+    }
+
+    /// The documents at risk, to be looked at.
+    mutating func settle() -> [BSONValue] {
+        defer { unsettled = [] }
+        return unsettled
+    }
+}
+
+/// What the budget found of one document that needs the job.
+enum Judgement: Hashable {
+    /// It syncs under the active schema as it is and would not as it would be.
+    case harmful
+    /// A step that can do harm changes it without doing any: it fails already, or its values fit. A user may change it
+    /// before it is written, and make it harmful.
+    case atRisk
+    /// No step that can do harm changes it.
+    ///
+    /// Written by the other steps alone, and so whatever a user makes of it meanwhile: each of them is proven to leave a
+    /// document syncing.
+    case harmless
+
+    /// Whether the document is recorded before it is written, and takes room until it is known to be unharmed, or the
+    /// ledger shows it.
+    var isCounted: Bool { self != .harmless }
+
+    /// Judges a document as it is and as it would be.
+    init(_ change: DueDocument.Change, of phase: Phase, under active: CompiledSchema) throws {
+        let isTouched = try phase.riskySteps.flatMap(\.step.kind.touched).contains { target in
+            let (old, new) = (try change.before.value(at: target), try change.after.value(at: target))
+            return if let old, let new { !old.hasSameBytes(as: new) } else { old != new }
+        }
+        guard isTouched else {
+            self = .harmless
+            return
+        }
+        let isHarmed = try active.check(change.before.view) != .certain && active.check(change.after.view) == .certain
+        self = isHarmed ? .harmful : .atRisk
+    }
+}

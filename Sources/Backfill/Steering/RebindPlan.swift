@@ -1,6 +1,7 @@
 package import BSON
 import JobState
 import Mongo
+import Steps
 
 /// A collection that has another UUID than the one that a job was started on, held against what the job knows of that.
 package struct RebindPlan: Sendable {
@@ -78,5 +79,31 @@ extension RebindPlan {
             if let id = document["_id"] { documents[id] = document }
         }
         return documents
+    }
+}
+
+/// The collection that the record of a started job names.
+struct RecordedCollection {
+    /// The collection of the job's file; `nil` when the operator gave the job's name alone.
+    var named: Namespace?
+    /// The database that holds the state of jobs.
+    let stateDatabase: String
+    /// The ledger that `--ledger` names.
+    var ledger: Namespace?
+
+    /// The collection, where a command may write it and the job's file names the same one.
+    /// - Throws: ``RunError``.
+    func namespace(of record: BSONDocument, _ job: String) throws(RunError) -> Namespace {
+        guard let namespace = record["ns"]?.text.flatMap({ Namespace($0) }) else {
+            throw RunError(.checkpointUnreadable, "the record of job \"\(job)\" names no collection")
+        }
+        if let named, named != namespace {
+            throw RunError(
+                .bindingChanged,
+                "job \"\(job)\" was started on \(namespace), and its file names \(named): where \(namespace) is meant, "
+                    + "give the job's name in place of its file")
+        }
+        try namespace.check(stateDatabase: stateDatabase, ledger: ledger)
+        return namespace
     }
 }

@@ -76,3 +76,222 @@ struct JSONSchemaCompiler {
         return Int32(plan.patterns.count - 1)
     }
 }
+
+/// `enum`, `encrypt`, and the keywords that combine schemas.
+extension JSONSchemaCompiler {
+    mutating func compileValues(
+        _ schema: SchemaNode, of index: Int, into node: inout JSONSchemaPlan.Node, isWhole: Bool
+    ) {
+        let constraints = schema.constraints
+        guard
+            constraints.allowedValues != nil || !constraints.combinations.isEmpty || constraints.encryption != nil
+        else { return }
+        var rule = JSONSchemaPlan.ValueRule()
+        if let values = constraints.allowedValues {
+            rule.firstAllowed = Int32(plan.allowedValues.count)
+            rule.allowedCount = Int32(values.count)
+            var allowed = values.map { value in
+                let holder = BSONDocument([("", value)])
+                return (hash: ValueHash.hash(onlyElementOf: holder), holder: holder)
+            }
+            if allowed.count > JSONSchemaPlan.ValueRule.fewValues { allowed.sort { $0.hash < $1.hash } }
+            plan.allowedValues += allowed.map(\.holder)
+            plan.allowedHashes += allowed.map(\.hash)
+        }
+        if let encryption = constraints.encryption {
+            rule.isEncrypted = true
+            rule.namesEncryptedTypes = encryption.types != nil
+            rule.encryptedTypes = encryption.types.map { TypeMask($0.map { TypeMask($0) }) } ?? .all
+        }
+        let path = plan.origins[index].path
+        let combinations = constraints.combinations.map { combination in
+            let first = reserve(combination.nodes.count, parent: index, path: path)
+            for (offset, schema) in combination.nodes.enumerated() {
+                compile(
+                    schema, at: first + offset, step: .combination(combination.kind, offset), isWhole: isWhole)
+            }
+            return JSONSchemaPlan.Combination(
+                kind: combination.kind, first: Int32(first), count: Int32(combination.nodes.count))
+        }
+        rule.firstCombination = Int32(plan.combinations.count)
+        rule.combinationCount = Int32(combinations.count)
+        plan.combinations += combinations
+        node.values = Int32(plan.valueRules.count)
+        plan.valueRules.append(rule)
+    }
+}
+
+/// The keywords of objects.
+extension JSONSchemaCompiler {
+    private mutating func compileObjects(
+        _ schema: SchemaNode, of index: Int, into node: inout JSONSchemaPlan.Node, isWhole: Bool
+    ) {
+        let constraints = schema.constraints
+        let restrictsOthers = schema.hasAdditionalProperties || !constraints.patternProperties.isEmpty
+        let says =
+            !schema.properties.isEmpty || !schema.required.isEmpty || restrictsOthers
+            || constraints.minProperties != nil || constraints.maxProperties != nil
+            || !constraints.dependencies.isEmpty
+        guard says else { return }
+        var rule = JSONSchemaPlan.ObjectRule()
+        rule.minimum = constraints.minProperties ?? 0
+        rule.maximum = constraints.maxProperties ?? .max
+        compileFields(schema, of: index, into: &rule)
+        let values = plan.origins[index].path.appending(.values)
+        let patterns = constraints.patternProperties.map { entry in
+            JSONSchemaPlan.PatternField(
+                pattern: pattern(entry.pattern, mode: .bytes),
+                node: child(entry.node, of: index, path: values, step: .pattern(entry.pattern)))
+        }
+        rule.firstPattern = Int32(plan.patternFields.count)
+        rule.patternCount = Int32(patterns.count)
+        plan.patternFields += patterns
+        if schema.hasAdditionalProperties {
+            rule.additional = others(schema.additionalProperties, of: index, path: values, step: .additional)
+        }
+        compileDependencies(constraints.dependencies, of: index, into: &rule, isWhole: isWhole)
+        node.objects = Int32(plan.objectRules.count)
+        plan.objectRules.append(rule)
+    }
+
+    /// Lays out the plain names in the field table, and the others beside it.
+    mutating func compileFields(
+        _ schema: SchemaNode, of index: Int, into rule: inout JSONSchemaPlan.ObjectRule
+    ) {
+        var names: [String] = []
+        var fields: [JSONSchemaPlan.Field] = []
+        var others: [JSONSchemaPlan.PathField] = []
+        var known: Set<String> = []
+        let required = Set(schema.required)
+        for property in schema.properties {
+            let name = property.name
+            let isPlain = Self.isPlain(name) && !known.contains(name)
+            let path = path(of: name, below: index)
+            let node = child(
+                property.node, of: index, path: name.isEmpty ? plan.origins[index].path : path,
+                step: .property(name), isWhole: name.isEmpty)
+            if !isPlain {
+                others.append(
+                    .init(
+                        components: Self.components(name), node: node, place: node,
+                        isRequired: required.contains(name), judgesWhole: name.isEmpty))
+            }
+            // A field whose very name is a path is known all the same to additionalProperties.
+            guard known.insert(name).inserted else { continue }
+            names.append(name)
+            fields.append(.init(node: isPlain ? node : -1, place: node, isRequired: isPlain && required.contains(name)))
+        }
+        for name in schema.required where !known.contains(name) {
+            let place = child(
+                SchemaNode(location: schema.location), of: index, path: path(of: name, below: index),
+                step: .property(name))
+            if name.contains(".") {
+                others.append(
+                    .init(
+                        components: Self.components(name), node: -1, place: place, isRequired: true, judgesWhole: false)
+                )
+            } else {
+                names.append(name)
+                fields.append(.init(node: -1, place: place, isRequired: true, isDeclared: false))
+            }
+        }
+        rule.range = plan.table.append(names)
+        plan.fields += fields
+        rule.hasRequired = fields.contains(where: \.isRequired)
+        rule.firstPath = Int32(plan.paths.count)
+        rule.pathCount = Int32(others.count)
+        plan.paths += others
+    }
+
+    func path(of name: String, below index: Int) -> SchemaPath {
+        Self.components(name).reduce(plan.origins[index].path) { $0.appending(.field($1)) }
+    }
+
+    static func isPlain(_ name: String) -> Bool { !name.isEmpty && !name.contains(".") }
+
+    static func components(_ name: String) -> [String] {
+        name.split(separator: ".", omittingEmptySubsequences: false).map(String.init)
+    }
+
+    private mutating func compileDependencies(
+        _ dependencies: [Constraints.Dependency], of index: Int, into rule: inout JSONSchemaPlan.ObjectRule,
+        isWhole: Bool
+    ) {
+        let path = plan.origins[index].path
+        let compiled = dependencies.map { dependency in
+            var result = JSONSchemaPlan.Dependency(field: Self.components(dependency.field), fields: [], node: -1)
+            switch dependency.demand {
+            case .fields(let names): result.fields = names.map { ($0, Self.components($0)) }
+            case .schema(let schema):
+                result.node = child(
+                    schema, of: index, path: path, step: .dependency(dependency.field), isWhole: isWhole)
+            }
+            return result
+        }
+        rule.firstDependency = Int32(plan.dependencies.count)
+        rule.dependencyCount = Int32(compiled.count)
+        plan.dependencies += compiled
+    }
+}
+
+/// The keywords of scalars and arrays.
+extension JSONSchemaCompiler {
+    private mutating func compileNumbers(_ constraints: Constraints, into node: inout JSONSchemaPlan.Node) {
+        var rule = NumberRule()
+        rule.minimum = constraints.minimum.flatMap { BSONNumber($0) }
+        rule.isMinimumExclusive = constraints.isMinimumExclusive
+        rule.maximum = constraints.maximum.flatMap { BSONNumber($0) }
+        rule.isMaximumExclusive = constraints.isMaximumExclusive
+        rule.divisor = constraints.multipleOf.flatMap { BSONNumber($0) }.map { Divisor($0) }
+        guard rule.minimum != nil || rule.maximum != nil || rule.divisor != nil else { return }
+        node.numbers = Int32(plan.numberRules.count)
+        plan.numberRules.append(rule)
+    }
+
+    private mutating func compileStrings(_ constraints: Constraints, into node: inout JSONSchemaPlan.Node) {
+        guard constraints.minLength != nil || constraints.maxLength != nil || constraints.pattern != nil else { return }
+        var rule = JSONSchemaPlan.StringRule()
+        rule.minimum = constraints.minLength ?? 0
+        rule.maximum = constraints.maxLength ?? .max
+        if let text = constraints.pattern { rule.pattern = pattern(text, mode: .characters) }
+        node.strings = Int32(plan.stringRules.count)
+        plan.stringRules.append(rule)
+    }
+
+    private mutating func compileArrays(_ schema: SchemaNode, of index: Int, into node: inout JSONSchemaPlan.Node) {
+        let constraints = schema.constraints
+        var rule = JSONSchemaPlan.ArrayRule()
+        rule.minimum = constraints.minItems ?? 0
+        rule.maximum = constraints.maxItems ?? .max
+        rule.isUnique = schema.uniqueItems
+        let path = plan.origins[index].path.appending(.elements)
+        switch schema.items {
+        case nil: break
+        case .each(let element): rule.items = child(element, of: index, path: path, step: .items)
+        case .tuple(let elements):
+            rule.tupleCount = Int32(elements.count)
+            rule.firstInTuple = Int32(reserve(elements.count, parent: index, path: path))
+            for (offset, element) in elements.enumerated() {
+                compile(element, at: Int(rule.firstInTuple) + offset, step: .tuple(offset), isWhole: false)
+            }
+            rule.additional = others(constraints.additionalItems, of: index, path: path, step: .additionalItems)
+        }
+        let says =
+            constraints.minItems != nil || constraints.maxItems != nil || rule.isUnique || rule.items >= 0
+            || rule.tupleCount > 0 || rule.additional.isRestricted
+        guard says else { return }
+        node.arrays = Int32(plan.arrayRules.count)
+        plan.arrayRules.append(rule)
+    }
+
+    mutating func others(
+        _ demand: SchemaNode.AdditionalProperties?, of index: Int, path: SchemaPath,
+        step: JSONSchemaPlan.Origin.Step
+    ) -> JSONSchemaPlan.Others {
+        switch demand {
+        case nil, .allowed: .allowed
+        case .forbidden: .forbidden
+        case .schema(let schema): .init(node: child(schema, of: index, path: path, step: step))
+        }
+    }
+}

@@ -17,7 +17,7 @@ struct PathNode: Sendable {
     /// The levels of objects and arrays that begin here.
     var height = 0
     var hints = TextHints()
-    var distinct = DistinctValues()
+    var distinct = EnumCandidates()
     /// The object that held the field last.
     var stamp = 0
 

@@ -1,5 +1,7 @@
 package import BSON
+package import Checking
 import Concurrency
+package import LocatedYAML
 package import ServerSchema
 
 /// A backfill of one collection, as its job file states it.
@@ -103,3 +105,92 @@ extension Job {
         return steps.flatMap { $0.step.kind.parts.flatMap(\.touched) }.filter { seen.insert($0).inserted }
     }
 }
+
+/// A part of a job is a job of its own, with its own lease, checkpoint and journal: these are the parts' names.
+extension CheckPart {
+    /// What all parts of a job have in their names.
+    private static let mark = ".part-"
+
+    /// The name of this part of a job.
+    package func name(of job: String) -> String { "\(job)\(Self.mark)\(number)-of-\(count)" }
+
+    /// Whether a name is that of a part of a job.
+    package static func isName(_ name: String) -> Bool { pieces(of: name) != nil }
+
+    /// Whether two jobs are parts of one, so that no document is both's.
+    package static func areOfOneJob(_ one: String, _ other: String) -> Bool {
+        guard one != other, let left = pieces(of: one), let right = pieces(of: other) else { return false }
+        return left == right
+    }
+
+    private static func pieces(of name: String) -> (job: Substring, count: Int)? {
+        guard let mark = name.ranges(of: mark).last else { return nil }
+        let numbers = name[mark.upperBound...].split(separator: "-of-", omittingEmptySubsequences: false).map {
+            Int($0)
+        }
+        guard numbers.count == 2, numbers[0] != nil, let count = numbers[1] else { return nil }
+        return (name[..<mark.lowerBound], count)
+    }
+}
+
+/// Reads the entries of a job's `steps`.
+package enum JobSteps {
+    /// - Parameter condition: which documents the job is for.
+    /// - Throws: ``JobError`` with line and column.
+    package static func step(_ node: YAMLNode, where condition: Expression? = nil) throws(JobError) -> Job.LocatedStep {
+        let keys = Step.kinds.map { $0.key }
+        let entry = try node.members(of: "a step", allowed: keys + ["where"])
+        let kinds = entry.members.filter { $0.key != "where" }
+        guard kinds.count == 1, let (key, body) = kinds.first,
+            let kind = Step.kinds.first(where: { $0.key == key })
+        else {
+            throw node.error("a step has exactly one kind, of \(keys.joined(separator: ", "))")
+        }
+        let own = try entry["where"].map { (node) throws(JobError) in
+            try ExpressionLiteral.condition(node)
+        }
+        let conditions = [condition, own].compactMap(\.self)
+        return Job.LocatedStep(
+            step: Step(try kind.read(body), where: conditions.isEmpty ? nil : .all(conditions)), location: node.location
+        )
+    }
+}
+
+/// A job that runs in many databases of one shape is in each of them a job of its own, with its own lease, checkpoint and
+/// journal: its name there, and what it names there.
+extension Job {
+    /// What stands before the database in the name of such a job.
+    private static let mark = ".in-"
+
+    /// The job's name in a database; `nil` where no job can be called so.
+    package func name(in database: String) -> String? {
+        let name = "\(self.name)\(Self.mark)\(database)"
+        return JobFile.isName(name) ? name : nil
+    }
+
+    /// The first collection that a step names in another database than that of the job's collection, and the step's place.
+    package var elsewhere: (namespace: Namespace, location: SourceLocation)? {
+        for located in steps {
+            let others = located.step.kind.namespaces.filter { $0.database != namespace.database }
+            if let other = others.first { return (other, located.location) }
+        }
+        return nil
+    }
+
+    /// The same job for the collections of those names in another database; its text stays as it is.
+    package func moved(to database: String) -> Job {
+        let own = namespace.database
+        guard own != database else { return self }
+        var job = self
+        job.movedFrom = movedFrom ?? own
+        job.namespace = namespace.moved(from: own, to: database)
+        for index in job.steps.indices {
+            let step = steps[index].step
+            job.steps[index].step = step.with(step.kind.moved(from: own, to: database))
+        }
+        return job
+    }
+}
+
+/// What is wrong with a job file, where, and how to mend it.
+package typealias JobError = LocatedError

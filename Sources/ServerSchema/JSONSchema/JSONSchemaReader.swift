@@ -95,3 +95,221 @@ struct KeywordTable {
             remedy: Spelling.hint(for: member.name, among: known) ?? "mongod refuses the whole schema: remove it")
     }
 }
+
+/// `type`, `bsonType`, `encrypt` and `encryptMetadata`.
+extension JSONSchemaReader {
+    private func readTypes(_ keywords: KeywordTable, into node: inout SchemaNode) throws(SchemaError) {
+        if let type = keywords[.type], keywords[.bsonType] != nil {
+            throw SchemaError(
+                .conflict, at: type.location, "type and bsonType exclude each other", remedy: "keep bsonType")
+        }
+        for keyword in [Keyword.type, .bsonType] {
+            guard let json = keywords[keyword] else { continue }
+            if keywords[.encrypt] != nil {
+                throw SchemaError(
+                    .conflict, at: json.location, "encrypt excludes \(keyword.rawValue): it demands binary data",
+                    remedy: "remove \(keyword.rawValue)")
+            }
+            node.types = try types(json, of: keyword)
+            guard !node.types.isEmpty else { throw wrong(keyword, json, "at least one type") }
+        }
+    }
+
+    private func types(_ json: LocatedBSON, of keyword: Keyword) throws(SchemaError) -> [SchemaType] {
+        if let name = json.text { return [try type(name, json, of: keyword)] }
+        guard let elements = json.elements else { throw wrong(keyword, json, "a string or a list of strings") }
+        var result: [SchemaType] = []
+        for element in elements {
+            guard let name = element.text else {
+                throw SchemaError(
+                    .wrongValue, at: element.location, "\(keyword.rawValue) must list type names, not \(element.kind)")
+            }
+            let type = try type(name, element, of: keyword)
+            guard !result.contains(type) else {
+                throw SchemaError(
+                    .duplicate, at: element.location, "\(keyword.rawValue) lists \"\(name)\" twice",
+                    remedy: "remove one")
+            }
+            result.append(type)
+        }
+        return result
+    }
+
+    private func type(_ name: String, _ json: LocatedBSON, of keyword: Keyword) throws(SchemaError) -> SchemaType {
+        if keyword == .type {
+            if let alias = TypeAlias(jsonType: name) { return alias.type }
+        } else if let type = SchemaType(rawValue: name), type != .uuid, type != .mixed {
+            return type
+        }
+        throw SchemaError(
+            .unknownType, at: json.location, "unknown \(keyword.rawValue) \"\(name)\"",
+            remedy: keyword == .type ? TypeAlias.remedy(jsonType: name) : Self.remedy(bsonType: name))
+    }
+
+    private static func remedy(bsonType name: String) -> String? {
+        switch name {
+        case "uuid": "that is a type of App Services: write \"binData\""
+        case "mixed", "any": "leave bsonType out"
+        default: TypeAlias.remedy(bsonType: name)
+        }
+    }
+}
+
+extension JSONSchemaReader {
+    private func readEncryption(_ keywords: KeywordTable, into node: inout SchemaNode) throws(SchemaError) {
+        if let metadata = keywords[.encryptMetadata] {
+            guard keywords[.encrypt] == nil else {
+                throw SchemaError(
+                    .conflict, at: metadata.location, "encrypt and encryptMetadata exclude each other",
+                    remedy: "remove one")
+            }
+            guard let members = metadata.members, !members.isEmpty else {
+                throw wrong(.encryptMetadata, metadata, "an object that is not empty")
+            }
+            try checkEncryption(members, of: .encryptMetadata, allowsType: false)
+        }
+        guard let encrypt = keywords[.encrypt] else { return }
+        guard let members = encrypt.members else { throw wrong(.encrypt, encrypt, "an object") }
+        try checkEncryption(members, of: .encrypt, allowsType: true)
+        node.types = [.binData]
+        node.constraints.encryption = Constraints.Encryption()
+        guard let json = encrypt["bsonType"] else { return }
+        node.constraints.encryption?.types = try types(json, of: .bsonType)
+    }
+
+    private func checkEncryption(
+        _ members: [LocatedBSON.Member], of keyword: Keyword, allowsType: Bool
+    ) throws(SchemaError) {
+        var seen: Set<String> = []
+        for member in members {
+            guard seen.insert(member.name).inserted else {
+                throw SchemaError(
+                    .duplicate, at: member.nameLocation, "\(keyword.rawValue) has \"\(member.name)\" twice",
+                    remedy: "remove one")
+            }
+            switch member.name {
+            case "bsonType" where allowsType: break
+            case "algorithm": try checkAlgorithm(member.value)
+            case "keyId": try checkKey(member.value)
+            default:
+                throw SchemaError(
+                    .unknownKeyword, at: member.nameLocation, "\(keyword.rawValue) has no key \"\(member.name)\"",
+                    remedy: Spelling.hint(for: member.name, among: ["bsonType", "algorithm", "keyId"]))
+            }
+        }
+    }
+
+    private func checkAlgorithm(_ json: LocatedBSON) throws(SchemaError) {
+        if case .scalar(.null) = json.value { return }
+        let known = ["AEAD_AES_256_CBC_HMAC_SHA_512-Deterministic", "AEAD_AES_256_CBC_HMAC_SHA_512-Random"]
+        guard let name = json.text, known.contains(name) else {
+            throw SchemaError(
+                .wrongValue, at: json.location, "this is no algorithm of encryption",
+                remedy: "write one of \(known.joined(separator: ", "))")
+        }
+    }
+
+    /// A key is named by a JSON pointer into the document, or by the ids of keys.
+    private func checkKey(_ json: LocatedBSON) throws(SchemaError) {
+        if let elements = json.elements {
+            for element in elements {
+                guard case .scalar(.binary(subtype: 4, let bytes)) = element.value, bytes.count == 16 else {
+                    throw SchemaError(.wrongValue, at: element.location, "a key's id must be a UUID")
+                }
+            }
+            return
+        }
+        guard let pointer = json.text, pointer.hasPrefix("/"), Self.escapesAreValid(pointer) else {
+            throw SchemaError(
+                .wrongValue, at: json.location, "keyId must be a JSON pointer or a list of UUIDs",
+                remedy: "a pointer begins with /, and spells ~ as ~0")
+        }
+    }
+
+    private static func escapesAreValid(_ pointer: String) -> Bool {
+        let bytes = Array(pointer.utf8)
+        return bytes.indices.allSatisfy { index in
+            guard bytes[index] == UInt8(ascii: "~") else { return true }
+            return index + 1 < bytes.count
+                && (bytes[index + 1] == UInt8(ascii: "0") || bytes[index + 1] == UInt8(ascii: "1"))
+        }
+    }
+}
+
+/// The values of single keywords.
+extension JSONSchemaReader {
+    func text(_ json: LocatedBSON, of keyword: Keyword) throws(SchemaError) -> String {
+        guard let text = json.text else { throw wrong(keyword, json, "a string") }
+        return text
+    }
+
+    func flag(_ json: LocatedBSON, of keyword: Keyword) throws(SchemaError) -> Bool {
+        guard case .scalar(.bool(let flag)) = json.value else { throw wrong(keyword, json, "a boolean") }
+        return flag
+    }
+
+    /// Reads a bound of values: a number of any type.
+    func number(_ json: LocatedBSON, of keyword: Keyword) throws(SchemaError) -> BSONValue {
+        guard case .scalar(let value) = json.value, BSONNumber(value) != nil else {
+            throw wrong(keyword, json, "a number")
+        }
+        return value
+    }
+
+    /// Reads a count: a number of any type that is an integer of 64 bits and not negative.
+    func count(_ json: LocatedBSON, of keyword: Keyword) throws(SchemaError) -> Int64 {
+        guard case .scalar(let value) = json.value, let number = BSONNumber(value),
+            let count = number.exactInteger, count >= 0
+        else { throw wrong(keyword, json, "a whole number from 0 on") }
+        return count
+    }
+
+    /// Reads a list of names without repetition; mongod refuses an empty one.
+    func names(_ json: LocatedBSON, of what: String) throws(SchemaError) -> [String] {
+        guard let elements = json.elements, !elements.isEmpty else {
+            throw SchemaError(
+                .wrongValue, at: json.location,
+                "\(what) must be a list of at least one field name, not \(json.elements == nil ? json.kind : "empty")",
+                remedy: json.elements == nil ? nil : "remove it")
+        }
+        var names: [String] = []
+        var seen: Set<String> = []
+        for element in elements {
+            guard let name = element.text else {
+                throw SchemaError(
+                    .wrongValue, at: element.location, "\(what) must list field names, not \(element.kind)")
+            }
+            guard seen.insert(name).inserted else {
+                throw SchemaError(
+                    .duplicate, at: element.location, "\(what) lists \"\(name)\" twice", remedy: "remove one")
+            }
+            names.append(name)
+        }
+        return names
+    }
+
+    /// The error for a keyword whose value is of the wrong kind.
+    func wrong(_ keyword: Keyword, _ json: LocatedBSON, _ expected: String) -> SchemaError {
+        SchemaError(.wrongValue, at: json.location, "\(keyword.rawValue) must be \(expected), not \(found(json))")
+    }
+
+    private func found(_ json: LocatedBSON) -> String {
+        if let elements = json.elements, elements.isEmpty { return "an empty array" }
+        if case .scalar(let value) = json.value, BSONNumber(value) != nil, let text = try? value.extendedJSON(.relaxed)
+        {
+            return text
+        }
+        return json.kind
+    }
+}
+
+extension BSONNumber {
+    /// The integer of 64 bits that the number is; `nil` when it is none.
+    fileprivate var exactInteger: Int64? {
+        switch self {
+        case .integer(let value): value
+        case .double(let value): Int64(exactly: value)
+        case .decimal(let value): Int64(exactly: value)
+        }
+    }
+}

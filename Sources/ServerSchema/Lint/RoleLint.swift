@@ -62,7 +62,7 @@ struct RoleLint {
     private mutating func literal(_ json: LocatedJSON?, _ key: String) {
         guard let json else { return }
         switch json.value {
-        case .bool, .null: break
+        case .scalar(.bool), .scalar(.null): break
         default: note("its \(key) is not true or false", at: json, remedy: "put the condition into document_filters")
         }
     }

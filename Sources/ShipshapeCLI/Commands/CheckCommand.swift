@@ -5,6 +5,7 @@ internal import Concurrency
 internal import Mongo
 internal import Reporting
 internal import Scanning
+internal import SchemaChange
 internal import ServerSchema
 
 /// `shipshape check SCHEMA`.
@@ -267,5 +268,57 @@ struct CheckCommand: AsyncParsableCommand {
         // What could not be kept does not keep the result back.
         if let failure { throw failure }
         if policy.fails(report) { throw ExitStatus.findings }
+    }
+}
+
+/// What a MongoDB validator makes of the flags: it has no limit, no ledger, no app and no links.
+extension CheckCommand {
+    /// Nothing stops because of documents that a validator would refuse.
+    func limit(of schema: ServerSchema) -> Int { schema.dialect == .jsonSchema ? .max : limit }
+
+    /// What was asked for in vain.
+    func notes(for schema: ServerSchema) -> [String] {
+        guard schema.dialect == .jsonSchema else { return [] }
+        let asked = [
+            ("--limit", limit != DeployVerdict.defaultLimit), ("--info", info),
+            ("--mixed-collections", dialect.app.mixedCollections == .off), ("--null-types", dialect.nullTypes != nil),
+            ("--include-asymmetric", dialect.includeAsymmetric), ("--follow-links", dialect.followLinks),
+        ]
+        return asked.filter(\.1).map { "\($0.0) changes nothing: the schema is a MongoDB validator" }
+    }
+
+    /// Where the ledger is; a validator has none, unless the operator names one.
+    func location(for schema: ServerSchema) -> LedgerLocation {
+        schema.dialect == .jsonSchema && ledger.ledger == nil ? .none : ledger.location
+    }
+}
+
+/// Counts the documents that each of some changes concerns, as they are before the deploy: one pass per collection.
+struct ChangeCensus {
+    private let changes: [SchemaChange]
+
+    init(_ changes: [SchemaChange]) { self.changes = changes }
+
+    /// The counts, in the order of the changes; `nil` for a change of the app as a whole.
+    /// - Throws: ``MongoError``.
+    func weights(on client: borrowing Client) throws(MongoError) -> [ChangeWeight?] {
+        var weights = [ChangeWeight?](repeating: nil, count: changes.count)
+        for namespace in Set(changes.compactMap(\.oldNamespace)).sorted() {
+            let indices = changes.indices.filter { changes[$0].oldNamespace == namespace }
+            let paths = Array(Set(indices.map { changes[$0].oldPath }))
+            let counts = try PathCensus(of: paths).counts(in: namespace, on: client)
+            let byPath = Dictionary(zip(paths, counts)) { first, _ in first }
+            for index in indices { weights[index] = byPath[changes[index].oldPath].map(ChangeWeight.init) }
+        }
+        return weights
+    }
+}
+
+extension ChangeWeight {
+    fileprivate init(_ count: PathCensus.Count) {
+        let types = count.types.sorted { ($1.value, $0.key) < ($0.value, $1.key) }
+        self.init(
+            documents: count.documents, holding: count.holding, lacking: count.lacking,
+            types: types.map { TypeCount(type: $0.key, documents: $0.value) })
     }
 }

@@ -1,4 +1,5 @@
 internal import BSON
+internal import Backfill
 internal import Checking
 internal import Concurrency
 internal import Foundation
@@ -137,5 +138,24 @@ final class RunMonitor: Sendable {
 
     private static func failure(_ path: String, _ reason: any Error) -> OutputError {
         OutputError(description: "cannot write the metrics \(path): \(reason)")
+    }
+}
+
+/// Keeps how fast a run is and when it waits, by what its threads tell.
+final class TimelineKeeper: Sendable {
+    private let timeline = Mutex(RunTimeline())
+    private let begun = ContinuousClock.now
+
+    private var seconds: Double { begun.duration(to: .now).seconds }
+
+    /// Takes in what a runner says.
+    func add(_ event: RunEvent) { timeline.withLock { $0.add(event, at: seconds) } }
+
+    /// The timeline of a run that ends now.
+    func finished() -> RunTimeline {
+        timeline.withLock { timeline in
+            timeline.finish(at: seconds)
+            return timeline
+        }
     }
 }

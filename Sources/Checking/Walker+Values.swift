@@ -1,0 +1,244 @@
+import BSON
+import ServerSchema
+
+extension Walker {
+    /// Judges a list, a set, or a tuple.
+    func array<Sink: FindingSink>(
+        _ view: borrowing BSONView, node index: Int, depth: Int, into sink: inout Sink
+    ) throws(BSONError) {
+        guard depth <= BSONView.maximumDepth else { throw BSONError(.tooDeep, at: view.start) }
+        let node = nodes[index]
+        if node.items >= 0 || Sink.validates {
+            var count = 0
+            var position = view.firstPosition
+            while let element = try view.step(&position) {
+                if node.items < 0 {
+                    try pass(element, of: view, depth: depth, into: &sink)
+                } else if node.tupleCount == 0 {
+                    try value(element, of: view, node: Int(node.items), depth: depth, into: &sink)
+                } else if count < Int(node.tupleCount) {
+                    try value(element, of: view, node: Int(node.items) &+ count, depth: depth, into: &sink)
+                } else {
+                    try pass(element, of: view, depth: depth, into: &sink)
+                }
+                count &+= 1
+            }
+        }
+        if node.flags.contains(.set), try ValueSet.hasDuplicates(view) {
+            let found = Found(BSONType(rawValue: 4), .equalElements)
+            sink.report(Finding(.setDuplicate, .possible, node: index, found))
+        }
+    }
+
+    /// Judges a point's coordinates, when the object says that it is a point.
+    func geoPoint<Sink: FindingSink>(
+        _ view: borrowing BSONView, node index: Int, into sink: inout Sink
+    ) throws(BSONError) {
+        guard let type = try view.find("type"), TypeMask(type.type) == .string,
+            view.stringBytes(type).isEqual(to: "Point"), let problem = try coordinateProblem(view)
+        else { return }
+        sink.report(Finding(.geoPoint, .certain, node: index, Found(BSONType(rawValue: 3), problem)))
+    }
+
+    private func coordinateProblem(_ view: borrowing BSONView) throws(BSONError) -> Found.Detail? {
+        guard let coordinates = try view.find("coordinates"), TypeMask(coordinates.type) != .null else {
+            return .noCoordinates
+        }
+        // What is no array has its own rule.
+        guard TypeMask(coordinates.type) == .array else { return nil }
+        let array = try view.document(coordinates)
+        var count = 0
+        var isInRange = true
+        var position = array.firstPosition
+        while let element = try array.next(&position) {
+            guard TypeMask(element.type) == .double else { return .coordinateType }
+            let limit: Double = count == 0 ? 180 : count == 1 ? 90 : .infinity
+            if count < 2, !(abs(array.double(element)) <= limit) { isInRange = false }
+            count += 1
+        }
+        return count < 2 ? .fewCoordinates : isInRange ? nil : .coordinateRange
+    }
+}
+
+extension Walker {
+    /// The levels of arrays and objects that a mixed value may have.
+    private static var maximumMixedDepth: Int { 100 }
+
+    /// Judges a value of a `mixed` field, or one inside it.
+    /// - Parameter level: The mixed arrays and objects around the value.
+    func mixed<Sink: FindingSink>(
+        _ element: BSONElement, of view: borrowing BSONView, node index: Int, level: Int, into sink: inout Sink
+    ) throws(BSONError) {
+        sink.look(at: element, of: view)
+        let type = TypeMask(element.type)
+        let found = Found(element.type)
+        if type == .null || TypeMask.mixedScalars.contains(type) { return }
+        if type == .binData { return mixedBinary(element, of: view, node: index, into: &sink) }
+        if TypeMask.deprecated.contains(type) {
+            return sink.report(Finding(.undefinedValue, .certain, node: index, found))
+        }
+        guard type == .object || type == .array else {
+            return sink.report(Finding(.mixedType, .possible, node: index, found))
+        }
+        let content = try view.document(element)
+        if type == .object, try isLink(content) { return try reference(content, node: index, into: &sink) }
+        guard allowsMixedCollections else {
+            return sink.report(Finding(.mixedCollection, .certain, node: index, found))
+        }
+        guard level < Self.maximumMixedDepth else {
+            return sink.report(Finding(.mixedDepth, .certain, node: index, Found(BSONType(rawValue: 4), .tooDeep)))
+        }
+        try mixedContent(content, isObject: type == .object, node: index, level: level + 1, into: &sink)
+    }
+
+    private func mixedContent<Sink: FindingSink>(
+        _ view: borrowing BSONView, isObject: Bool, node index: Int, level: Int, into sink: inout Sink
+    ) throws(BSONError) {
+        var position = view.firstPosition
+        while let element = try view.next(&position) {
+            if isObject { key(element, of: view, node: index, into: &sink) }
+            sink.enter(isObject ? .values : .elements)
+            try mixed(element, of: view, node: index, level: level, into: &sink)
+            sink.leave()
+        }
+    }
+
+    private func mixedBinary<Sink: FindingSink>(
+        _ element: BSONElement, of view: borrowing BSONView, node index: Int, into sink: inout Sink
+    ) {
+        let subtype = view.binarySubtype(element)
+        let detail: Found.Detail = view.binaryLength(element) == 16 ? .sixteenBytes : .otherLength
+        if subtype == 0 || subtype == 4 && detail == .sixteenBytes { return }
+        sink.report(Finding(.mixedType, .possible, node: index, Found(element.type, detail, subtype: subtype)))
+    }
+
+    /// Whether an object is a link: a DBRef.
+    private func isLink(_ view: borrowing BSONView) throws(BSONError) -> Bool {
+        var position = view.firstPosition
+        guard let collection = try view.next(&position), TypeMask(collection.type) == .string,
+            view.nameBytes(collection).isEqual(to: "$ref"), let id = try view.next(&position)
+        else { return false }
+        return view.nameBytes(id).isEqual(to: "$id")
+    }
+}
+
+extension Walker {
+    /// Judges a link in a mixed value: an object that begins with `$ref` and `$id`, and may go on with `$db`.
+    ///
+    /// Where the app's other collections are not known, nothing is said of it.
+    func reference<Sink: FindingSink>(
+        _ view: borrowing BSONView, node index: Int, into sink: inout Sink
+    ) throws(BSONError) {
+        var position = view.firstPosition
+        guard knowsReferences, let collection = try view.next(&position), let id = try view.next(&position) else {
+            return
+        }
+        guard let target = target(collection, in: try database(view, after: position), of: view) else {
+            let found = Found(BSONType(rawValue: 3), .unsyncedReference)
+            return sink.report(Finding(.mixedDBRef, .possible, node: index, found))
+        }
+        if !fits(id, of: view, references[target]) {
+            sink.report(Finding(.mixedDBRef, .possible, node: index, Found(id.type, .referenceIDType)))
+        }
+    }
+
+    private func database(_ view: borrowing BSONView, after end: Int) throws(BSONError) -> FieldKey? {
+        var position = end
+        guard let element = try view.next(&position), TypeMask(element.type) == .string,
+            view.nameBytes(element).isEqual(to: "$db")
+        else { return nil }
+        return key(element, of: view)
+    }
+
+    private func target(_ collection: BSONElement, in database: FieldKey?, of view: borrowing BSONView) -> Int? {
+        let key = key(collection, of: view)
+        for index in references.indices {
+            let reference = references[index]
+            guard key.matches(reference.collection, in: view.bytes, names: lookup.names) else { continue }
+            if let database {
+                if database.matches(reference.database, in: view.bytes, names: lookup.names) { return index }
+            } else if reference.isNear {
+                return index
+            }
+        }
+        return nil
+    }
+
+    /// The text of a string, as a name.
+    private func key(_ text: BSONElement, of view: borrowing BSONView) -> FieldKey {
+        FieldKey(view.bytes, at: text.valueOffset + 4, length: text.valueLength - 5)
+    }
+
+    private func fits(_ id: BSONElement, of view: borrowing BSONView, _ target: CompiledSchema.Reference) -> Bool {
+        let type = TypeMask(id.type)
+        guard type == .binData else { return target.idTypes.contains(type) }
+        return target.hasUUIDs && view.binarySubtype(id) == 4 && view.binaryLength(id) == 16
+    }
+}
+
+extension Walker {
+    /// Judges a field that `properties` does not name: a dictionary's entry, or something that the schema ignores.
+    func extra<Sink: FindingSink>(
+        _ element: BSONElement, of view: borrowing BSONView, node index: Int, depth: Int, into sink: inout Sink
+    ) throws(BSONError) {
+        let node = nodes[index]
+        let found = Found(element.type)
+        if node.flags.contains(.dictionary) {
+            key(element, of: view, node: index, into: &sink)
+            return try value(element, of: view, node: Int(node.additional), depth: depth, into: &sink)
+        }
+        try pass(element, of: view, depth: depth, into: &sink)
+        if node.place == .root, isReserved(element, of: view) {
+            return sink.report(Finding(.reservedField, .warning, node: index, found), extra: element, of: view)
+        }
+        if node.flags.contains(.ignoresExtras) { return }
+        if node.flags.contains(.closed) {
+            return sink.report(Finding(.additionalProperty, .possible, node: index, found), extra: element, of: view)
+        }
+        if node.additional >= 0 {
+            var probe = VerdictSink()
+            try value(element, of: view, node: Int(node.additional), depth: depth, into: &probe)
+            if probe.verdict >= .possible {
+                let finding = Finding(.additionalProperty, .possible, node: index, found)
+                return sink.report(finding, extra: element, of: view)
+            }
+        }
+        sink.report(Finding(.extraField, .info, node: index, found), extra: element, of: view)
+    }
+
+    /// Judges a dictionary's key.
+    func key<Sink: FindingSink>(
+        _ element: BSONElement, of view: borrowing BSONView, node index: Int, into sink: inout Sink
+    ) {
+        let name = view.nameBytes(element)
+        let detail: Found.Detail
+        if name.isEmpty {
+            detail = .emptyKey
+        } else if unsafe name.unsafeLoad(fromByteOffset: 0, as: UInt8.self) == UInt8(ascii: "$") {
+            detail = .dollarKey
+        } else if name.contains(UInt8(ascii: ".")) {
+            detail = .dottedKey
+        } else {
+            return
+        }
+        // Whatever stands under the key: all such keys are one group.
+        sink.report(Finding(.dictionaryKey, .possible, node: index, Found(BSONType(rawValue: 3), detail)))
+    }
+
+    /// Whether the field is one by which the sync engine locks a document.
+    private func isReserved(_ element: BSONElement, of view: borrowing BSONView) -> Bool {
+        guard element.nameLength >= 21 else { return false }
+        let name = view.nameBytes(element)
+        return name.isEqual(to: "_id__baas_transaction") || name.isEqual(to: "_id_realm_transaction")
+    }
+}
+
+extension RawSpan {
+    /// Whether one of the bytes is `byte`.
+    func contains(_ byte: UInt8) -> Bool {
+        for index in 0..<byteCount where unsafe unsafeLoad(fromByteOffset: index, as: UInt8.self) == byte {
+            return true
+        }
+        return false
+    }
+}

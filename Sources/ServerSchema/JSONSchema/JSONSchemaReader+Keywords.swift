@@ -1,0 +1,190 @@
+internal import BSON
+internal import Patterns
+
+/// The keywords of objects.
+extension JSONSchemaReader {
+    func readObjects(_ keywords: KeywordTable, into node: inout SchemaNode, isWhole: Bool) throws(SchemaError) {
+        if let json = keywords[.required] { node.required = try names(json, of: "required") }
+        if let json = keywords[.properties] {
+            guard let members = json.members else { throw wrong(.properties, json, "an object of schemas") }
+            node.hasProperties = true
+            for member in members {
+                // The schema of a property named "" judges the object around it: so mongod reads an empty path.
+                var schema = SchemaNode(location: member.value.location)
+                try attempt { () throws(SchemaError) in
+                    schema = try subschema(
+                        member.value, of: "property \"\(member.name)\"", isWhole: member.name.isEmpty)
+                }
+                node.properties.append(SchemaNode.Property(name: member.name, node: schema))
+            }
+        }
+        if let json = keywords[.patternProperties] { try readPatterns(json, into: &node) }
+        if let json = keywords[.additionalProperties] {
+            node.hasAdditionalProperties = true
+            node.additionalProperties = try flagOrSchema(json, of: .additionalProperties)
+        }
+        node.constraints.minProperties = try count(keywords, .minProperties)
+        node.constraints.maxProperties = try count(keywords, .maxProperties)
+        if let json = keywords[.dependencies] { try readDependencies(json, into: &node, isWhole: isWhole) }
+    }
+
+    private func readPatterns(_ json: LocatedBSON, into node: inout SchemaNode) throws(SchemaError) {
+        guard let members = json.members else { throw wrong(.patternProperties, json, "an object of schemas") }
+        for member in members {
+            let schema = try subschema(member.value, of: "the schema of \"\(member.name)\"", isWhole: false)
+            try check(member.name, mode: .bytes, at: member.nameLocation)
+            node.constraints.patternProperties.append(
+                SchemaNode.PatternProperty(pattern: member.name, node: schema))
+        }
+    }
+
+    private func readDependencies(
+        _ json: LocatedBSON, into node: inout SchemaNode, isWhole: Bool
+    ) throws(SchemaError) {
+        guard let members = json.members else { throw wrong(.dependencies, json, "an object") }
+        for member in members {
+            let demand: Constraints.Dependency.Demand
+            switch member.value.value {
+            case .object: demand = .schema(try self.node(member.value, isWhole: isWhole))
+            case .array: demand = .fields(try names(member.value, of: "the dependency of \"\(member.name)\""))
+            // mongod takes these two for annotations, which say nothing.
+            case .scalar(.string) where member.name == "title" || member.name == "description": continue
+            case .scalar:
+                throw SchemaError(
+                    .wrongValue, at: member.value.location,
+                    "the dependency of \"\(member.name)\" must be a schema or a list of field names, "
+                        + "not \(member.value.kind)")
+            }
+            node.constraints.dependencies.append(Constraints.Dependency(field: member.name, demand: demand))
+        }
+    }
+}
+
+/// The keywords of arrays.
+extension JSONSchemaReader {
+    func readArrays(_ keywords: KeywordTable, into node: inout SchemaNode) throws(SchemaError) {
+        node.constraints.minItems = try count(keywords, .minItems)
+        node.constraints.maxItems = try count(keywords, .maxItems)
+        if let json = keywords[.uniqueItems] { node.uniqueItems = try flag(json, of: .uniqueItems) }
+        if let json = keywords[.items] { node.items = try items(json) }
+        guard let json = keywords[.additionalItems] else { return }
+        node.constraints.additionalItems = try flagOrSchema(json, of: .additionalItems)
+    }
+
+    func items(_ json: LocatedBSON) throws(SchemaError) -> SchemaNode.Items {
+        if let elements = json.elements {
+            var nodes: [SchemaNode] = []
+            for element in elements { nodes.append(try subschema(element, of: "an entry of items", isWhole: false)) }
+            return .tuple(nodes)
+        }
+        guard json.members != nil else { throw wrong(.items, json, "a schema or a list of schemas") }
+        return .each(try node(json, isWhole: false))
+    }
+
+    func flagOrSchema(
+        _ json: LocatedBSON, of keyword: Keyword
+    ) throws(SchemaError) -> SchemaNode.AdditionalProperties {
+        if case .scalar(.bool(let isAllowed)) = json.value { return isAllowed ? .allowed : .forbidden }
+        guard json.members != nil else { throw wrong(keyword, json, "a boolean or a schema") }
+        return .schema(try node(json, isWhole: false))
+    }
+}
+
+/// The keywords of scalars.
+extension JSONSchemaReader {
+    func readScalars(_ keywords: KeywordTable, into node: inout SchemaNode, isWhole: Bool) throws(SchemaError) {
+        if let json = keywords[.pattern] {
+            let pattern = try text(json, of: .pattern)
+            if !isWhole { try check(pattern, mode: .characters, at: json.location) }
+            node.constraints.pattern = pattern
+        }
+        node.constraints.minLength = try count(keywords, .minLength)
+        node.constraints.maxLength = try count(keywords, .maxLength)
+        if let json = keywords[.multipleOf] { node.constraints.multipleOf = try divisor(json, isWhole: isWhole) }
+        (node.constraints.minimum, node.constraints.isMinimumExclusive) =
+            try bound(keywords, .minimum, .exclusiveMinimum)
+        (node.constraints.maximum, node.constraints.isMaximumExclusive) =
+            try bound(keywords, .maximum, .exclusiveMaximum)
+    }
+
+    func count(_ keywords: KeywordTable, _ keyword: Keyword) throws(SchemaError) -> Int64? {
+        guard let json = keywords[keyword] else { return nil }
+        return try count(json, of: keyword)
+    }
+
+    func bound(
+        _ keywords: KeywordTable, _ keyword: Keyword, _ exclusive: Keyword
+    ) throws(SchemaError) -> (BSONValue?, Bool) {
+        guard let json = keywords[keyword] else {
+            if let json = keywords[exclusive] {
+                throw SchemaError(
+                    .conflict, at: json.location, "\(exclusive.rawValue) needs \(keyword.rawValue) beside it",
+                    remedy: "in this dialect \(exclusive.rawValue) is a boolean, and \(keyword.rawValue) the bound")
+            }
+            return (nil, false)
+        }
+        let value = try number(json, of: keyword)
+        guard let exclusiveJSON = keywords[exclusive] else { return (value, false) }
+        return (value, try flag(exclusiveJSON, of: exclusive))
+    }
+
+    func divisor(_ json: LocatedBSON, isWhole: Bool) throws(SchemaError) -> BSONValue {
+        let value = try number(json, of: .multipleOf)
+        let isUsable =
+            switch BSONNumber(value) {
+            case .integer(let number): number > 0
+            case .double(let number): isWhole ? number > 0 || number.isNaN : number > 0 && number.isFinite
+            case .decimal(let number):
+                !number.isNegative && !number.isZero && (isWhole || number.isFinite)
+            case nil: false
+            }
+        guard isUsable else { throw wrong(.multipleOf, json, "a number above 0") }
+        return value
+    }
+
+    /// - Throws: ``SchemaError`` when the pattern is no regular expression.
+    func check(_ pattern: String, mode: Pattern.Mode, at location: SourceLocation) throws(SchemaError) {
+        do throws(PatternError) {
+            _ = try Pattern(pattern, mode: mode)
+        } catch {
+            throw SchemaError(.invalidPattern, at: location, "this is no regular expression of PCRE: \(error)")
+        }
+    }
+}
+
+/// The keywords that combine schemas, and `enum`.
+extension JSONSchemaReader {
+    func readCombinations(_ keywords: KeywordTable, into node: inout SchemaNode, isWhole: Bool) throws(SchemaError) {
+        for (keyword, kind) in [
+            (Keyword.allOf, Constraints.Combination.Kind.allOf), (.anyOf, .anyOf), (.oneOf, .oneOf),
+        ] {
+            guard let json = keywords[keyword] else { continue }
+            guard let elements = json.elements, !elements.isEmpty else {
+                throw wrong(keyword, json, "a list of at least one schema")
+            }
+            var nodes: [SchemaNode] = []
+            for element in elements {
+                nodes.append(try subschema(element, of: "an entry of \(keyword.rawValue)", isWhole: isWhole))
+            }
+            node.constraints.combinations.append(Constraints.Combination(kind: kind, nodes: nodes))
+        }
+        if let json = keywords[.not] {
+            let schema = try subschema(json, of: "not", isWhole: isWhole)
+            node.constraints.combinations.append(Constraints.Combination(kind: .not, nodes: [schema]))
+        }
+        if let json = keywords[.enum] { node.constraints.allowedValues = try allowedValues(json) }
+    }
+
+    func allowedValues(_ json: LocatedBSON) throws(SchemaError) -> [BSONValue] {
+        guard let elements = json.elements, !elements.isEmpty else {
+            throw wrong(.enum, json, "a list of at least one value")
+        }
+        var values = DistinctValues()
+        for element in elements where !values.insert(element.bson) {
+            throw SchemaError(
+                .duplicate, at: element.location, "enum lists the same value twice",
+                remedy: "remove one: numbers are the same whatever their type, objects whatever their order")
+        }
+        return values.values
+    }
+}
