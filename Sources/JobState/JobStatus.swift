@@ -48,6 +48,23 @@ package struct JobStatus: Sendable {
         package var what: String
     }
 
+    /// How far a job is.
+    package struct Work: Sendable {
+        /// Which pass over the collection it is, from 1 on.
+        package var pass = 0
+        /// Documents that this pass has done.
+        package var processed: Int?
+        /// Documents that needed the job at the pass's beginning; where nobody counted them, those of the collection's
+        /// metadata; `nil` when they cannot be told.
+        package var estimate: Int?
+        /// Chunks of all runs.
+        package var chunks = 0
+        /// Documents that they changed.
+        package var modified = 0
+        /// Documents per second in the last minute of work.
+        package var rate: Double?
+    }
+
     /// The job's name.
     package var job: String
     /// The collection that it writes.
@@ -58,19 +75,8 @@ package struct JobStatus: Sendable {
     package var now: ServerTime
     /// When its first run began it.
     package var created: ServerTime?
-    /// Which pass over the collection it is, from 1 on.
-    package var pass = 0
-    /// Documents that this pass has done.
-    package var processed: Int?
-    /// Documents that needed the job at the pass's beginning; where nobody counted them, those of the collection's
-    /// metadata; `nil` when they cannot be told.
-    package var estimate: Int?
-    /// Chunks of all runs.
-    package var chunks = 0
-    /// Documents that they changed.
-    package var modified = 0
-    /// Documents per second in the last minute of work.
-    package var rate: Double?
+    /// How far it is.
+    package var work = Work()
     /// When its runner last got on: a chunk done, a pass begun, a wait ended.
     package var checkpointed: ServerTime?
     /// When anything was last heard of its runner.
@@ -105,15 +111,16 @@ extension JobStatus {
     /// How much of the work is done, from 0 to 1; `nil` when it cannot be told.
     package var share: Double? {
         if state == .done { return 1 }
-        guard let processed, let estimate, estimate > 0 else { return nil }
+        guard let processed = work.processed, let estimate = work.estimate, estimate > 0 else { return nil }
         return min(1, Double(processed) / Double(estimate))
     }
 
     /// Seconds until it is done at the present rate; `nil` below a thousandth, where the first documents say little about
     /// the rest, and while nothing moves.
     package var secondsLeft: Double? {
-        guard state == .running || state == .waiting || state == .paused, let share, share >= 0.001, let rate, rate > 0,
-            let processed, let estimate
+        guard state == .running || state == .waiting || state == .paused, let share, share >= 0.001,
+            let rate = work.rate,
+            rate > 0, let processed = work.processed, let estimate = work.estimate
         else { return nil }
         return Double(max(0, estimate - processed)) / rate
     }
@@ -132,14 +139,14 @@ extension JobStatus {
         }
         guard let range else { return }
         let progress = Progress(range)
-        pass = progress.pass
-        chunks = progress.chunks
-        modified = progress.modified
-        processed = progress.isOpen ? progress.processed : nil
-        estimate = range["due"]?.integer
+        work.pass = progress.pass
+        work.chunks = progress.chunks
+        work.modified = progress.modified
+        work.processed = progress.isOpen ? progress.processed : nil
+        work.estimate = range["due"]?.integer
         checkpointed = ServerTime(range["active"])
         let recent = range["recent"]?.document?.values.first?.document
-        rate = recent.flatMap { rate(since: $0) }
+        work.rate = recent.flatMap { rate(since: $0) }
         waiting = (range["waiting"]?.document?.values ?? []).compactMap(\.document).map(Hold.init)
         stopped = range["stopped"]?.text
         let lease = range["lease"]?.document
@@ -171,7 +178,9 @@ extension JobStatus {
 
     /// Documents per second since a mark that the runner keeps, a minute old at most.
     private func rate(since mark: BSONDocument) -> Double? {
-        guard let start = ServerTime(mark["at"]), let end = checkpointed, end > start, let processed else { return nil }
+        guard let start = ServerTime(mark["at"]), let end = checkpointed, end > start,
+            let processed = work.processed
+        else { return nil }
         return Double(max(0, processed - (mark["walked"]?.integer ?? 0))) / end.seconds(since: start)
     }
 }

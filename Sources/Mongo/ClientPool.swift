@@ -86,6 +86,27 @@ extension ClientPool {
     package var liveHandles: Int { handles.value }
 }
 
+extension ClientPool {
+    /// Does something with each part side by side: the first on `client`, each other one on a client of its own.
+    /// - Returns: what came of each, in their order, once all have ended.
+    package func sideBySide<Part: Sendable, R: Sendable>(
+        _ parts: [Part], first client: borrowing Client,
+        _ body: @Sendable @escaping (Part, borrowing Client) throws(MongoError) -> R
+    ) -> [Result<R, MongoError>] {
+        let others = parts.dropFirst().map { part in BackgroundTask(on: self) { try body(part, $0) } }
+        let first = parts.prefix(1).map { part in Result { () throws(MongoError) in try body(part, client) } }
+        return first
+            + others.map { other in
+                other.end().mapError { error in
+                    guard let error = error as? MongoError else {
+                        preconditionFailure("a client throws no other error")
+                    }
+                    return error
+                }
+            }
+    }
+}
+
 extension BackgroundTask {
     /// Starts work with a client of its own, whose commands wait for a server that sheds load as long as the caller's
     /// do.

@@ -28,18 +28,18 @@ package struct BackfillReportJSON {
             ("collection", .string(report.namespace.collection)),
             ("outcome", .string(outcome)),
             ("stopped_by", report.outcome.stop.json),
-            ("duration_ms", .integer(Int(report.seconds * 1_000))),
+            ("duration_ms", .integer(Int(report.work.seconds * 1_000))),
         ]
     }
 
     private var counts: [(String, ReportValue)] {
         [
             ("documents", .integer(report.estimatedDocuments)),
-            ("changed", .integer(report.modified)), ("changed_is_lower_bound", .bool(report.modifiedIsLow)),
-            ("updates", .integer(report.updates)),
-            ("refreshed", report.refreshed.map { .integer($0) } ?? .null),
-            ("chunks", .integer(report.chunks)),
-            ("earlier_chunks", .integer(report.earlierChunks)),
+            ("changed", .integer(report.work.modified)), ("changed_is_lower_bound", .bool(report.work.modifiedIsLow)),
+            ("updates", .integer(report.work.updates)),
+            ("refreshed", report.work.refreshed.map { .integer($0) } ?? .null),
+            ("chunks", .integer(report.work.chunks)),
+            ("earlier_chunks", .integer(report.work.earlierChunks)),
             ("unsyncable_before", report.unsyncable?.before.map { .integer($0) } ?? .null),
             ("unsyncable_after", report.unsyncable.map { .integer($0.after) } ?? .null),
         ]
@@ -54,7 +54,7 @@ package struct BackfillReportJSON {
             ("failures", .array(report.failures.map(failure))),
             ("steps", .array((report.before.isEmpty ? report.after : report.before).indices.map(step))),
             ("samples", .array(report.samples.map(sample))),
-            ("waits", .array(report.waits.map(wait))),
+            ("waits", .array(report.work.waits.map(wait))),
             ("notes", .array(report.notes.map { .string($0) })),
         ]
     }

@@ -12,8 +12,9 @@ package enum BackfillPlanText {
         var lines = [
             "job \(plan.job) on \(plan.namespace): "
                 + (plan.needing.map { needing in
-                    "\(needing.grouped) of \(plan.documents.documents) " + (needing == 1 ? "needs it" : "need it")
-                } ?? "\(plan.documents.documents), and nobody asked how many need it (--yes)")
+                    "\(needing.grouped) of \(plan.collection.documents.documents) "
+                        + (needing == 1 ? "needs it" : "need it")
+                } ?? "\(plan.collection.documents.documents), and nobody asked how many need it (--yes)")
         ]
         if let chunks = plan.resumesAfter { lines.append("  resumes after \(chunks.counted("chunk")) of earlier runs") }
         lines += StepLines.render(plan.before, title: "to change")
@@ -21,8 +22,8 @@ package enum BackfillPlanText {
             lines.append(
                 "  \(plan.refreshable.documents) to refresh: the source changed after the job had written the target")
         }
-        if let headroom = plan.headroom {
-            lines.append("  makes \(plan.harm.documents) unsyncable under the active schema (\(headroom.text))")
+        if let headroom = plan.risk.headroom {
+            lines.append("  makes \(plan.risk.harm.documents) unsyncable under the active schema (\(headroom.text))")
         }
         lines += plan.notes.map { "  note: \($0)" }
         return lines.asLines
@@ -39,14 +40,15 @@ package enum BackfillReportText {
         var lines: [String] = []
         let isDryRun = report.outcome == .dryRun
         lines.append(
-            "  \(isDryRun ? "would change" : "changed") \(report.modifiedIsLow ? "at least " : "")"
-                + "\(report.modified.grouped) of "
+            "  \(isDryRun ? "would change" : "changed") \(report.work.modifiedIsLow ? "at least " : "")"
+                + "\(report.work.modified.grouped) of "
                 + report.estimatedDocuments.documents
-                + (report.updates > report.modified ? " by \(report.updates.counted("update"))" : "")
-                + " in \(report.chunks.counted("chunk")), "
-                + "\(report.seconds.inTenths) s"
-                + (report.earlierChunks > 0 ? " (after \(report.earlierChunks.counted("chunk")) of earlier runs)" : ""))
-        if let refreshed = report.refreshed, refreshed > 0 {
+                + (report.work.updates > report.work.modified ? " by \(report.work.updates.counted("update"))" : "")
+                + " in \(report.work.chunks.counted("chunk")), "
+                + "\(report.work.seconds.inTenths) s"
+                + (report.work.earlierChunks > 0
+                    ? " (after \(report.work.earlierChunks.counted("chunk")) of earlier runs)" : ""))
+        if let refreshed = report.work.refreshed, refreshed > 0 {
             lines.append(
                 "  \(isDryRun ? "would refresh" : "refreshed") \(refreshed.documents), whose source changed after the job had "
                     + "written the target")
@@ -64,9 +66,9 @@ package enum BackfillReportText {
         }
         lines += StepLines.render(isDryRun ? report.before : report.after, title: isDryRun ? "to change" : "remaining")
         lines += failures(report.failures, isDryRun: isDryRun)
-        if let estimate = report.estimate, report.modified > 0 { lines += Self.text(of: estimate) }
+        if let estimate = report.estimate, report.work.modified > 0 { lines += Self.text(of: estimate) }
         if isDryRun { lines += samples(report.samples, showsValues: showsValues) }
-        lines += report.waits.map { "  waited \($0.seconds.inTenths) s: \($0.hold)" }
+        lines += report.work.waits.map { "  waited \($0.seconds.inTenths) s: \($0.hold)" }
         lines += report.notes.map { "  note: \($0)" }
         if let refusal = report.refusal { lines.append("  a run would be refused: \(refusal)") }
         let title = Paint(isOn: color).bold(headline(report).printable)

@@ -37,7 +37,7 @@ package struct JobStatusText {
             },
             rows: jobs.map { job in
                 [
-                    job.job, job.state.rawValue, job.share.map(Self.percent) ?? "-", job.modified.grouped,
+                    job.job, job.state.rawValue, job.share.map(Self.percent) ?? "-", job.work.modified.grouped,
                     job.rateShown.map { Int($0).grouped } ?? "-", job.secondsLeft.map(Self.duration) ?? "-",
                     job.holder.map(Self.name) ?? "-", Self.reason(job),
                 ].map { Report.Cell($0) }
@@ -95,16 +95,16 @@ package struct JobStatusText {
     private func progress(_ job: JobStatus) -> [String] {
         guard job.state != .notStarted else { return [] }
         var parts: [String] = []
-        if let processed = job.processed {
-            let of = job.estimate.map { " of about \($0.grouped)" } ?? ""
+        if let processed = job.work.processed {
+            let of = job.work.estimate.map { " of about \($0.grouped)" } ?? ""
             let share = job.share.map { "\(Self.percent($0)), " } ?? ""
             parts.append("\(share)\(processed.grouped)\(of) documents")
         }
         parts.append(
-            "\(job.chunks.counted("chunk")), \(job.modified.grouped) changed"
+            "\(job.work.chunks.counted("chunk")), \(job.work.modified.grouped) changed"
                 + (job.isFinal ? "" : " so far (provisional)"))
         var lines = ["  " + parts.joined(separator: " in ")]
-        if job.pass > 1 { lines.append("  pass \(job.pass): over what arrived or changed meanwhile") }
+        if job.work.pass > 1 { lines.append("  pass \(job.work.pass): over what arrived or changed meanwhile") }
         if let rate = job.rateShown {
             lines.append(
                 "  \(Int(rate).grouped) documents per second"
@@ -141,5 +141,5 @@ package struct JobStatusText {
 
 extension JobStatus {
     /// The rate where it still says something.
-    fileprivate var rateShown: Double? { [.running, .waiting, .paused].contains(state) ? rate : nil }
+    fileprivate var rateShown: Double? { [.running, .waiting, .paused].contains(state) ? work.rate : nil }
 }

@@ -31,7 +31,7 @@ package struct SkippedLines: Sendable {
     /// The last line: a file without it is not whole.
     package func result(_ report: BackfillReport) -> String {
         ReportValue.object([
-            ("record", .string("result")), ("changed", .integer(report.modified)),
+            ("record", .string("result")), ("changed", .integer(report.work.modified)),
             ("set_aside", .integer(report.failures.reduce(0) { $0 + $1.count })),
         ]).line
     }

@@ -14,22 +14,23 @@ package enum UndoText {
         if report.outcome != .undoneBefore {
             let verb = report.outcome == .dryRun ? "would take back" : "took back"
             lines.append(
-                "  \(verb) \(report.restored.grouped) of \(report.changes.counted("change")) in "
-                    + "\(report.chunks.counted("chunk")), \(report.seconds.inTenths) s"
-                    + (report.earlier > 0 ? " (after \(report.earlier.grouped) by earlier undos)" : ""))
+                "  \(verb) \(report.taken.restored.grouped) of \(report.journal.changes.counted("change")) in "
+                    + "\(report.journal.chunks.counted("chunk")), \(report.seconds.inTenths) s"
+                    + (report.taken.earlier > 0 ? " (after \(report.taken.earlier.grouped) by earlier undos)" : ""))
         }
-        if report.asBefore > 0, report.outcome == .dryRun {
-            lines.append("  as before already: \(report.asBefore.grouped)")
+        if report.taken.asBefore > 0, report.outcome == .dryRun {
+            lines.append("  as before already: \(report.taken.asBefore.grouped)")
         }
-        if report.missing > 0 {
+        if report.journal.missing > 0 {
             lines.append(
-                "  the journal is not whole: \(report.missing.grouped) of \(report.attempts.counted("chunk")) "
-                    + "\(report.missing == 1 ? "is" : "are") missing, and what they changed cannot be taken back")
+                "  the journal is not whole: \(report.journal.missing.grouped) of \(report.journal.attempts.counted("chunk")) "
+                    + "\(report.journal.missing == 1 ? "is" : "are") missing, and what they changed cannot be taken back"
+            )
         }
-        if report.included.count > 0 {
+        if report.taken.included.count > 0 {
             lines.append(
-                "  of these uncertain, and included as asked: \(report.included.count.grouped), "
-                    + ids(report.included.ids, of: report.included.count))
+                "  of these uncertain, and included as asked: \(report.taken.included.count.grouped), "
+                    + ids(report.taken.included.ids, of: report.taken.included.count))
         }
         lines += report.leftAlone.filter { $0.count > 0 }.map { left in
             "  skipped, \(left.left.text): \(left.count.grouped), \(ids(left.ids, of: left.count))"

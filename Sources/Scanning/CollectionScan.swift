@@ -60,14 +60,14 @@ package struct CollectionScan: Sendable {
     ) throws {
         let collection = client.collection(namespace)
         var follower: LinkFollower?
-        if let targets = options.linkTargets {
-            follower = LinkFollower(schema, targets: targets, on: client, place: options.place)
+        if let targets = options.judging.linkTargets {
+            follower = LinkFollower(schema, targets: targets, on: client, place: options.judging.place)
         }
         var pace = Pace(options, queue)
         defer { pace.finish() }
         while let range = queue.next() {
             try threads.lend(range, of: collection, session) { document in
-                try part.add(document, ledger: options.ledger)
+                try part.add(document, ledger: options.judging.ledger)
                 try follower?.add(document, to: &part.tally)
                 return pace.goesOn() && !queue.isClosed
             }
@@ -122,7 +122,7 @@ extension CollectionScan {
                     reason: "more documents changed during the scan than are kept, of which "
                         + "\(outcome.changed.count) were judged again")
             }
-            if options.linkTargets != nil, !schema.linkTargets.isEmpty {
+            if options.judging.linkTargets != nil, !schema.linkTargets.isEmpty {
                 throw ChangesUnknown(reason: "what links lead to was looked up while they were read, and not again")
             }
             if let blur = outcome.blur {

@@ -18,7 +18,7 @@ struct FileThreads: Sendable {
     let path: FilePath
 
     /// Who is told of each failing document is told in the order of the file.
-    private var count: Int { part.options.onFailure == nil ? part.options.threads : 1 }
+    private var count: Int { part.options.listeners.onFailure == nil ? part.options.threads : 1 }
 
     /// Adds all documents to `tally`, with samples as if one thread had read them.
     /// - Throws: ``DumpError``, or ``ScanStopped``.
@@ -43,7 +43,7 @@ struct FileThreads: Sendable {
     private func add(_ blocks: FileBlocks, to tally: inout Tally) throws {
         var pace = Pace(part.options)
         defer { pace.finish() }
-        let ledger = part.options.ledger
+        let ledger = part.options.judging.ledger
         var block: [UInt8] = []
         while var (range, place) = blocks.next(in: &block) {
             tally.goOn(behind: place.documents)

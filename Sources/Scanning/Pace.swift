@@ -26,7 +26,7 @@ struct Pace {
 
     /// Tells of the documents that were not told of yet.
     mutating func finish() {
-        if count > 0 { options.progress(count) }
+        if count > 0 { options.listeners.progress(count) }
         queue?.read.add(count, ordering: .relaxed)
         count = 0
     }

@@ -63,8 +63,8 @@ package struct RangeThreads: Sendable {
             return try await run(queue, work)
         } catch let lost as MemberLost {
             if options.isStopped() { throw ScanStopped() }
-            options.progress(-queue.read.load(ordering: .relaxed))
-            options.onRestart?(lost.reason)
+            options.listeners.progress(-queue.read.load(ordering: .relaxed))
+            options.listeners.onRestart?(lost.reason)
             return try await run(try await self.queue(byID: true), work)
         }
     }

@@ -8,26 +8,10 @@ package struct ScanOptions: Sendable {
     /// Whether the namespace is a view: it has no index of its own to walk, so it is read by one cursor, and a lost one
     /// cannot be reopened where it was.
     package var isView = false
-    /// What the tallies keep.
-    package var tally = Tally.Options()
-    /// The documents that are recorded as unsynced already.
-    package var ledger: LedgerIndex?
-    /// The schema that is live now, to compare with.
-    package var active = ActiveSchema.notAsked
-    /// The schemas of the collections that links lead to, where they are known; `nil` leaves links unfollowed.
-    package var linkTargets: [Namespace: CompiledSchema]?
-    /// Where the documents of a collection of the schema are.
-    package var place: @Sendable (Namespace) -> Namespace = { $0 }
-    /// The findings that do not fail the check.
-    package var exceptions: [FindingException] = []
-    /// Told of every document that fails or may fail, by every thread of the scan.
-    package var onFailure: (@Sendable (FailingDocument) -> Void)?
-    /// Told of the `_id` of every document that fails under both schemas, by every thread of the scan.
-    package var onAlreadyFailing: (@Sendable (BSONValue) -> Void)?
-    /// Told of every document that changed meanwhile, before it is judged again: what was told of it is void.
-    package var onRetraction: (@Sendable (_ namespace: Namespace, _ id: BSONValue) -> Void)?
-    /// Told, with a clause that says why, when the reading begins again: all that was told of failures is void.
-    package var onRestart: (@Sendable (_ reason: String) -> Void)?
+    /// By what the documents are judged.
+    package var judging = Judging()
+    /// Who is told of what is found meanwhile.
+    package var listeners = Listeners()
 
     /// What a document must match to be read; empty for all.
     package var filter: BSONDocument = [:]
@@ -48,19 +32,47 @@ package struct ScanOptions: Sendable {
     package var patience = Duration.seconds(60)
     /// Asked now and then, from every thread of the scan; a yes ends it with ``ScanStopped``.
     package var isStopped: @Sendable () -> Bool = { false }
-    /// Told now and then how many more documents were read, by every thread of the scan; fewer when it begins again.
-    package var progress: @Sendable (Int) -> Void = { _ in }
 
     /// The defaults.
     package init() {}
 
+    /// By what the documents of a scan are judged.
+    package struct Judging: Sendable {
+        /// What the tallies keep.
+        package var tally = Tally.Options()
+        /// The documents that are recorded as unsynced already.
+        package var ledger: LedgerIndex?
+        /// The schema that is live now, to compare with.
+        package var active = ActiveSchema.notAsked
+        /// The schemas of the collections that links lead to, where they are known; `nil` leaves links unfollowed.
+        package var linkTargets: [Namespace: CompiledSchema]?
+        /// Where the documents of a collection of the schema are.
+        package var place: @Sendable (Namespace) -> Namespace = { $0 }
+        /// The findings that do not fail the check.
+        package var exceptions: [FindingException] = []
+    }
+
+    /// Who is told of what a scan finds, while it goes on; by every thread of it.
+    package struct Listeners: Sendable {
+        /// Told of every document that fails or may fail.
+        package var onFailure: (@Sendable (FailingDocument) -> Void)?
+        /// Told of the `_id` of every document that fails under both schemas.
+        package var onAlreadyFailing: (@Sendable (BSONValue) -> Void)?
+        /// Told of every document that changed meanwhile, before it is judged again: what was told of it is void.
+        package var onRetraction: (@Sendable (_ namespace: Namespace, _ id: BSONValue) -> Void)?
+        /// Told, with a clause that says why, when the reading begins again: all that was told of failures is void.
+        package var onRestart: (@Sendable (_ reason: String) -> Void)?
+        /// Told now and then how many more documents were read; fewer when it begins again.
+        package var progress: @Sendable (Int) -> Void = { _ in }
+    }
+
     /// A tally of one thread, which has counted nothing.
     func makeTally(_ schema: CompiledSchema, keepingContributions: Bool = false) -> Tally {
-        var kept = self.tally
+        var kept = judging.tally
         kept.keepsContributions = keepingContributions
-        var tally = Tally(schema, active: active, exceptions: exceptions, options: kept)
-        tally.onFailure = onFailure
-        tally.onAlreadyFailing = onAlreadyFailing
+        var tally = Tally(schema, active: judging.active, exceptions: judging.exceptions, options: kept)
+        tally.onFailure = listeners.onFailure
+        tally.onAlreadyFailing = listeners.onAlreadyFailing
         return tally
     }
 
@@ -76,7 +88,7 @@ package struct ScanOptions: Sendable {
         // A view has no index whose bounds a part could be.
         let filter = isView ? selection : filter
         // Links are followed of documents that fit, too.
-        guard let prefilter, linkTargets == nil else { return filter }
+        guard let prefilter, judging.linkTargets == nil else { return filter }
         let held: BSONValue = ["$nor": [.object(prefilter.proof)]]
         return filter.isEmpty ? held.document ?? [:] : ["$and": [.object(filter), held]]
     }

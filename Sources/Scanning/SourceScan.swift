@@ -9,7 +9,7 @@ package struct SourceScan: Sendable {
         let options: ScanOptions
 
         /// The collection of the source that holds the documents.
-        var namespace: Namespace { options.place(schema.namespace) }
+        var namespace: Namespace { options.judging.place(schema.namespace) }
 
         /// Joins the two.
         package init(_ schema: CompiledSchema, _ options: ScanOptions) {
@@ -45,7 +45,7 @@ package struct SourceScan: Sendable {
     package func run() throws -> SourceFindings {
         var tallies = parts.map { $0.options.makeTally($0.schema) }
         let facts = try reader.read { index, document in
-            try tallies[index].add(document, ledger: parts[index].options.ledger)
+            try tallies[index].add(document, ledger: parts[index].options.judging.ledger)
         } file: { index, path in
             try FileThreads(part: parts[index], path: path).add(to: &tallies[index])
         }

@@ -270,7 +270,7 @@ extension WatchRun {
         options.threads = watch.options.threads
         options.isStopped = { [stop = kernel.stop] in stop.isRaised }
         let least: Verdict = watch.options.isStrict ? .possible : .certain
-        options.onFailure = { if $0.verdict >= least { found.add(FailingID(id: $0.id, $0.violations)) } }
+        options.listeners.onFailure = { if $0.verdict >= least { found.add(FailingID(id: $0.id, $0.violations)) } }
         return options
     }
 

@@ -84,8 +84,8 @@ struct ConformanceLine {
         }
         let expected: ConformanceAnswer =
             switch json["expected"]?.value {
-            case .bool(let fits): .judged(fits)
-            case .null where json["schema_error"].map { $0.members != nil } ?? false:
+            case .scalar(.bool(let fits)): .judged(fits)
+            case .scalar(.null) where json["schema_error"].map { $0.members != nil } ?? false:
                 .refused(json["schema_error"]?["message"]?.text ?? "")
             default: .none("nothing is expected")
             }

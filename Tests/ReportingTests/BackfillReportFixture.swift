@@ -25,7 +25,7 @@ extension BackfillReport {
                 StepCount(step: "convert age to int", needing: 0, leftAlone: [loss, none]),
                 StepCount(step: "default a.b: a value of type string", needing: 0, leftAlone: [parent]),
             ])
-        (report.modified, report.chunks, report.seconds) = (1_790, 20, 5.84)
+        (report.work.modified, report.work.chunks, report.work.seconds) = (1_790, 20, 5.84)
         (report.harm, report.headroom) = (
             1_200, Headroom(ledger: LedgerCount(entries: 1_292, documents: 1_292), pending: 10, ceiling: 90_000)
         )
@@ -51,9 +51,9 @@ extension BackfillPlan {
     static func fixture(needing: Int = 1_790, resumesAfter: Int? = nil) -> BackfillPlan {
         let report = BackfillReport.fixture(.done)
         return BackfillPlan(
-            job: report.job, namespace: report.namespace, documents: report.estimatedDocuments, needing: needing,
-            before: report.before, after: report.after, resumesAfter: resumesAfter, headroom: report.headroom,
-            harm: 1_200, recordedHarm: 0, notes: report.notes, collectionUUID: nil, checksUUID: false,
-            averageSize: nil)
+            job: report.job, namespace: report.namespace,
+            collection: BackfillPlan.Collection(documents: report.estimatedDocuments), needing: needing,
+            before: report.before, after: report.after, resumesAfter: resumesAfter,
+            risk: BackfillPlan.Risk(headroom: report.headroom, harm: 1_200), notes: report.notes)
     }
 }

@@ -70,7 +70,7 @@ import Testing
 
     @Test func oneOfAThingIsNotMany() {
         var report = BackfillReport.fixture(.done)
-        (report.modified, report.estimatedDocuments, report.chunks, report.earlierChunks) = (1, 1, 1, 1)
+        (report.work.modified, report.estimatedDocuments, report.work.chunks, report.work.earlierChunks) = (1, 1, 1, 1)
         (report.harm, report.headroom) = (1, nil)
         let text = BackfillReportText.render(report, showsValues: false, color: false)
         #expect(text.contains("  changed 1 of 1 document in 1 chunk, 5.8 s (after 1 chunk of earlier runs)\n"))

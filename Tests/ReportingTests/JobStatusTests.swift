@@ -13,8 +13,10 @@ import Testing
         var status = JobStatus(job: "person-v2", now: ServerTime(milliseconds: 1_795_300_000_000))
         status.namespace = Namespace(database: "app", collection: "Person")
         status.state = .running
-        (status.processed, status.estimate, status.chunks, status.modified) = (50_000, 100_000, 30, 149_000)
-        status.rate = 1_000
+        (status.work.processed, status.work.estimate, status.work.chunks, status.work.modified) = (
+            50_000, 100_000, 30, 149_000
+        )
+        status.work.rate = 1_000
         status.holder = JobStatus.Holder(host: "db7", process: 412, since: ServerTime(milliseconds: 1_795_299_000_000))
         return status
     }
@@ -31,9 +33,9 @@ import Testing
 
     @Test func theTimeLeftIsNotGuessedFromTheFirstDocuments() {
         var early = running
-        early.processed = 99
+        early.work.processed = 99
         #expect(early.secondsLeft == nil)
-        early.processed = 100
+        early.work.processed = 100
         #expect(early.secondsLeft == 99.9)
     }
 

@@ -88,7 +88,7 @@ import Testing
         #expect(!text.contains("last_success") && !text.contains("exit_code"))
         var stopped = BackfillReport.fixture(.stopped(.signal))
         stopped.after = []
-        stopped.waits = [ThrottleWait(hold: metrics.holds[0], seconds: 2.5)]
+        stopped.work.waits = [ThrottleWait(hold: metrics.holds[0], seconds: 2.5)]
         metrics.take(stopped)
         let end = metrics.text(.ended(75), at: time(9), after: 8)
         #expect(end.contains("\nshipshape_throttled{\(labels),reason=\"veto\"} 0\n"))

@@ -5,6 +5,7 @@ import JobState
 import Jobs
 import Mongo
 import Running
+import Scanning
 import ServerSchema
 import Steps
 
@@ -103,17 +104,12 @@ extension UnsyncBudget {
     func unharmed(among ids: [BSONValue], by phase: Phase) throws -> [BSONValue] {
         guard let active = job.active else { return ids }
         var harmed: Set<BSONValue> = []
-        for slice in ids.commandSlices(count: Self.batch) {
-            var cursor = collection.find(
-                ["_id": ["$in": .array(of: slice)]], options: ["readConcern": ["level": "majority"]])
-            while let view = try cursor.next() {
-                guard try active.check(view) == .certain else { continue }
-                let violations = try active.violations(in: view, includingInfo: false).filter { $0.level == .certain }
-                let isTheirs = violations.contains { violation in
-                    !phase.riskySteps.flatMap(\.step.targets).contains { violation.path.meets($0) }
-                }
-                if !isTheirs, let id = BSONDocument(copying: view)["_id"] { harmed.insert(id) }
+        try eachFailing(ids, active) { view in
+            let violations = try active.violations(in: view, includingInfo: false).filter { $0.level == .certain }
+            let isTheirs = violations.contains { violation in
+                !phase.riskySteps.flatMap(\.step.targets).contains { violation.path.meets($0) }
             }
+            if !isTheirs, let id = BSONDocument(copying: view)["_id"] { harmed.insert(id) }
         }
         return ids.filter { !harmed.contains($0) }
     }
@@ -177,16 +173,18 @@ extension UnsyncBudget {
     private func repaired(among ids: [BSONValue]) throws -> [BSONValue] {
         guard let active = job.active else { return [] }
         var failing: Set<BSONValue> = []
-        for slice in ids.commandSlices(count: Self.batch) {
-            var cursor = collection.find(
-                ["_id": ["$in": .array(of: slice)]], options: ["readConcern": ["level": "majority"]])
-            while let view = try cursor.next() {
-                if try active.check(view) == .certain, let id = BSONDocument(copying: view)["_id"] {
-                    failing.insert(id)
-                }
-            }
+        try eachFailing(ids, active) { view in
+            if let id = BSONDocument(copying: view)["_id"] { failing.insert(id) }
         }
         return ids.filter { !failing.contains($0) }
+    }
+
+    /// Lends those of the documents that do not sync under the active schema.
+    private func eachFailing(
+        _ ids: [BSONValue], _ active: CompiledSchema, _ body: (borrowing BSONView) throws -> Void
+    ) throws {
+        let documents = IDReader(collection: collection, options: ["readConcern": ["level": "majority"]])
+        try documents.read(ids) { if try active.check($0) == .certain { try body($0) } }
     }
 }
 

@@ -21,6 +21,26 @@ package struct BackfillReport: Sendable {
         package var stop: RunStop? { if case .stopped(let stop) = self { stop } else { nil } }
     }
 
+    /// What a run did, or would do.
+    package struct Work: Sendable {
+        /// Documents that the run changed, or would change, each once.
+        package var modified = 0
+        /// Changes, one for each phase of the job that changed a document.
+        package var updates = 0
+        /// Whether they may be more: the server does not say of every write that failed how far it came.
+        package var modifiedIsLow = false
+        /// Documents whose target followed its source, or would; `nil` where no step is for that.
+        package var refreshed: Int?
+        /// Chunks that the run wrote, or would write.
+        package var chunks = 0
+        /// Chunks that earlier runs of the job wrote.
+        package var earlierChunks = 0
+        /// How long the run took, in seconds.
+        package var seconds = 0.0
+        /// What the run waited for.
+        package var waits: [ThrottleWait] = []
+    }
+
     /// The job's name.
     package var job: String
     /// The collection.
@@ -35,18 +55,8 @@ package struct BackfillReport: Sendable {
     ///
     /// Empty when a signal stopped the run.
     package var after: [StepCount]
-    /// Documents that the run changed, or would change, each once.
-    package var modified = 0
-    /// Changes, one for each phase of the job that changed a document.
-    package var updates = 0
-    /// Whether they may be more: the server does not say of every write that failed how far it came.
-    package var modifiedIsLow = false
-    /// Documents whose target followed its source, or would; `nil` where no step is for that.
-    package var refreshed: Int?
-    /// Chunks that the run wrote, or would write.
-    package var chunks = 0
-    /// Chunks that earlier runs of the job wrote.
-    package var earlierChunks = 0
+    /// What the run did, or would do.
+    package var work = Work()
     /// Documents that were skipped, by the reason: those of earlier runs too that still need the job.
     package var failures: [FailureGroup] = []
     /// How close to the limit the job comes.
@@ -61,10 +71,6 @@ package struct BackfillReport: Sendable {
     package var samples: [Sample] = []
     /// What a run would take; a dry run alone has it.
     package var estimate: RunEstimate?
-    /// How long the run took, in seconds.
-    package var seconds = 0.0
-    /// What the run waited for.
-    package var waits: [ThrottleWait] = []
     /// What the operator should know besides.
     package var notes: [String] = []
 

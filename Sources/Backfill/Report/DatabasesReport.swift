@@ -37,7 +37,7 @@ package struct DatabasesReport: Sendable {
 
         /// Documents that the job changed there, or would change; `nil` where nothing was run.
         package var changed: Int? {
-            if case .failed(_, let changed) = outcome { changed } else { report?.modified }
+            if case .failed(_, let changed) = outcome { changed } else { report?.work.modified }
         }
 
         /// Documents that were skipped; `nil` where nobody counted them.

@@ -94,28 +94,40 @@ package struct UndoReport: Sendable {
         package var stop: RunStop? { if case .stopped(let stop) = self { stop } else { nil } }
     }
 
+    /// What the journal of a job holds.
+    package struct Journal: Sendable {
+        /// Chunks in the journal.
+        package var chunks = 0
+        /// Changes of documents in the journal: of a job of several phases more than one for a document.
+        package var changes = 0
+        /// Chunks that the journal should hold, and does not: what they changed is not taken back.
+        package var missing = 0
+        /// All chunks that it should hold.
+        package var attempts = 0
+    }
+
+    /// What undos of a job took back, or would.
+    package struct Taken: Sendable {
+        /// Changes that this undo took back, or would take back.
+        package var restored = 0
+        /// Changes that earlier, stopped undos of the job took back.
+        package var earlier = 0
+        /// Changes that were taken back already, or were never written.
+        package var asBefore = 0
+        /// What is uncertain and is taken back all the same, as the operator asked.
+        package var included: (ids: [BSONValue], count: Int) = ([], 0)
+    }
+
     /// The job's name.
     package var job: String
     /// The collection.
     package var namespace: Namespace
     /// How it ended.
     package var outcome: Outcome
-    /// Chunks in the journal.
-    package var chunks = 0
-    /// Changes of documents in the journal: of a job of several phases more than one for a document.
-    package var changes = 0
-    /// Changes that this undo took back, or would take back.
-    package var restored = 0
-    /// Changes that earlier, stopped undos of the job took back.
-    package var earlier = 0
-    /// Changes that were taken back already, or were never written.
-    package var asBefore = 0
-    /// Chunks that the journal should hold, and does not: what they changed is not taken back.
-    package var missing = 0
-    /// All chunks that it should hold.
-    package var attempts = 0
-    /// What is uncertain and is taken back all the same, as the operator asked.
-    package var included: (ids: [BSONValue], count: Int) = ([], 0)
+    /// What the journal holds.
+    package var journal = Journal()
+    /// What was taken back, or would be.
+    package var taken = Taken()
     /// What is left alone.
     package var leftAlone: [LeftAlone] = []
     /// The documents that the job made in other collections; `nil` where it made none.
@@ -137,7 +149,7 @@ package struct UndoReport: Sendable {
     /// Whether documents remain that need the operator.
     package var hasFindings: Bool {
         if case .stopped = outcome { return false }
-        return leftAlone.contains { $0.left.reason.isTrouble && $0.count > 0 } || unjournaled > 0 || missing > 0
+        return leftAlone.contains { $0.left.reason.isTrouble && $0.count > 0 } || unjournaled > 0 || journal.missing > 0
             || refusal != nil
             || children?.left.isEmpty == false
     }

@@ -50,14 +50,14 @@ struct BackfillRun: ~Copyable {
         self.kernel = kernel
         job = runner.job
         limits = runner.job.job.limits
-        pacing = ChunkPacing(runner.job.job.limits, averageSize: plan.averageSize)
+        pacing = ChunkPacing(runner.job.job.limits, averageSize: plan.collection.averageSize)
         skipped = SkippedDocuments(most: runner.options.maxErrors)
     }
 
     var collection: MongoCollection { kernel.client.collection(job.job.namespace) }
 
     /// The collection's UUID, where the server compares it with every command.
-    var checkedUUID: BSONValue? { plan.checksUUID ? plan.collectionUUID : nil }
+    var checkedUUID: BSONValue? { plan.collection.checkedUUID }
 
     /// Runs until the job is done, or gives the reason to stop.
     mutating func run() throws -> RunStop? {
@@ -167,7 +167,7 @@ struct BackfillRun: ~Copyable {
 
     /// Refuses to go on over a collection that was dropped or renamed meanwhile, or created anew.
     private func checkCollection() throws {
-        let (name, namespace, uuid) = (job.job.name, job.job.namespace, plan.collectionUUID)
+        let (name, namespace, uuid) = (job.job.name, job.job.namespace, plan.collection.uuid)
         guard let fate = try kernel.retrying({ try Target.fate(of: namespace, uuid, for: name, on: kernel.client) })
         else {
             return
@@ -179,7 +179,7 @@ struct BackfillRun: ~Copyable {
     /// that this run has skipped.
     private mutating func look() throws -> Int {
         let (job, slices, concurrency, pool) = (runner.job, skipped.slices, limits.concurrency, kernel.pool)
-        let isDense = progress.modified > plan.documents / 2
+        let isDense = progress.modified > plan.collection.documents / 2
         let (result, left) = try kernel.reading(job.job.namespace) { collection in
             let survey = Survey(job: job, collection: collection, looksAhead: false)
             let result = try survey.run(in: concurrency, on: pool, isDense: isDense)
@@ -261,11 +261,11 @@ extension BackfillRun {
         if runner.keepsJournal { try journal.chooseEvidence(for: job, &kernel) }
         var queue: [Chunk] = []
         while true {
-            kernel.throttler?.note(changed: progress.modified, size: plan.averageSize)
+            kernel.throttler?.note(changed: progress.modified, size: plan.collection.averageSize)
             if let stop = try kernel.waitForThrottle() { return stop }
             takeOver()
             // Where the server does not compare it with each write.
-            if !plan.checksUUID { try checkCollection() }
+            if !plan.collection.checksUUID { try checkCollection() }
             // What a reader had ahead of smaller limits is cut to them.
             let fresh = queue.isEmpty ? try next(&self, pacing.amount) : []
             if !fresh.isEmpty {

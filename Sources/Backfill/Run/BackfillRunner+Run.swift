@@ -46,7 +46,7 @@ extension BackfillRunner {
         let (ledger, throttler): (UnsyncLedger, Throttler)
         do {
             // A clean-up may have come between.
-            let binding = binding(to: plan.collectionUUID)
+            let binding = binding(to: plan.collection.uuid)
             try retry.run {
                 try store.check(binding)
                 try store.adopt()
@@ -82,13 +82,13 @@ extension BackfillRunner {
     }
 
     private func begin(_ plan: BackfillPlan, in store: borrowing StateStore) throws {
-        let binding = binding(to: plan.collectionUUID)
+        let binding = binding(to: plan.collection.uuid)
         try retry.run { try store.begin(binding, keepsJournal: keepsJournal) }
         // Between the plan and here another runner may have begun with another file.
         try retry.run { try store.check(binding, restarts: options.restarts) }
         // The chunks are judged by the record alone.
         try retry.run {
-            guard plan.isDeployed, try store.jobs.control().deployed == nil else { return }
+            guard plan.deploy == .done, try store.jobs.control().deployed == nil else { return }
             try store.jobs.recordDeploy(isVerified: false, by: Operator.current)
         }
     }
@@ -100,13 +100,13 @@ extension BackfillRunner {
         let outcome: BackfillReport.Outcome =
             if let stopped { .stopped(stopped) } else { run.tally.chunks == 0 ? .nothingToDo : .done }
         var report = BackfillReport(
-            job: plan.job, namespace: plan.namespace, outcome: outcome, estimatedDocuments: plan.documents,
+            job: plan.job, namespace: plan.namespace, outcome: outcome, estimatedDocuments: plan.collection.documents,
             before: plan.before, after: [])
-        (report.modified, report.updates) = (run.tally.documents, run.tally.updates)
-        report.modifiedIsLow = run.tally.isLow
-        report.refreshed = job.refreshing == nil ? nil : run.refreshed
-        report.chunks = run.tally.chunks
-        report.earlierChunks = run.progress.chunks - run.tally.chunks
+        (report.work.modified, report.work.updates) = (run.tally.documents, run.tally.updates)
+        report.work.modifiedIsLow = run.tally.isLow
+        report.work.refreshed = job.refreshing == nil ? nil : run.refreshed
+        report.work.chunks = run.tally.chunks
+        report.work.earlierChunks = run.progress.chunks - run.tally.chunks
         report.harm = job.countsHarm ? run.account.harmed : nil
         report.notes = plan.notes
         if run.journal.unlinked > 0 {
@@ -114,7 +114,7 @@ extension BackfillRunner {
                 "\(run.journal.unlinked) \(run.journal.unlinked == 1 ? "document was" : "documents were") made in another collection for what "
                     + "users changed before it was linked: undo removes what nothing links to")
         }
-        report.waits = run.kernel.throttler?.waits ?? []
+        report.work.waits = run.kernel.throttler?.waits ?? []
         // Who asks to stop does not wait for a look at the whole collection.
         do {
             guard stopped != .signal else { throw StopAsked() }
@@ -135,7 +135,7 @@ extension BackfillRunner {
         } catch is StopAsked {
             report.notes.append("what remains was not counted: the run was asked to stop")
         }
-        report.seconds = started.duration(to: .now).seconds
+        report.work.seconds = started.duration(to: .now).seconds
         return report
     }
 
@@ -178,32 +178,32 @@ extension BackfillRunner {
         _ plan: BackfillPlan, on client: borrowing Client, _ pool: ClientPool, since started: ContinuousClock.Instant
     ) throws -> BackfillReport {
         var report = BackfillReport(
-            job: plan.job, namespace: plan.namespace, outcome: .dryRun, estimatedDocuments: plan.documents,
+            job: plan.job, namespace: plan.namespace, outcome: .dryRun, estimatedDocuments: plan.collection.documents,
             before: plan.before, after: plan.after)
         let cutter = SpanCutter(collection: client.collection(job.job.namespace))
         var count = PreviewCount(job: job)
         if let upper = try retry.run({ try cutter.greatestID() }) {
-            let walk = PreviewWalk(self, upper: upper, averageSize: plan.averageSize)
+            let walk = PreviewWalk(self, upper: upper, averageSize: plan.collection.averageSize)
             count = try walk.run(in: job.job.limits.concurrency, on: pool)
-            report.chunks = count.chunks
+            report.work.chunks = count.chunks
             report.failures = BackfillReport.FailureGroup.all(of: count.failures)
             if stop.isRaised { report.outcome = .stopped(.signal) }
         }
-        report.refreshed = job.refreshing == nil ? nil : plan.refreshable
-        (report.modified, report.updates) = (count.modified, count.updates)
+        report.work.refreshed = job.refreshing == nil ? nil : plan.refreshable
+        (report.work.modified, report.work.updates) = (count.modified, count.updates)
         report.samples = count.samples.map(\.sample)
         report.unsyncable = job.next == nil ? nil : (count.failingBefore, count.failingAfter)
-        report.harm = job.countsHarm ? plan.harm : nil
-        report.headroom = plan.headroom
+        report.harm = job.countsHarm ? plan.risk.harm : nil
+        report.headroom = plan.risk.headroom
         report.notes = plan.notes
         do {
             try checkDeploy(of: plan)
             try checkHarm(of: plan)
         } catch { report.refusal = error.message }
-        report.seconds = started.duration(to: .now).seconds
+        report.work.seconds = started.duration(to: .now).seconds
         report.estimate = RunEstimate(
             RunEstimate.Measured(
-                seconds: report.seconds, changed: count.updates, touchedBytes: count.touchedBytes,
+                seconds: report.work.seconds, changed: count.updates, touchedBytes: count.touchedBytes,
                 idBytes: count.idBytes, journalBytes: keepsJournal ? count.journalBytes : 0,
                 nice: job.job.limits.nice, oplogCapacity: Self.oplogCapacity(on: client)))
         return report

@@ -103,12 +103,13 @@ package struct BackfillRunner: Sendable {
             looks ? try early.run { try look(at: collection, on: pool, isDry: isDry, isProof: isProof) } : nil
         var plan = BackfillPlan(
             job: job.job.name, namespace: job.job.namespace,
-            documents: try survey?.documents ?? early.run { try job.scope.count(in: collection) },
+            collection: BackfillPlan.Collection(
+                documents: try survey?.documents ?? early.run { try job.scope.count(in: collection) },
+                uuid: target.uuid, checksUUID: target.checksUUID, averageSize: target.averageSize),
             needing: survey?.needing,
             before: survey?.before ?? [], after: survey?.after ?? [], resumesAfter: state.unfinishedChunks,
-            headroom: nil, harm: 0, recordedHarm: 0, notes: job.notes(keepsJournal: keepsJournal) + state.notes,
-            collectionUUID: target.uuid, checksUUID: target.checksUUID, averageSize: target.averageSize)
-        (plan.isDeployed, plan.waitsForDeploy) = (isDeployed, job.job.requiresDeploy && !isDeployed)
+            notes: job.notes(keepsJournal: keepsJournal) + state.notes)
+        plan.deploy = isDeployed ? .done : job.job.requiresDeploy ? .awaited : .notAsked
         plan.wasDone = wasDone
         if isDry || isAsked, keepsJournal { plan.notes += try notesOfLarge(in: collection) }
         // What was found good at the start changes with the job's own work.
@@ -141,7 +142,7 @@ package struct BackfillRunner: Sendable {
         guard job.refreshing != nil, mayBe else { return plan }
         var plan = plan
         let look = RefreshLook(
-            job: job, collection: collection, collectionUUID: plan.checksUUID ? plan.collectionUUID : nil)
+            job: job, collection: collection, collectionUUID: plan.collection.checkedUUID)
         let own = Set(try look.own(by: store.journal).0)
         plan.refreshable = own.count
         let copies = StaleCopies(job: job, collection: collection)
@@ -200,7 +201,7 @@ package struct BackfillRunner: Sendable {
         _ plan: BackfillPlan, _ budget: UnsyncBudget, _ store: borrowing StateStore, isReadable: Bool
     ) throws -> BackfillPlan {
         var plan = plan
-        plan.headroom = Headroom(ledger: try budget.ledger.count(), pending: 0, ceiling: budget.limits.ceiling)
+        plan.risk.headroom = Headroom(ledger: try budget.ledger.count(), pending: 0, ceiling: budget.limits.ceiling)
         if isReadable {
             var headroom = try budget.limit.exactHeadroom(store, marks: false)
             if headroom.pending > 0 {
@@ -208,9 +209,9 @@ package struct BackfillRunner: Sendable {
                 headroom.pending = max(0, headroom.pending - (try budget.repairedCount(store)))
                 plan.notes += try store.reservations.pendingOfOthers()
             }
-            plan.headroom = headroom
+            plan.risk.headroom = headroom
         }
-        plan.notes += try budget.ledger.notes(on: plan.headroom?.ledger)
+        plan.notes += try budget.ledger.notes(on: plan.risk.headroom?.ledger)
         let namespace = job.job.namespace
         for scope in options.only?.slices.map({ ReadScope.ids($0) }) ?? [job.scope] {
             var cursor = DueCursor(
@@ -221,9 +222,9 @@ package struct BackfillRunner: Sendable {
                 guard !batch.isEmpty else { break }
                 let harmful = try budget.judged(batch, of: budget.job.whole).filter { $0.judgement == .harmful }.map(
                     \.id)
-                plan.harm += harmful.count
+                plan.risk.harm += harmful.count
                 if isReadable {
-                    plan.recordedHarm += try store.reservations.pendingOfAny(among: harmful, of: namespace).count
+                    plan.risk.recorded += try store.reservations.pendingOfAny(among: harmful, of: namespace).count
                 }
             }
         }
@@ -265,7 +266,7 @@ package struct BackfillRunner: Sendable {
 
     /// Refuses to start a job that waits for the deploy of its next schema.
     package func checkDeploy(of plan: BackfillPlan) throws(RunError) {
-        guard plan.waitsForDeploy else { return }
+        guard plan.deploy == .awaited else { return }
         throw RunError(
             .notDeployed,
             "job \"\(plan.job)\" waits for the deploy of its next schema (requires: \(JobFile.deployed)), and no "
@@ -284,14 +285,14 @@ package struct BackfillRunner: Sendable {
     /// accepted so much.
     package func checkHarm(of plan: BackfillPlan) throws(RunError) {
         try checkObstacles(of: plan)
-        guard let headroom = plan.headroom, plan.harm - plan.recordedHarm > headroom.documents,
-            plan.harm > options.allowUnsync ?? 0
+        guard let headroom = plan.risk.headroom, plan.risk.harm - plan.risk.recorded > headroom.documents,
+            plan.risk.harm > options.allowUnsync ?? 0
         else { return }
         throw RunError(
             .harmExceedsHeadroom,
-            "job \"\(plan.job)\" would make \(plan.harm) documents unsyncable under the active schema, and there is room "
+            "job \"\(plan.job)\" would make \(plan.risk.harm) documents unsyncable under the active schema, and there is room "
                 + "for \(headroom.documents) (\(headroom)); convert into a new field instead, or accept it with "
-                + "--allow-unsync \(plan.harm): the run then stops below the limit and can be resumed; "
+                + "--allow-unsync \(plan.risk.harm): the run then stops below the limit and can be resumed; "
                 + Headroom.remedies(for: plan.job))
     }
 

@@ -75,21 +75,9 @@ struct ChunkWriter {
     func send(
         _ commands: [[Update]], under lease: Lease, isFinal: Bool, on client: borrowing Client, and pool: ClientPool
     ) -> [Result<BSONDocument, MongoError>] {
-        let others = commands.dropFirst().map { updates in
-            BackgroundTask(on: pool) { client in try send(updates, under: lease, isFinal: isFinal, on: client) }
+        pool.sideBySide(commands, first: client) { updates, client throws(MongoError) in
+            try send(updates, under: lease, isFinal: isFinal, on: client)
         }
-        let first = commands.prefix(1).map { updates in
-            Result { () throws(MongoError) in try send(updates, under: lease, isFinal: isFinal, on: client) }
-        }
-        return first
-            + others.map { other in
-                other.end().mapError { error in
-                    guard let error = error as? MongoError else {
-                        preconditionFailure("a client throws no other error")
-                    }
-                    return error
-                }
-            }
     }
 
     private func send(

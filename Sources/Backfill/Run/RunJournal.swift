@@ -4,6 +4,7 @@ import JobState
 import Jobs
 import Mongo
 import Running
+import Scanning
 import Steps
 
 /// The journal of a run: the attempts at its chunks, and what each of them has written.
@@ -258,15 +259,14 @@ struct RunJournal {
         let fields = BSONDocument((["_id"] + phase.touched).map { ($0, 1) })
         return try kernel.retrying {
             var changed: Set<BSONValue> = []
-            for slice in documents.map(\.id).commandSlices() {
-                var cursor = collection.find(
-                    ["_id": ["$in": .array(of: slice)]],
-                    options: ["projection": .object(fields), "hint": ["_id": 1], "comment": "shipshape journal"])
-                while let now = try cursor.nextDocument() {
-                    guard let id = now["_id"], let change = changes[id], try change.isDone(in: now, at: phase.touched)
-                    else { continue }
-                    changed.insert(id)
-                }
+            let reader = IDReader(
+                collection: collection,
+                options: ["projection": .object(fields), "hint": ["_id": 1], "comment": "shipshape journal"])
+            try reader.read(documents.map(\.id)) { view in
+                let now = BSONDocument(copying: view)
+                guard let id = now["_id"], let change = changes[id], try change.isDone(in: now, at: phase.touched)
+                else { return }
+                changed.insert(id)
             }
             return changed
         }

@@ -83,9 +83,9 @@ extension JobRegistry {
             (code: $0["_id"]?.text ?? $0["_id"]?.integer.map { "\($0)" } ?? "unknown", count: $0["count"]?.integer ?? 0)
         }
         status.pendingHarm = try store.client.count("harm", ["_id.job": .string(job), "seen": false])
-        if status.processed != nil, status.estimate == nil, let namespace = status.namespace {
+        if status.work.processed != nil, status.work.estimate == nil, let namespace = status.namespace {
             // The count of the metadata needs `find` on the collection: without it there is no share to show.
-            status.estimate = try? store.client.client.collection(namespace).estimatedCount()
+            status.work.estimate = try? store.client.client.collection(namespace).estimatedCount()
         }
         return status
     }

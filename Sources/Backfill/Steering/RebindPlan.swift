@@ -1,6 +1,7 @@
 package import BSON
 import JobState
 import Mongo
+import Scanning
 import Steps
 
 /// A collection that has another UUID than the one that a job was started on, held against what the job knows of that.
@@ -53,7 +54,7 @@ extension RebindPlan {
         let documents = try found(entries.map(\.id), in: collection, BSONDocument(fields.map { ($0, 1) }))
         changes += entries.count
         for entry in entries {
-            guard let document = documents[entry.id] else {
+            guard let document = documents[IDKey(entry.id)] else {
                 gone += 1
                 continue
             }
@@ -70,15 +71,11 @@ extension RebindPlan {
 
     private func found(
         _ ids: [BSONValue], in collection: MongoCollection, _ projection: BSONDocument
-    ) throws(MongoError) -> [BSONValue: BSONDocument] {
-        var cursor = collection.find(
-            ["_id": ["$in": .array(of: ids)]],
-            options: ["projection": .object(projection), "hint": ["_id": 1], "comment": "shipshape rebind"])
-        var documents: [BSONValue: BSONDocument] = [:]
-        while let document = try cursor.nextDocument() {
-            if let id = document["_id"] { documents[id] = document }
-        }
-        return documents
+    ) throws -> [IDKey: BSONDocument] {
+        try IDReader(
+            collection: collection,
+            options: ["projection": .object(projection), "hint": ["_id": 1], "comment": "shipshape rebind"]
+        ).documents(ids)
     }
 }
 

@@ -276,17 +276,12 @@ extension UndoLoop {
         // Each statement compares before it sets, so it can be sent again.
         let canShrink = batch > 1
         let (namespace, pool, settings) = (subject.namespace, kernel.pool, options)
-        @Sendable func send(_ statements: [UpdateStatement], on client: borrowing Client) throws -> WriteReply {
-            try client.collection(namespace).update(
-                statements, isOrdered: false, collectsWriteErrors: true, options: settings)
-        }
         return try kernel.retrying(refusing: { canShrink && ($0 as? MongoError)?.isTimeLimit == true }) {
-            let others = commands.dropFirst().map { statements in
-                BackgroundTask(on: pool) { try send(statements, on: $0) }
+            let outcomes = pool.sideBySide(commands, first: kernel.client) { statements, client throws(MongoError) in
+                try client.collection(namespace).update(
+                    statements, isOrdered: false, collectsWriteErrors: true, options: settings)
             }
-            let first = commands.prefix(1).map { statements in Result { try send(statements, on: kernel.client) } }
-            let outcomes = first + others.map { $0.end() }
-            for case .failure(let error as MongoError) in outcomes { kernel.doubt(error) }
+            for case .failure(let error) in outcomes { kernel.doubt(error) }
             return try outcomes.map { try $0.get() }
         }
     }

@@ -52,12 +52,10 @@ extension UndoLoop {
         let fields = BSONDocument([("_id", 0)] + subject.touched.map { ($0, 1) })
         return try kernel.retrying {
             var links: Set<IDKey> = []
-            for slice in ids.commandSlices(count: 1_000) {
-                var cursor = collection.find(
-                    ["_id": ["$in": .array(of: slice)]],
-                    options: ["projection": .object(fields), "hint": ["_id": 1], "comment": "shipshape undo"])
-                while let document = try cursor.nextDocument() { document.collectLinks(into: &links) }
-            }
+            let documents = IDReader(
+                collection: collection,
+                options: ["projection": .object(fields), "hint": ["_id": 1], "comment": "shipshape undo"])
+            try documents.read(ids) { BSONDocument(copying: $0).collectLinks(into: &links) }
             return links
         }
     }
@@ -131,12 +129,10 @@ extension UndoLoop {
     ) throws -> [BSONDocument] {
         let collection = kernel.client.collection(namespace)
         let found = try kernel.retrying {
+            let documents = IDReader(
+                collection: collection, options: ["hint": ["_id": 1], "comment": "shipshape undo"])
             var found: [BSONDocument] = []
-            for slice in Array(made.keys).commandSlices() {
-                found += try collection.find(
-                    ["_id": ["$in": .array(of: slice)]], options: ["hint": ["_id": 1], "comment": "shipshape undo"]
-                ).documents()
-            }
+            try documents.read(Array(made.keys)) { found.append(BSONDocument(copying: $0)) }
             // By a collation others may be found too.
             return found.filter { $0["_id"].map { made[$0] != nil } ?? false }
         }

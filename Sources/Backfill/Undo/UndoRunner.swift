@@ -87,9 +87,9 @@ package struct UndoRunner: Sendable {
             report.outcome = .stopped(stopped)
         }
         report.children = loop.reportOfChildren(left: loop.children)
-        report.restored = loop.tally.restored
-        report.asBefore = loop.tally.asBefore
-        report.included = loop.tally.included
+        report.taken.restored = loop.tally.restored
+        report.taken.asBefore = loop.tally.asBefore
+        report.taken.included = loop.tally.included
         report.notes += loop.notes
         if loop.overlay?.isFull == true {
             report.notes.append(
@@ -148,7 +148,7 @@ package struct UndoRunner: Sendable {
                 } else if let stop = try loop.settleRepaired() {
                     report.outcome = .stopped(stop)
                 } else {
-                    try checkJournal(loop.kernel.store, holds: report.chunks, of: subject)
+                    try checkJournal(loop.kernel.store, holds: report.journal.chunks, of: subject)
                     try loop.kernel.renew(setting: RangeChange.undoEnded)
                 }
             } else {
@@ -160,10 +160,10 @@ package struct UndoRunner: Sendable {
             throw error
         }
         if let note = loop.kernel.leave() { report.notes.append(note) }
-        report.restored = loop.tally.restored
-        report.earlier = loop.earlier
-        report.asBefore = loop.tally.asBefore
-        report.included = loop.tally.included
+        report.taken.restored = loop.tally.restored
+        report.taken.earlier = loop.earlier
+        report.taken.asBefore = loop.tally.asBefore
+        report.taken.included = loop.tally.included
         report.notes += loop.notes
         report.leftAlone = Self.grouped(try retry.run { try loop.kernel.store.leftAlone.ofJob() })
         report.children = loop.reportOfChildren(left: try retry.run { try loop.kernel.store.leftAlone.children() })
@@ -182,9 +182,9 @@ extension UndoRunner {
         _ report: inout UndoReport, of subject: UndoSubject, _ store: borrowing StateStore
     ) throws -> JournalStore.Contents {
         let contents = try retry.run { try store.journal.contents(upTo: subject.journaled, behind: subject.earlier) }
-        report.chunks = contents.passes.reduce(0) { $0 + $1.chunks }
-        report.changes = contents.passes.reduce(0) { $0 + $1.changes }
-        (report.attempts, report.missing) = (contents.attempts, contents.missing)
+        report.journal.chunks = contents.passes.reduce(0) { $0 + $1.chunks }
+        report.journal.changes = contents.passes.reduce(0) { $0 + $1.changes }
+        (report.journal.attempts, report.journal.missing) = (contents.attempts, contents.missing)
         report.notes = subject.notes + [store.ranges.terms.note].compactMap(\.self)
         report.unjournaled = max(subject.unjournaled, contents.lost)
         return contents

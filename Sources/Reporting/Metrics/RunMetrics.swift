@@ -131,7 +131,7 @@ extension RunMetrics {
     }
 
     /// Takes in what a backfill did.
-    package mutating func take(_ report: BackfillReport) { take([report], isWhole: true, seconds: report.seconds) }
+    package mutating func take(_ report: BackfillReport) { take([report], isWhole: true, seconds: report.work.seconds) }
 
     /// Takes in what a backfill of many databases did: sums over all of them.
     package mutating func take(_ report: DatabasesReport) {
@@ -148,7 +148,7 @@ extension RunMetrics {
     /// Takes in what the jobs of a folder did, as far as they were run.
     package mutating func take(_ report: MigrationReport) {
         let reports = report.jobs.map(\.report)
-        take(reports, isWhole: report.remaining.isEmpty, seconds: reports.reduce(0) { $0 + $1.seconds })
+        take(reports, isWhole: report.remaining.isEmpty, seconds: reports.reduce(0) { $0 + $1.work.seconds })
         found.append(Metric("pending_jobs", "Jobs that are still to be run.", labels, report.remaining.count))
     }
 
@@ -159,7 +159,7 @@ extension RunMetrics {
         let remaining = reports.compactMap { $0.after.map(\.needing).max() }
         let isKnown = isWhole && remaining.count == reports.count
         var waits: [(reason: String, seconds: Double)] = []
-        for wait in reports.flatMap(\.waits) {
+        for wait in reports.flatMap(\.work.waits) {
             let reason = wait.hold.reason.rawValue
             if let index = waits.firstIndex(where: { $0.reason == reason }) {
                 waits[index].seconds += wait.seconds
@@ -168,7 +168,7 @@ extension RunMetrics {
             }
         }
         found =
-            progress(documents, reports.reduce(0) { $0 + $1.modified }, seconds) + [
+            progress(documents, reports.reduce(0) { $0 + $1.work.modified }, seconds) + [
                 Metric(
                     "remaining_documents", "Documents that still need the step that most documents need.",
                     counts: isKnown ? [(labels, remaining.reduce(0, +))] : []),

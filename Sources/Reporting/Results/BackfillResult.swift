@@ -55,15 +55,17 @@ package struct BackfillResult: Reportable {
         var facts = [
             Report.Fact(
                 name: isDryRun ? "would change" : "changed",
-                value: (found.modifiedIsLow ? "at least " : "") + found.modified.grouped),
+                value: (found.work.modifiedIsLow ? "at least " : "") + found.work.modified.grouped),
             Report.Fact(name: "documents", value: found.estimatedDocuments.grouped),
-            Report.Fact(name: "chunks", value: found.chunks.grouped),
-            Report.Fact(name: "took", value: "\(found.seconds.inTenths) s"),
+            Report.Fact(name: "chunks", value: found.work.chunks.grouped),
+            Report.Fact(name: "took", value: "\(found.work.seconds.inTenths) s"),
         ]
-        if found.earlierChunks > 0 {
-            facts.append(Report.Fact(name: "chunks of earlier runs", value: found.earlierChunks.grouped))
+        if found.work.earlierChunks > 0 {
+            facts.append(Report.Fact(name: "chunks of earlier runs", value: found.work.earlierChunks.grouped))
         }
-        if let refreshed = found.refreshed { facts.append(Report.Fact(name: "refreshed", value: refreshed.grouped)) }
+        if let refreshed = found.work.refreshed {
+            facts.append(Report.Fact(name: "refreshed", value: refreshed.grouped))
+        }
         if let unsyncable = found.unsyncable {
             facts.append(Report.Fact(name: "unsyncable after the job", value: unsyncable.after.grouped))
         }
@@ -91,7 +93,7 @@ package struct BackfillResult: Reportable {
             title: "What the run waited for",
             columns: ["reason", "metric", "value", "limit"].map { Report.Column(title: $0) }
                 + [Report.Column(title: "seconds", isNumber: true)],
-            rows: found.waits.map { wait in
+            rows: found.work.waits.map { wait in
                 [wait.hold.reason.rawValue, wait.hold.metric, wait.hold.value, wait.hold.limit, wait.seconds.inTenths]
                     .map { Report.Cell($0) }
             })

@@ -39,7 +39,7 @@ extension DatabasesReport.Entry {
         switch report.outcome {
         case .stopped: .stopped
         case .dryRun where report.refusal != nil: .refused
-        case .dryRun: report.modified + (report.refreshed ?? 0) > 0 ? .wouldChange : .nothingToDo
+        case .dryRun: report.work.modified + (report.work.refreshed ?? 0) > 0 ? .wouldChange : .nothingToDo
         case .done, .nothingToDo: report.hasFindings ? .findings : report.outcome == .done ? .done : .nothingToDo
         }
     }

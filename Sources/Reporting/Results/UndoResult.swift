@@ -20,13 +20,14 @@ package struct UndoResult: Reportable {
             headline: UndoText.headline(found), level: level)
         report.facts = [
             Report.Fact(
-                name: found.outcome == .dryRun ? "would be taken back" : "taken back", value: found.restored.grouped),
-            Report.Fact(name: "changes", value: found.changes.grouped),
-            Report.Fact(name: "chunks", value: found.chunks.grouped),
+                name: found.outcome == .dryRun ? "would be taken back" : "taken back",
+                value: found.taken.restored.grouped),
+            Report.Fact(name: "changes", value: found.journal.changes.grouped),
+            Report.Fact(name: "chunks", value: found.journal.chunks.grouped),
             Report.Fact(name: "took", value: "\(found.seconds.inTenths) s"),
         ]
-        if found.earlier > 0 {
-            report.facts.append(Report.Fact(name: "taken back earlier", value: found.earlier.grouped))
+        if found.taken.earlier > 0 {
+            report.facts.append(Report.Fact(name: "taken back earlier", value: found.taken.earlier.grouped))
         }
         report.gauges = [found.headroom?.gauge(adding: found.harm)].compactMap(\.self)
         report.sectionKind = "what"
@@ -47,7 +48,8 @@ package struct UndoResult: Reportable {
 
     private var changes: Report.Section {
         let lost = [
-            ("chunks are missing in the journal", found.missing), ("written without a journal", found.unjournaled),
+            ("chunks are missing in the journal", found.journal.missing),
+            ("written without a journal", found.unjournaled),
         ].filter { $0.1 > 0 }.map { finding($0.0, $0.1, [], isTrouble: true) }
         return Report.Section(
             name: "Not taken back", columns: Self.columns,

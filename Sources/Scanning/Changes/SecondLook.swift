@@ -91,7 +91,9 @@ struct SecondLook {
 
     private func judge(_ changed: ChangedIDs, _ client: borrowing Client, _ commonOptions: BSONDocument) throws -> Tally
     {
-        if let onRetraction = options.onRetraction { for id in changed.all { onRetraction(schema.namespace, id) } }
+        if let onRetraction = options.listeners.onRetraction {
+            for id in changed.all { onRetraction(schema.namespace, id) }
+        }
         var tally = options.makeTally(schema)
         var judged: Set<DocumentKey> = []
         let reader = IDReader(
@@ -101,7 +103,7 @@ struct SecondLook {
             guard let key = try DocumentKey(of: document), changed[key] != nil, judged.insert(key).inserted else {
                 return
             }
-            try tally.add(document, ledger: options.ledger)
+            try tally.add(document, ledger: options.judging.ledger)
             if options.isStopped() { throw ScanStopped() }
         }
         return tally

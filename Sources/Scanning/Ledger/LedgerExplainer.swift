@@ -91,16 +91,14 @@ private struct Work {
     mutating func look(on client: borrowing Client) throws {
         guard !pending.isEmpty else { return }
         var verdicts: [LedgerKey: Verdict] = [:]
-        for slice in pending.flatMap(\.spellings).commandSlices() {
-            var cursor = client.collection(tally.schema.namespace).find(
-                ["_id": ["$in": .array(of: slice)]],
-                options: ["readConcern": ["level": "majority"], "comment": "shipshape unsynced"])
-            while let document = try cursor.next() {
-                let verdict = try tally.add(document)
-                guard let element = try document.find("_id") else { continue }
-                let key = LedgerKey(try document.value(element))
-                verdicts[key] = max(verdicts[key] ?? .fits, verdict)
-            }
+        let documents = IDReader(
+            collection: client.collection(tally.schema.namespace),
+            options: ["readConcern": ["level": "majority"], "comment": "shipshape unsynced"])
+        try documents.read(pending.flatMap(\.spellings)) { document in
+            let verdict = try tally.add(document)
+            guard let element = try document.find("_id") else { return }
+            let key = LedgerKey(try document.value(element))
+            verdicts[key] = max(verdicts[key] ?? .fits, verdict)
         }
         for id in pending {
             switch verdicts[LedgerKey(id)] {

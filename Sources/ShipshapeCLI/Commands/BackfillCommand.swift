@@ -154,7 +154,7 @@ struct BackfillCommand: AsyncParsableCommand {
             job: compiled, options: options, stop: stop, isDryRun: dryRun, showsProgress: output.showsProgress,
             isQuiet: output.quiet)
         var plan = try await work.plan(on: pool, isAsked: !yes || output.isKept)
-        if plan.waitsForDeploy, !dryRun, !yes, Console.canAsk {
+        if plan.deploy == .awaited, !dryRun, !yes, Console.canAsk {
             try Console.confirm(
                 "Job \(plan.job) waits for the deploy of its next schema. Do clients sync under that schema now, or is "
                     + "sync terminated?",

@@ -41,7 +41,7 @@ extension CheckRun {
             options.isView = target.kind != .collection
             if let note = try await choose(into: &options, for: compiled, on: pool) { notes.append(note) }
             let failing = FailingAlready()
-            if active != nil { options.onAlreadyFailing = { failing.add($0) } }
+            if active != nil { options.listeners.onAlreadyFailing = { failing.add($0) } }
             let scan = CollectionScan(compiled, of: namespace, on: pool, options: options)
             var result = try await stopping(progress) { try await scan.run() }
             try await target.checkUnchanged(namespace, on: pool)

@@ -99,23 +99,23 @@ struct CheckRun {
     /// What a scan of a collection is told.
     func options(_ namespace: Namespace, _ ledger: LedgerIndex?, _ progress: ProgressLine) -> ScanOptions {
         var options = ScanOptions()
-        options.active = active(for: namespace)
+        options.judging.active = active(for: namespace)
         options.threads = scan.threads
-        options.tally.includesInfo = includesInfo
-        options.linkTargets = linkTargets(of: namespace)
-        options.tally.keepsValues = keepsValues
-        options.exceptions = exceptions?.holding ?? []
+        options.judging.tally.includesInfo = includesInfo
+        options.judging.linkTargets = linkTargets(of: namespace)
+        options.judging.tally.keepsValues = keepsValues
+        options.judging.exceptions = exceptions?.holding ?? []
         if let (file, lines) = failures {
-            options.onFailure = { file.add(lines.line($0)) }
-            options.onRetraction = { namespace, id in lines.retraction(namespace, id).map(file.add) }
+            options.listeners.onFailure = { file.add(lines.line($0)) }
+            options.listeners.onRetraction = { namespace, id in lines.retraction(namespace, id).map(file.add) }
         }
-        options.onRestart = { [failures] reason in
+        options.listeners.onRestart = { [failures] reason in
             progress.note("\(namespace) is read anew, by _id: \(reason)")
             if let (file, lines) = failures { file.add(lines.retraction(namespace)) }
         }
-        options.ledger = ledger
+        options.judging.ledger = ledger
         options.isStopped = { [stop, failures] in stop.isRaised || failures?.file.hasFailed == true }
-        options.progress = { progress.add($0) }
+        options.listeners.progress = { progress.add($0) }
         return options
     }
 
@@ -162,7 +162,7 @@ extension CheckRun {
         defer { progress.finish() }
         let parts = schema.collections.map { collection in
             var options = options(collection.namespace, ledger.index, progress)
-            options.place = { [map] in map.target(of: $0) }
+            options.judging.place = { [map] in map.target(of: $0) }
             return SourceScan.Part(compile(collection), options)
         }
         let scan = SourceScan(parts, source: path, others: removedNamespaces.map { map.target(of: $0) })
@@ -213,11 +213,11 @@ extension CheckRun {
         options.part = scan.part.map { part in
             (range: IDRange.part(part, between: cuts[map.target(of: schema.namespace)] ?? []), count: part.count)
         }
-        options.place = { [map] in map.target(of: $0) }
+        options.judging.place = { [map] in map.target(of: $0) }
         options.sampleSize = scan.sample
         options.rate = scan.rate.map { RateLimit(perSecond: $0) }
         guard scan.prefilter else { return nil }
-        guard let proof = proof(schema, options.active) else {
+        guard let proof = proof(schema, options.judging.active) else {
             return "\(schema.namespace) has a schema that no prefilter can prove: every document is read"
         }
         // A server of another version may refuse an expression that this program takes.

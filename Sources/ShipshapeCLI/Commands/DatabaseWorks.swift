@@ -57,7 +57,7 @@ struct DatabaseWorks {
             let report = try await report(of: job, counting: changed)
             let code = ExitStatus(of: report)
             entries[database] = entry(.reported(report), code?.rawValue ?? 0)
-            tell(name, "\(Self.words(for: report)), changed \(report.modified.documents)", code)
+            tell(name, "\(Self.words(for: report)), changed \(report.work.modified.documents)", code)
             if let stop = report.outcome.stop, stop.isOfAll { return end(at: database, .stop(stop), .stopped) }
             if let code { codes.append(code) }
         } catch {

@@ -43,7 +43,7 @@ struct JobRun {
         _ plan: BackfillPlan, on pool: ClientPool, telling told: @escaping @Sendable (RunEvent) -> Void = { _ in }
     ) async throws -> BackfillReport {
         let progress = ProgressLine(
-            job.job.name, total: isDryRun ? plan.documents : plan.needing ?? plan.documents,
+            job.job.name, total: isDryRun ? plan.collection.documents : plan.needing ?? plan.collection.documents,
             isTotalOfTheRest: !isDryRun && plan.needing != nil, isShown: showsProgress)
         defer { progress.finish() }
         let runner = makeRunner { [isQuiet] event in

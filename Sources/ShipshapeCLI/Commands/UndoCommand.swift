@@ -85,7 +85,7 @@ struct UndoCommand: AsyncParsableCommand {
         interruption.beginWork()
         monitor.begin()
 
-        let progress = ProgressLine(name, total: plan.changes, isShown: output.showsProgress)
+        let progress = ProgressLine(name, total: plan.journal.changes, isShown: output.showsProgress)
         defer { progress.finish() }
         let runner = UndoRunner(
             name, on: named, options: options, assuming: assumptions, stop: stop,

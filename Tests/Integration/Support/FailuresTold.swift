@@ -20,10 +20,10 @@ final class FailuresTold: Sendable {
     /// Options of a scan that tells it.
     func listening(_ options: ScanOptions) -> ScanOptions {
         var options = options
-        options.onFailure = { document in
+        options.listeners.onFailure = { document in
             self.state.withLock { $0.failures[IDBytes(document.id)] = document.violations }
         }
-        options.onRetraction = { _, id in
+        options.listeners.onRetraction = { _, id in
             self.state.withLock { state in
                 state.failures[IDBytes(id)] = nil
                 state.retractionCount += 1

@@ -27,15 +27,15 @@ struct InferRun {
         scan.filter = reading.filter ?? [:]
         scan.rate = reading.rate.map { RateLimit(perSecond: $0) }
         scan.isStopped = { [stop] in stop.isRaised }
-        scan.progress = { progress.add($0) }
-        scan.onRestart = { progress.note("the collection is read anew, by _id: \($0)") }
+        scan.listeners.progress = { progress.add($0) }
+        scan.listeners.onRestart = { progress.note("the collection is read anew, by _id: \($0)") }
         return scan
     }
 
     /// The same, for the second reading: documents are judged by the schema of all, and by that of half of them.
     func checking(_ inference: Inference, _ scan: ScanOptions) -> ScanOptions {
         var scan = scan
-        scan.active = .covered(inference.trained)
+        scan.judging.active = .covered(inference.trained)
         return scan
     }
 

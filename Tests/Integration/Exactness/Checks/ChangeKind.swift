@@ -94,8 +94,9 @@ final class ChangeHistory: Sendable {
         let passed = entries.filter { $0.time <= time.rawValue }
         for entry in passed { documents[entry.id] = entry.document }
         var tally = Tally(
-            try CompiledSchema(people.namespace, ChangingPeople.schema), active: options.active, options: options.tally)
-        for document in documents.values { try tally.add(document.view, ledger: options.ledger) }
+            try CompiledSchema(people.namespace, ChangingPeople.schema), active: options.judging.active,
+            options: options.judging.tally)
+        for document in documents.values { try tally.add(document.view, ledger: options.judging.ledger) }
         return (tally, passed.count, entries.count - passed.count)
     }
 }

@@ -49,11 +49,11 @@ struct ChangingPeople: Sendable {
     func options(threads: Int = 1) throws -> ScanOptions {
         var options = ScanOptions()
         options.threads = threads
-        options.tally.includesInfo = false
-        options.active = .covered(try CompiledSchema(namespace, Self.active))
+        options.judging.tally.includesInfo = false
+        options.judging.active = .covered(try CompiledSchema(namespace, Self.active))
         var ledger = LedgerIndex()
         for id in stride(from: 0, to: 30_000, by: 11) { ledger.insert(.integer(id), in: namespace) }
-        options.ledger = ledger
+        options.judging.ledger = ledger
         return options
     }
 
@@ -69,7 +69,7 @@ struct ChangingPeople: Sendable {
         var options = options
         let (pool, namespace) = (database.pool, namespace)
         let holder = Holder()
-        options.progress = { _ in
+        options.listeners.progress = { _ in
             guard !holder.isDone.exchange(true, ordering: .relaxed) else { return }
             do {
                 let client = try pool.client()

@@ -63,8 +63,8 @@ import Testing
             var options = ScanOptions()
             (options.patience, options.threads) = (.zero, 1)
             let (progress, restarts) = (Count(), Count())
-            options.progress = { progress.add($0) }
-            options.onRestart = { _ in restarts.add(1) }
+            options.listeners.progress = { progress.add($0) }
+            options.listeners.onRestart = { _ in restarts.add(1) }
             var point = FailPoint.error(91, "getMore", mode: .times(1))
             point.appName = database.appName
             let threads = RangeThreads(database.namespace("a"), on: database.pool, options: options)

@@ -27,7 +27,7 @@ extension TestDatabase {
         var options = ScanOptions()
         options.threads = threads
         options.isView = isView
-        options.tally.sampleCount = .max
+        options.judging.tally.sampleCount = .max
         return try await CollectionScan(schema, on: pool, options: options).run().tally
     }
 
