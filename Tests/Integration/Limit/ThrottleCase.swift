@@ -28,8 +28,8 @@ enum ThrottleCase {
         _ brake: String, _ metric: String, _ test: BackfillCase, lease: String = "4s", isSteady: Bool = true,
         release: () async throws -> Void
     ) async throws -> ProgramRun {
-        let run = try await test.backfill(flags: ["--lease-ttl", lease]) { _ in
-            try await waitForBrake(brake, test)
+        let run = try await test.backfill(flags: ["--lease-ttl", lease]) { program in
+            try await waitForBrake(brake, test, unless: program)
             let waiting = try await waiting(test).first { $0["brake"]?.text == brake }
             #expect(waiting?["metric"]?.text?.contains(metric) == true, "\(waiting as Any)")
             #expect(waiting?["value"]?.text?.isEmpty == false)
@@ -51,9 +51,12 @@ enum ThrottleCase {
         return run
     }
 
-    static func waitForBrake(_ brake: String, _ test: BackfillCase) async throws {
+    /// Waits until a run is held by a brake.
+    /// - Parameter program: the run, whose end ends the waiting.
+    static func waitForBrake(_ brake: String, _ test: BackfillCase, unless program: LiveProgram? = nil) async throws {
         try await waitUntil("the run waits for \(brake)") {
-            try await waiting(test).contains { $0["brake"]?.text == brake }
+            if program?.hasEnded == true { throw TestSupportError("the run ended before it waited for \(brake)") }
+            return try await waiting(test).contains { $0["brake"]?.text == brake }
         }
     }
 

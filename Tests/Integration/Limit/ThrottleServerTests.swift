@@ -72,7 +72,13 @@ import Testing
                         try await test.database.fill("more", count: 5_000) { _ in ["text": text] }
                     }
                 }
-                // The server cleans the cache by itself now and then.
+                // The job is short: it begins once the cache is dirty. The server cleans it by itself now and then.
+                try await waitUntil("the cache is dirty") {
+                    let status = try await mongod.admin(["serverStatus": 1, "repl": 0, "metrics": 0])
+                    let cache = status["wiredTiger"]?.document?["cache"]?.document
+                    let dirty = cache?["tracked dirty bytes in the cache"]?.integer ?? 0
+                    return dirty > (cache?["maximum bytes configured"]?.integer ?? .max) / 50
+                }
                 try await ThrottleCase.expectHold("cacheDirty", "dirty cache", test, isSteady: false) {
                     group.cancelAll()
                     try await group.waitForAll()
