@@ -71,6 +71,7 @@ let package = Package(
             dependencies: [
                 "CCrypto", "LocatedYAML", "Checking", "SchemaChange", "ServerSchema", "Concurrency", "BSON", .yams,
             ]),
+        .target(name: "Evaluating", dependencies: ["Jobs", "Patterns", "BSON"]),
         .target(
             name: "JobState",
             dependencies: ["Jobs", "Checking", "ServerSchema", "Mongo", "Concurrency", "BSON", .system]),
@@ -80,13 +81,14 @@ let package = Package(
         .target(
             name: "Steps",
             dependencies: [
-                "JobState", "Jobs", "Scanning", "Checking", "SchemaChange", "ServerSchema", "Mongo", "Concurrency",
-                "BSON",
+                "Evaluating", "JobState", "Jobs", "Scanning", "Checking", "SchemaChange", "ServerSchema", "Mongo",
+                "Concurrency", "BSON",
             ]),
         .target(
             name: "Backfill",
             dependencies: [
-                "Running", "Steps", "JobState", "Jobs", "LocatedYAML", "Scanning", "Checking", "SchemaChange",
+                "Evaluating", "Running", "Steps", "JobState", "Jobs", "LocatedYAML", "Scanning", "Checking",
+                "SchemaChange",
                 "ServerSchema", "Mongo", "Processes", "Concurrency", "BSON", .system, .yams,
             ]),
         .target(
@@ -212,8 +214,9 @@ let package = Package(
         .testTarget(
             name: "Integration",
             dependencies: [
-                "ShipshapeCLI", "Reporting", "Enforcing", "Backfill", "Running", "Steps", "JobState", "Jobs",
-                "Scanning", "Checking", "ServerSchema", "Mongo", "Concurrency", "BSON", "TestSupport", "DemoData",
+                "ShipshapeCLI", "Reporting", "Enforcing", "Backfill", "Running", "Steps", "Evaluating", "JobState",
+                "Jobs", "Scanning", "Checking", "ServerSchema", "Mongo", "Concurrency", "BSON", "TestSupport",
+                "DemoData",
                 "DumpWriter", "Conformance", "ConformanceOracle", .subprocess, .system, .yams,
             ]),
     ],

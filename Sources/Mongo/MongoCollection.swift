@@ -20,6 +20,36 @@ extension MongoCollection {
 }
 
 extension MongoCollection {
+    /// Whether the deployment answers within a few milliseconds, so that reading documents costs little more than having
+    /// them looked at there: the shortest of three answers is asked.
+    /// - Throws: ``MongoError``.
+    package var isNear: Bool {
+        get throws(MongoError) {
+            var shortest = Duration.seconds(1)
+            for _ in 0..<3 {
+                let start = ContinuousClock.now
+                _ = try command(["ping": 1])
+                shortest = min(shortest, start.duration(to: .now))
+            }
+            return shortest < .milliseconds(5)
+        }
+    }
+
+    /// Whether the collection compares texts by a collation of its own.
+    /// - Throws: ``MongoError``.
+    package var hasCollation: Bool {
+        get throws(MongoError) {
+            let listing = try command([
+                "listCollections": 1, "filter": ["name": .string(namespace.collection)], "cursor": [:],
+            ])
+            let info = listing["cursor"]?.document?["firstBatch"]?.document?.values.first?.document
+            let collation = info?["options"]?.document?["collation"]?.document
+            return collation.map { $0["locale"] != "simple" } ?? false
+        }
+    }
+}
+
+extension MongoCollection {
     /// Stages that put documents of ours in the place of a collection's own, in their order; the collection need not be
     /// there.
     ///

@@ -1,8 +1,11 @@
 package import BSON
+import Evaluating
 package import Jobs
 package import Mongo
 
-/// Counts, in one pass over the collection on the server, what each step finds now and would find after the job.
+/// Counts, in one pass over the collection, what each step finds now and would find after the job.
+///
+/// The client counts by ``StepFinder`` where every step looks at a document as it is, else the server.
 ///
 /// Where the client runs a step, the server counts the documents that need none, and ``Evaluation`` the others.
 package struct Survey {
@@ -38,6 +41,7 @@ package struct Survey {
     package static let samples = 5
 
     package func run() throws -> Result {
+        if let read = try resultByReading() { return try counted(read) }
         var result = try result(looksAtOnce ? countsAtOnce() : countsInTurn())
         if !job.isServerSide { try addEvaluated(to: &result) }
         return try counted(result)
@@ -58,6 +62,7 @@ package struct Survey {
     /// Where what the server can ask first leaves few of them, the ranges of the index, twice the price of a scan, do not pay.
     /// - Parameter isDense: whether it leaves most of them.
     package func run(in concurrency: Int, on pool: ClientPool, isDense: Bool = false) throws -> Result {
+        if let read = try resultByReading() { return try counted(read) }
         guard case .collection = scope, looksAtOnce, quick == nil || isDense, concurrency > 1 else { return try run() }
         let parts = try CollectionParts(of: collection, for: concurrency)
         guard parts.filters.count > 1 else { return try run() }
@@ -171,8 +176,7 @@ package struct Survey {
             ["altered": job.steps.alteredAlthoughNeeded], in: Expression(.array(of: findings.map(\.bson))))
         let group: BSONDocument = ["_id": all.bson, "n": ["$sum": 1]]
         // In most documents no step finds anything, which is told at a third of the price.
-        let isAnything = Expression.any(
-            job.steps.flatMap { [$0.mayNeed] + $0.knowing(AlteredDocument(false)).leftAlone.map(\.when) })
+        let isAnything = StepFinder.isAnything(job.steps)
         let found: [BSONDocument] = scope.isWhole ? [["$match": .object(isAnything.filter)]] : []
         var cursor = collection.aggregate(stages + found + [["$group": .object(group)]], options: options)
         var counts: Counts = [:]
@@ -194,6 +198,33 @@ package struct Survey {
             }
         }
         return counts
+    }
+
+    /// The most documents of which the server is asked what the client could not tell.
+    private static let mostUntold = 10_000
+
+    /// What the client finds in the documents as it reads them, at the speed of a check; `nil` where the server has to
+    /// count: for it some documents alone are looked at, a collation compares texts, it is far away, or too many documents
+    /// hold what the client does not evaluate.
+    private func resultByReading() throws -> Result? {
+        guard scope.isWhole, part == nil, looksAtOnce, try collection.isNear, try !collection.hasCollation else {
+            return nil
+        }
+        let finder = StepFinder(job.steps)
+        var (found, untold) = (finder.nothing, [BSONValue]())
+        var cursor = collection.find(scope.filter(quick: quick), options: options)
+        while let document = try cursor.next() {
+            do throws(NotEvaluated) { try finder.add(document, to: &found) } catch {
+                guard untold.count < Self.mostUntold, let id = try document.find("_id") else { return nil }
+                untold.append(try document.value(id))
+            }
+        }
+        var counts: Counts = ["documents": found.documents, "any": found.needing]
+        for (step, findings) in found.findings.enumerated() {
+            for (code, count) in findings.enumerated() { counts["r0s\(step)c\(code + 1)"] = count }
+        }
+        let told = try result(counts)
+        return untold.isEmpty ? told : .sum([told, try run(over: untold.commandSlices(count: 1_000))])
     }
 
     private func countsInTurn() throws -> Counts {

@@ -3,5 +3,5 @@ package struct TestSupportError: Error, CustomStringConvertible {
     /// The reason.
     package let description: String
 
-    init(_ description: String) { self.description = description }
+    package init(_ description: String) { self.description = description }
 }

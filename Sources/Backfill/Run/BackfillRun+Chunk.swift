@@ -92,7 +92,7 @@ extension BackfillRun {
         let amount = ReadAmount(documents: .max, bytes: pacing.bytes)
         return try kernel.retrying {
             let phase = try cleared(phase, for: now.ids)
-            var cursor = DueCursor(
+            var cursor = try DueCursor(
                 .ids(now.ids), of: phase, detail, in: context,
                 collectionUUID: uuid, evidence: evidence)
             let documents = try cursor.read(amount)

@@ -342,8 +342,8 @@ extension BackfillRun {
         let (job, uuid, evidence) = (job, checkedUUID, journal.evidence)
         let (phase, detail) =
             readsIDs ? (job.whole, .id) : (job.phases[0], job.phases[0].detail(keepsJournal: runner.keepsJournal))
-        return ChunkReader(detail, on: kernel.pool) { client in
-            DueCursor(
+        return ChunkReader(detail, on: kernel.pool) { client throws(MongoError) in
+            try DueCursor(
                 job.scope, of: phase, detail, in: job.context(client.collection(job.job.namespace)),
                 collectionUUID: uuid, evidence: evidence)
         }

@@ -214,7 +214,7 @@ package struct BackfillRunner: Sendable {
         plan.notes += try budget.ledger.notes(on: plan.risk.headroom?.ledger)
         let namespace = job.job.namespace
         for scope in options.only?.slices.map({ ReadScope.ids($0) }) ?? [job.scope] {
-            var cursor = DueCursor(
+            var cursor = try DueCursor(
                 scope, of: budget.job.whole, .whole, in: budget.job.context(budget.collection), collectionUUID: nil)
             let amount = ReadAmount(documents: UnsyncBudget.batch, bytes: budget.limits.chunkBytes)
             while !stop.isRaised {

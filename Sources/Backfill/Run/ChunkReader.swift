@@ -27,13 +27,16 @@ final class ChunkReader: Sendable {
     private static let patience = Duration.milliseconds(50)
 
     /// Starts the thread; `open` makes its cursor.
-    init(_ detail: DueCursor.Detail, on pool: ClientPool, _ open: @Sendable @escaping (borrowing Client) -> DueCursor) {
+    init(
+        _ detail: DueCursor.Detail, on pool: ClientPool,
+        _ open: @Sendable @escaping (borrowing Client) throws(MongoError) -> DueCursor
+    ) {
         self.detail = detail
         PosixThread.start(name: "find") { [desk] in
             guard var amount = Self.next(desk) else { return }
             do {
                 let client = try pool.client()
-                var cursor = open(client)
+                var cursor = try open(client)
                 while true {
                     let documents = try cursor.read(amount) {
                         desk.awaited.withLock { $0.map { .now - $0 > Self.patience } } ?? false

@@ -11,7 +11,7 @@ struct DueCursor: ~Copyable {
     enum Detail: Sendable {
         /// Its `_id`: nothing is journaled, and nothing judged.
         case id
-        /// The touched fields before and after, as the journal keeps them; computed by the server.
+        /// The touched fields before and after, as the journal keeps them.
         case touched
         /// All of it before and after, for the budget; computed by the server, and by the client where a step is its.
         case whole
@@ -19,6 +19,7 @@ struct DueCursor: ~Copyable {
 
     // One of them is there.
     private var ids: Cursor?
+    private var reading: DueReading?
     private var touched: TouchedFields?
     private var preview: Preview?
     private var evaluation: Evaluation?
@@ -33,7 +34,7 @@ struct DueCursor: ~Copyable {
     init(
         _ scope: ReadScope, of phase: Phase, _ detail: Detail, in context: ClientContext, collectionUUID: BSONValue?,
         evidence: DocumentEvidence? = nil
-    ) {
+    ) throws(MongoError) {
         self.evidence = evidence ?? DocumentEvidence([])
         switch detail {
         case .id:
@@ -42,6 +43,9 @@ struct DueCursor: ~Copyable {
                 scope.stages(where: phase.mayNeed, quick: phase.quickNeed) + [["$project": ["_id": 1]]],
                 options: scope.options("find", more))
         case .touched:
+            reading = try DueReading(
+                scope, of: phase, in: context.collection, collectionUUID: collectionUUID, evidence: self.evidence)
+            guard reading == nil else { return }
             touched = TouchedFields(
                 scope, of: phase, in: context.collection, collectionUUID: collectionUUID, evidence: self.evidence)
         case .whole where phase.isServerSide:
@@ -64,6 +68,7 @@ struct DueCursor: ~Copyable {
 
     private mutating func found() throws -> DueDocument? {
         if let id = try nextID() { return DueDocument(id: id) }
+        if let document = try reading?.next() { return document }
         if let document = try touched?.next() { return document }
         while let outcome = try preview?.next() {
             guard let id = outcome.after["_id"], let before = outcome.before else { continue }

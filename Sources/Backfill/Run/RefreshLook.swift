@@ -84,7 +84,7 @@ struct RefreshLook {
         var written = WrittenValues(of: job)
         guard let phase = job.refreshing else { return ([], written) }
         let context = job.context(collection)
-        var cursor = DueCursor(job.scope, of: phase, .id, in: context, collectionUUID: collectionUUID)
+        var cursor = try DueCursor(job.scope, of: phase, .id, in: context, collectionUUID: collectionUUID)
         let all = try unblaming {
             try cursor.read(ReadAmount(documents: Self.most, bytes: .max)).map(\.id)
         }
@@ -94,7 +94,7 @@ struct RefreshLook {
         var own: [BSONValue] = []
         for slice in all.filter({ !written.isUnknown($0) }).commandSlices(count: Self.batch) {
             let detail = DueCursor.Detail.touched
-            var documents = DueCursor(.ids(slice), of: phase, detail, in: context, collectionUUID: collectionUUID)
+            var documents = try DueCursor(.ids(slice), of: phase, detail, in: context, collectionUUID: collectionUUID)
             while let document = try unblaming({ try documents.next() }) {
                 if try written.isOwn(document) { own.append(document.id) }
             }

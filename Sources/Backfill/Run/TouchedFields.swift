@@ -4,8 +4,8 @@ import Jobs
 import Mongo
 import Steps
 
-/// Reads what the journal has to hold: the touched fields of each document before and after, computed by the server, and
-/// no whole document.
+/// Reads what the journal has to hold where the client does not evaluate it: the touched fields of each document before and
+/// after, computed by the server, and no whole document.
 struct TouchedFields: ~Copyable {
     private let names: [String]
     private let evidence: DocumentEvidence

@@ -102,7 +102,7 @@ import Testing
             var modified = 0
             let phase = job.phases[0]
             let writer = ChunkWriter(job: job.job, phase: phase, isJournaled: false, collectionUUID: nil)
-            var cursor = DueCursor(
+            var cursor = try DueCursor(
                 .collection, of: phase, .id, in: job.context(client.collection(job.job.namespace)), collectionUUID: nil)
             let documents = try cursor.read(ReadAmount(documents: .max, bytes: .max))
             for updates in try writer.commands(documents) {

@@ -1,0 +1,106 @@
+import BSON
+import Patterns
+
+/// Texts, by their bytes.
+extension CompiledExpression {
+    func text(
+        _ node: Node, _ document: borrowing BSONView, _ slots: inout [Operand]
+    ) throws(NotEvaluated) -> Operand {
+        switch node {
+        case .concat(let parts):
+            var text = ""
+            for part in parts {
+                let operand = try value(part, document, &slots)
+                if operand.isNullish { return .value(.null) }
+                text += try string(operand, document)
+            }
+            return .value(.string(text))
+        case .split(let subject, let separator):
+            let (subject, separator) = (try value(subject, document, &slots), try value(separator, document, &slots))
+            if subject.isNullish || separator.isNullish { return .value(.null) }
+            let mark = try string(separator, document)
+            guard !mark.isEmpty else { throw NotEvaluated(.failure) }
+            return .value(.array(of: Self.parts(of: try string(subject, document), mark).map { .string($0) }))
+        case .byteCount(let subject):
+            let operand = try value(subject, document, &slots)
+            if case .element(let element) = operand, element.type == .string {
+                return .value(.int(Int32(element.valueLength - 5)))
+            }
+            return .value(.int(Int32(try string(operand, document).utf8.count)))
+        case .byteIndex(let subject, let token, let from, let to):
+            let operand = try value(subject, document, &slots)
+            if operand.isNullish { return .value(.null) }
+            let text = Array(try string(operand, document).utf8)
+            let token = Array(try string(try value(token, document, &slots), document).utf8)
+            let start = try from.map { node throws(NotEvaluated) in try index(node, document, &slots) } ?? 0
+            let end = try to.map { node throws(NotEvaluated) in try index(node, document, &slots) } ?? text.count
+            return .value(.int(Self.index(of: token, in: text, from: start, to: min(end, text.count))))
+        case .bytes(let subject, let from, let count):
+            let operand = try value(subject, document, &slots)
+            let text = operand.isNullish ? [] : Array(try string(operand, document).utf8)
+            let (from, count) = (try index(from, document, &slots), try index(count, document, &slots))
+            guard from < text.count else { return .value(.string("")) }
+            let part = text[from..<min(text.count, from + count)]
+            // The server refuses a part of a character.
+            guard let cut = String(validating: part, as: UTF8.self) else { throw NotEvaluated(.failure) }
+            return .value(.string(cut))
+        case .trimmedEnd(let subject, let characters):
+            let operand = try value(subject, document, &slots)
+            if operand.isNullish { return .value(.null) }
+            let characters = Set(try string(try value(characters, document, &slots), document).unicodeScalars)
+            var text = try string(operand, document).unicodeScalars
+            while let last = text.last, characters.contains(last) { text.removeLast() }
+            return .value(.string(String(text)))
+        case .matches(let subject, let pattern):
+            let operand = try value(subject, document, &slots)
+            if operand.isNullish { return .value(.bool(false)) }
+            let text = try string(operand, document)
+            do throws(PatternError) {
+                return .value(.bool(try Pattern(pattern, mode: .characters).matches(text)))
+            } catch {
+                throw NotEvaluated(.version)
+            }
+        default: throw NotEvaluated(.failure)
+        }
+    }
+
+    /// The parts of a text between the marks, by bytes.
+    private static func parts(of text: String, _ mark: String) -> [String] {
+        let (bytes, mark) = (Array(text.utf8), Array(mark.utf8))
+        var parts: [String] = []
+        var start = 0
+        while true {
+            let found = Int(index(of: mark, in: bytes, from: start, to: bytes.count))
+            parts.append(String(decoding: bytes[start..<(found < 0 ? bytes.count : found)], as: UTF8.self))
+            if found < 0 { return parts }
+            start = found + mark.count
+        }
+    }
+
+    /// The text of a string: bytes that are not UTF-8, each operator takes in a way of its own.
+    private func string(_ operand: Operand, _ document: borrowing BSONView) throws(NotEvaluated) -> String {
+        guard operand.type == .string else { throw NotEvaluated(.failure) }
+        guard let text = try operand.text(in: document) else { throw NotEvaluated(.version) }
+        return text
+    }
+
+    /// A whole number that is not negative.
+    private func index(
+        _ node: Node, _ document: borrowing BSONView, _ slots: inout [Operand]
+    ) throws(NotEvaluated) -> Int {
+        guard case .integer(let number)? = try value(node, document, &slots).number(in: document), number >= 0 else {
+            throw NotEvaluated(.failure)
+        }
+        return Int(number)
+    }
+
+    private static func index(of token: [UInt8], in text: [UInt8], from start: Int, to end: Int) -> Int32 {
+        guard start <= text.count, start <= end else { return -1 }
+        var at = start
+        while at + token.count <= end {
+            if text[at..<at + token.count].elementsEqual(token) { return Int32(at) }
+            at += 1
+        }
+        return -1
+    }
+}

@@ -1,0 +1,289 @@
+package import BSON
+
+/// What holds or does not: answered without a copy of any value.
+extension CompiledExpression {
+    func truth(
+        _ node: Node, _ document: borrowing BSONView, _ slots: inout [Operand]
+    ) throws(NotEvaluated) -> Bool {
+        switch node {
+        case .all(let parts):
+            for part in parts where try !truth(part, document, &slots) { return false }
+            return true
+        case .any(let parts):
+            for part in parts where try truth(part, document, &slots) { return true }
+            return false
+        case .not(let part): return try !truth(part, document, &slots)
+        case .hasType(let subject, let types): return types.contains(try value(subject, document, &slots).type)
+        case .compare(let order, let left, let right):
+            let (left, right) = (try value(left, document, &slots), try value(right, document, &slots))
+            return order.admits(try compare(left, right, document))
+        case .isAmong(let subject, let list):
+            let subject = try value(subject, document, &slots)
+            var isFound = false
+            try eachElement(of: list, document, &slots) { element, _, document throws(NotEvaluated) in
+                if !isFound { isFound = try compare(subject, element, document) == .equal }
+            }
+            return isFound
+        case .someElement(let list):
+            var isFound = false
+            try eachTruth(of: list, document, &slots) { isFound = isFound || $0 }
+            return isFound
+        case .everyElement(let list):
+            var hasAll = true
+            try eachTruth(of: list, document, &slots) { hasAll = hasAll && $0 }
+            return hasAll
+        case .changesByMerging(let subject, let seesKeys):
+            return try changesByMerging(subject, seesKeys: seesKeys, document, &slots)
+        case .choose(let condition, let then, let other):
+            return try truth(condition, document, &slots)
+                ? truth(then, document, &slots) : truth(other, document, &slots)
+        case .bind(let values, let body):
+            try bind(values, document, &slots)
+            return try truth(body, document, &slots)
+        default: return isTrue(try value(node, document, &slots), document)
+        }
+    }
+
+    /// Whether a value counts as true: all but false, null, undefined, zeros and what is missing.
+    private func isTrue(_ operand: Operand, _ document: borrowing BSONView) -> Bool {
+        switch operand.type {
+        case nil, .null, .undefined: return false
+        case .bool:
+            return switch operand {
+            case .element(let element): document.bool(element)
+            case .value(.bool(let flag)): flag
+            default: false
+            }
+        default:
+            guard let number = operand.number(in: document) else { return true }
+            return number.compared(to: .integer(0)) != .equal
+        }
+    }
+
+    func bind(
+        _ values: [(slot: Int, value: Node)], _ document: borrowing BSONView, _ slots: inout [Operand]
+    ) throws(NotEvaluated) {
+        for (slot, node) in values { slots[slot] = try value(node, document, &slots) }
+    }
+
+    // MARK: elements
+
+    /// Lends the elements of a list; ends in an error where there is no list, as the server does.
+    func eachElement(
+        of list: Node, _ document: borrowing BSONView, _ slots: inout [Operand],
+        _ body: (Operand, inout [Operand], borrowing BSONView) throws(NotEvaluated) -> Void
+    ) throws(NotEvaluated) {
+        switch list {
+        case .array(let parts):
+            for part in parts {
+                let element = try value(part, document, &slots)
+                try body(element.type == nil ? .value(.null) : element, &slots, document)
+            }
+        case .choose(let condition, let then, let other):
+            let branch = try truth(condition, document, &slots) ? then : other
+            try eachElement(of: branch, document, &slots, body)
+        case .map(let input, let slot, let element):
+            try eachElement(of: input, document, &slots) { item, slots, document throws(NotEvaluated) in
+                slots[slot] = item
+                // What is missing has no place in a list.
+                let mapped = try value(element, document, &slots)
+                try body(mapped.type == nil ? .value(.null) : mapped, &slots, document)
+            }
+        case .filter(let input, let slot, let condition):
+            try eachElement(of: input, document, &slots) { item, slots, document throws(NotEvaluated) in
+                slots[slot] = item
+                if try truth(condition, document, &slots) { try body(item, &slots, document) }
+            }
+        default: try eachElement(of: try value(list, document, &slots), document, &slots, body)
+        }
+    }
+
+    func eachElement(
+        of list: Operand, _ document: borrowing BSONView, _ slots: inout [Operand],
+        _ body: (Operand, inout [Operand], borrowing BSONView) throws(NotEvaluated) -> Void
+    ) throws(NotEvaluated) {
+        switch list {
+        case .element(let element) where element.type == .array:
+            let array = try view(of: element, document)
+            var position = array.firstPosition
+            while let element = try next(in: array, &position) { try body(.element(element), &slots, document) }
+        case .value(.array(let array)):
+            for value in array.values { try body(.value(value), &slots, document) }
+        default: throw NotEvaluated(.failure)
+        }
+    }
+
+    /// Tells of each element of a list whether it counts as true; of a list that is mapped without making it.
+    private func eachTruth(
+        of list: Node, _ document: borrowing BSONView, _ slots: inout [Operand], _ take: (Bool) -> Void
+    ) throws(NotEvaluated) {
+        guard case .map(let input, let slot, let body) = list else {
+            return try eachElement(of: list, document, &slots) { element, _, document throws(NotEvaluated) in
+                take(isTrue(element, document))
+            }
+        }
+        try eachElement(of: input, document, &slots) { element, slots, document throws(NotEvaluated) in
+            slots[slot] = element
+            take(try truth(body, document, &slots))
+        }
+    }
+
+    /// The document or array of an element.
+    @_lifetime(copy document)
+    func view(of element: BSONElement, _ document: borrowing BSONView) throws(NotEvaluated) -> BSONView {
+        do { return try document.document(element) } catch { throw NotEvaluated(.damage) }
+    }
+
+    func next(in view: borrowing BSONView, _ position: inout Int) throws(NotEvaluated) -> BSONElement? {
+        do { return try view.next(&position) } catch { throw NotEvaluated(.damage) }
+    }
+
+    // MARK: order
+
+    /// How two values stand to each other, by MongoDB's order.
+    func compare(
+        _ left: Operand, _ right: Operand, _ document: borrowing BSONView
+    ) throws(NotEvaluated) -> BSONOrder {
+        guard let leftType = left.type, let rightType = right.type else {
+            // Undefined and missing are one to some servers.
+            guard left.type != .undefined, right.type != .undefined else { throw NotEvaluated(.version) }
+            return BSONOrder(left.type.map(\.sortPlace) ?? 0, right.type.map(\.sortPlace) ?? 0)
+        }
+        guard leftType.sortPlace == rightType.sortPlace else {
+            return BSONOrder(leftType.sortPlace, rightType.sortPlace)
+        }
+        if let left = left.number(in: document), let right = right.number(in: document) {
+            return left.compared(to: right)
+        }
+        switch leftType {
+        case .string, .symbol, .object, .array: if isCollated { throw NotEvaluated(.collation) }
+        default: break
+        }
+        if case .element(let left) = left, case .element(let right) = right {
+            return document.compare(left, to: right, of: document)
+        }
+        guard let left = try left.value(in: document), let right = try right.value(in: document) else { return .equal }
+        return BSONOrder.compare(left, right)
+    }
+}
+
+extension BSONOrder {
+    fileprivate init(_ left: Int, _ right: Int) { self = left < right ? .less : left > right ? .greater : .equal }
+}
+
+extension Node.Order {
+    /// Whether two values that stand so to each other are as it asks.
+    func admits(_ order: BSONOrder) -> Bool {
+        switch self {
+        case .equal: order == .equal
+        case .unequal: order != .equal
+        case .less: order == .less
+        case .atMost: order != .greater
+        case .greater: order == .greater
+        case .atLeast: order != .less
+        }
+    }
+}
+
+/// What a merge of objects does to one of them.
+extension CompiledExpression {
+    private func changesByMerging(
+        _ subject: Node, seesKeys: Bool, _ document: borrowing BSONView, _ slots: inout [Operand]
+    ) throws(NotEvaluated) -> Bool {
+        let object: Operand
+        if case .path(.root, let names) = subject, names.isEmpty {
+            return try changesByMerging(document, seesKeys: seesKeys)
+        }
+        object = try value(subject, document, &slots)
+        switch object {
+        case .element(let element) where element.type == .object:
+            return try changesByMerging(try view(of: element, document), seesKeys: seesKeys)
+        case .value(.object(let object)): return try changesByMerging(object.view, seesKeys: seesKeys)
+        default: throw NotEvaluated(.failure)
+        }
+    }
+
+    private func changesByMerging(_ object: borrowing BSONView, seesKeys: Bool) throws(NotEvaluated) -> Bool {
+        do {
+            guard try object.mayChangeByMerging() else { return false }
+            let merged = try object.merged()
+            return seesKeys ? merged != BSONDocument(copying: object) : merged.bytes.count != object.byteCount
+        } catch { throw NotEvaluated(.damage) }
+    }
+}
+
+extension BSONView {
+    /// Whether a name may stand twice, or an array that is a field of it may have other keys than 0, 1, 2: `false` is
+    /// certain.
+    fileprivate func mayChangeByMerging() throws(BSONError) -> Bool {
+        var (low, high) = (UInt64(0), UInt64(0))
+        var position = firstPosition
+        while let element = try next(&position) {
+            if element.type == .array, try document(element).hasOddKeys() { return true }
+            // A bit per name; two names of one bit are looked at more closely.
+            let ends =
+                element.nameLength == 0
+                ? 0 : Int(byte(element.nameOffset)) &* 7 &+ Int(byte(element.nameOffset + element.nameLength - 1)) &* 3
+            let bit = (ends &+ element.nameLength &* 31) & 127
+            let isTaken = bit < 64 ? low & 1 << UInt64(bit) != 0 : high & 1 << UInt64(bit - 64) != 0
+            if isTaken, try holds(nameOf: element, before: element.nameOffset) { return true }
+            if bit < 64 { low |= 1 << UInt64(bit) } else { high |= 1 << UInt64(bit - 64) }
+        }
+        return false
+    }
+
+    private func holds(nameOf element: BSONElement, before end: Int) throws(BSONError) -> Bool {
+        var position = firstPosition
+        while let other = try next(&position), other.nameOffset < end {
+            if nameBytes(other).isEqual(to: nameBytes(element)) { return true }
+        }
+        return false
+    }
+
+    /// Whether an array, or one in it, has other keys than 0, 1, 2: the server shows it with those.
+    package func hasOddKeys() throws(BSONError) -> Bool {
+        var (position, index) = (firstPosition, 0)
+        while let element = try next(&position) {
+            guard isKey(element, index) else { return true }
+            if element.type == .array, try document(element).hasOddKeys() { return true }
+            index += 1
+        }
+        return false
+    }
+
+    /// Whether an element's name is that number.
+    private func isKey(_ element: BSONElement, _ index: Int) -> Bool {
+        var (rest, at) = (index, element.nameOffset + element.nameLength)
+        repeat {
+            at -= 1
+            guard at >= element.nameOffset, byte(at) == UInt8(ascii: "0") + UInt8(rest % 10) else { return false }
+            rest /= 10
+        } while rest > 0
+        return at == element.nameOffset
+    }
+
+    /// The object as the server writes it after a merge: of a name that stands twice the first place and the last value, and
+    /// arrays with the keys 0, 1, 2.
+    fileprivate func merged() throws(BSONError) -> BSONDocument {
+        var fields: [(name: [UInt8], text: String, value: BSONValue)] = []
+        var position = firstPosition
+        while let element = try next(&position) {
+            let name = nameBytes(element).copied()
+            let value = try value(element).renumbered
+            if let index = fields.firstIndex(where: { $0.name == name }) {
+                fields[index].value = value
+            } else {
+                fields.append((name, self.name(element), value))
+            }
+        }
+        return BSONDocument(fields.map { ($0.text, $0.value) })
+    }
+}
+
+extension BSONValue {
+    /// An array with the keys 0, 1, 2, and so the arrays in it; anything else as it is.
+    fileprivate var renumbered: BSONValue {
+        guard case .array(let list) = self else { return self }
+        return .array(of: list.values.map(\.renumbered))
+    }
+}

@@ -1,0 +1,251 @@
+import BSON
+import Patterns
+
+/// What an expression is for a document.
+extension CompiledExpression {
+    func value(
+        _ node: Node, _ document: borrowing BSONView, _ slots: inout [Operand]
+    ) throws(NotEvaluated) -> Operand {
+        switch node {
+        case .constant(let value): return .value(value)
+        case .missing: return .missing
+        case .path(let base, let names): return try follow(names[...], from: base, document, slots)
+        case .all, .any, .not, .hasType, .compare, .isAmong, .someElement, .everyElement, .changesByMerging:
+            return .value(.bool(try truth(node, document, &slots)))
+        case .type(let subject):
+            return .value(.string(try value(subject, document, &slots).type?.description ?? "missing"))
+        case .choose(let condition, let then, let other):
+            return try truth(condition, document, &slots)
+                ? value(then, document, &slots) : value(other, document, &slots)
+        case .firstPresent(let parts):
+            for part in parts.dropLast() {
+                let found = try value(part, document, &slots)
+                if !found.isNullish { return found }
+            }
+            return try value(parts[parts.count - 1], document, &slots)
+        case .bind(let values, let body):
+            try bind(values, document, &slots)
+            return try value(body, document, &slots)
+        case .array, .map, .filter: return try list(node, document, &slots)
+        case .object(let fields):
+            var builder = BSONBuilder()
+            for (name, node) in fields { try append(name, try value(node, document, &slots), document, to: &builder) }
+            return .value(.object(builder.finish()))
+        case .entries(let subject): return try entries(of: value(subject, document, &slots), document)
+        case .fromEntries(let list): return try object(of: value(list, document, &slots), document)
+        case .merged(let parts): return try merged(parts, document, &slots)
+        case .element(let list, let place):
+            return try element(of: value(list, document, &slots), at: value(place, document, &slots), document)
+        case .count(let list):
+            var count = 0
+            try eachElement(of: list, document, &slots) { _, _, _ in count += 1 }
+            return .value(.int(Int32(count)))
+        case .zip(let inputs): return try zipped(inputs, document, &slots)
+        case .size(let subject): return try size(of: value(subject, document, &slots), document)
+        case .absolute, .rounded, .product, .quotient: return try number(node, document, &slots)
+        case .concat, .split, .byteCount, .byteIndex, .bytes, .trimmedEnd, .matches:
+            return try text(node, document, &slots)
+        case .convert(let input, let target, let onError, let onNull):
+            return try convert(input, to: target, onError: onError, onNull: onNull, document, &slots)
+        case .unknown(let name): throw NotEvaluated(.operation(name))
+        }
+    }
+
+    // MARK: paths
+
+    private func follow(
+        _ names: ArraySlice<String>, from base: Node.Base, _ document: borrowing BSONView, _ slots: [Operand]
+    ) throws(NotEvaluated) -> Operand {
+        switch base {
+        case .variable(let slot): return try follow(names, from: slots[slot], document)
+        case .root:
+            guard let name = names.first else { return .value(.object(BSONDocument(copying: document))) }
+            guard let element = try find(name, in: document) else { return .missing }
+            return try follow(names.dropFirst(), from: .element(element), document)
+        }
+    }
+
+    /// Leads into objects; into each object of an array, whose other elements are passed over.
+    private func follow(
+        _ names: ArraySlice<String>, from operand: Operand, _ document: borrowing BSONView
+    ) throws(NotEvaluated) -> Operand {
+        guard let name = names.first else { return operand }
+        switch operand {
+        case .element(let element) where element.type == .object:
+            guard let inner = try find(name, in: try view(of: element, document)) else { return .missing }
+            return try follow(names.dropFirst(), from: .element(inner), document)
+        case .value(.object(let object)):
+            guard let inner = try find(name, in: object.view) else { return .missing }
+            let value: BSONValue
+            do { value = try object.view.value(inner) } catch { throw NotEvaluated(.damage) }
+            return try follow(names.dropFirst(), from: .value(value), document)
+        case _ where operand.type == .array:
+            var none: [Operand] = []
+            var found: [BSONValue] = []
+            try eachElement(of: operand, document, &none) { item, _, document throws(NotEvaluated) in
+                guard item.type == .object, let value = try follow(names, from: item, document).value(in: document)
+                else { return }
+                found.append(value)
+            }
+            return .value(.array(of: found))
+        default: return .missing
+        }
+    }
+
+    private func find(_ name: String, in view: borrowing BSONView) throws(NotEvaluated) -> BSONElement? {
+        do { return try view.find(name) } catch { throw NotEvaluated(.damage) }
+    }
+
+    /// Appends a field, unless it is missing.
+    private func append(
+        _ name: String, _ operand: Operand, _ document: borrowing BSONView, to builder: inout BSONBuilder
+    ) throws(NotEvaluated) {
+        switch operand {
+        case .missing: break
+        case .element(let element): builder.append(name, element, of: document)
+        case .value(let value): builder.append(name, value)
+        }
+    }
+
+    // MARK: lists and objects
+
+    private func list(
+        _ node: Node, _ document: borrowing BSONView, _ slots: inout [Operand]
+    ) throws(NotEvaluated) -> Operand {
+        switch node {
+        case .map(let input, _, _), .filter(let input, _, _):
+            // Of nothing there is nothing; the input of a map that is a list of ours is never that.
+            if case .array = input { break }
+            if case .choose = input { break }
+            if try value(input, document, &slots).isNullish { return .value(.null) }
+        default: break
+        }
+        var builder = BSONBuilder()
+        var count = 0
+        try eachElement(of: node, document, &slots) { element, _, document throws(NotEvaluated) in
+            try append(String(count), element, document, to: &builder)
+            count += 1
+        }
+        return .value(.array(builder.finish()))
+    }
+
+    /// The fields of an object, each as `k` and `v`.
+    private func entries(of object: Operand, _ document: borrowing BSONView) throws(NotEvaluated) -> Operand {
+        if object.isNullish { return .value(.null) }
+        var builder = BSONBuilder()
+        var count = 0
+        switch object {
+        case .element(let element) where element.type == .object:
+            try entries(of: try view(of: element, document), into: &builder, &count)
+        case .value(.object(let object)): try entries(of: object.view, into: &builder, &count)
+        default: throw NotEvaluated(.failure)
+        }
+        return .value(.array(builder.finish()))
+    }
+
+    private func entries(
+        of view: borrowing BSONView, into list: inout BSONBuilder, _ count: inout Int
+    ) throws(NotEvaluated) {
+        var position = view.firstPosition
+        while let element = try next(in: view, &position) {
+            var entry = BSONBuilder()
+            guard let name = String(validating: view.nameBytes(element)) else { throw NotEvaluated(.version) }
+            entry.append("k", .string(name))
+            entry.append("v", element, of: view)
+            list.append(String(count), .object(entry.finish()))
+            count += 1
+        }
+    }
+
+    /// The object of a list of `k` and `v`; a name that comes again takes the earlier one's place.
+    private func object(of list: Operand, _ document: borrowing BSONView) throws(NotEvaluated) -> Operand {
+        if list.isNullish { return .value(.null) }
+        var names: [String: Int] = [:]
+        var fields: [(String, BSONValue)] = []
+        var none: [Operand] = []
+        try eachElement(of: list, document, &none) { entry, _, document throws(NotEvaluated) in
+            guard case .object(let entry)? = try entry.value(in: document), case .string(let name)? = entry["k"],
+                let value = entry["v"], !name.utf8.contains(0)
+            else { throw NotEvaluated(.failure) }
+            if let index = names[name] {
+                fields[index].1 = value
+            } else {
+                names[name] = fields.count
+                fields.append((name, value))
+            }
+        }
+        return .value(.object(BSONDocument(fields)))
+    }
+
+    private func merged(
+        _ parts: [Node], _ document: borrowing BSONView, _ slots: inout [Operand]
+    ) throws(NotEvaluated) -> Operand {
+        var names: [String: Int] = [:]
+        var fields: [(String, BSONValue)] = []
+        for part in parts {
+            let operand = try value(part, document, &slots)
+            if operand.isNullish { continue }
+            guard case .object(let object)? = try operand.value(in: document), let elements = try? object.elements()
+            else { throw NotEvaluated(.failure) }
+            for (name, value) in elements {
+                if let index = names[name] {
+                    fields[index].1 = value
+                } else {
+                    names[name] = fields.count
+                    fields.append((name, value))
+                }
+            }
+        }
+        return .value(.object(BSONDocument(fields)))
+    }
+
+    private func element(
+        of list: Operand, at place: Operand, _ document: borrowing BSONView
+    ) throws(NotEvaluated) -> Operand {
+        if list.isNullish || place.isNullish { return .value(.null) }
+        guard case .integer(let index)? = place.number(in: document) else { throw NotEvaluated(.failure) }
+        var none: [Operand] = []
+        var elements: [Operand] = []
+        try eachElement(of: list, document, &none) { element, _, _ in elements.append(element) }
+        let wanted = index < 0 ? Int(index) + elements.count : Int(index)
+        return elements.indices.contains(wanted) ? elements[wanted] : .missing
+    }
+
+    private func zipped(
+        _ inputs: [Node], _ document: borrowing BSONView, _ slots: inout [Operand]
+    ) throws(NotEvaluated) -> Operand {
+        var lists: [[BSONValue]] = []
+        for input in inputs {
+            let list = try value(input, document, &slots)
+            if list.isNullish { return .value(.null) }
+            var elements: [BSONValue] = []
+            var none: [Operand] = []
+            try eachElement(of: list, document, &none) { element, _, document throws(NotEvaluated) in
+                elements.append(try element.value(in: document) ?? .null)
+            }
+            lists.append(elements)
+        }
+        let count = lists.map(\.count).min() ?? 0
+        return .value(.array(of: (0..<count).map { index in .array(of: lists.map { $0[index] }) }))
+    }
+
+    private func size(of object: Operand, _ document: borrowing BSONView) throws(NotEvaluated) -> Operand {
+        if object.isNullish { return .value(.null) }
+        switch object {
+        case .element(let element) where element.type == .object:
+            return .value(.int(Int32(element.valueLength)))
+        case .value(.object(let object)): return .value(.int(Int32(object.bytes.count)))
+        default: throw NotEvaluated(.failure)
+        }
+    }
+}
+
+extension String {
+    /// The bytes as text; `nil` where they are none.
+    fileprivate init?(validating bytes: RawSpan) {
+        guard let text = unsafe bytes.withUnsafeBytes({ unsafe String(validating: $0, as: UTF8.self) }) else {
+            return nil
+        }
+        self = text
+    }
+}
