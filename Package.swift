@@ -177,6 +177,7 @@ let package = Package(
             dependencies: [
                 "JobsSupport", "Jobs", "LocatedYAML", "Checking", "SchemaChange", "ServerSchema", "Concurrency", "BSON",
             ]),
+        .testTarget(name: "EvaluatingTests", dependencies: ["Evaluating", "Jobs", "BSON"]),
         .testTarget(name: "JobStateTests", dependencies: ["JobState", "Jobs", "Concurrency", "BSON"]),
         .testTarget(
             name: "RunningTests", dependencies: ["Running", "JobState", "Jobs", "Checking", "Concurrency", "BSON"]),

@@ -213,23 +213,46 @@ extension CompiledExpression {
 }
 
 extension BSONView {
+    /// Up to so many fields, two names that may be one are compared; of more, their hashes are.
+    private static let fewFields = 24
+
     /// Whether a name may stand twice, or an array that is a field of it may have other keys than 0, 1, 2: `false` is
     /// certain.
     fileprivate func mayChangeByMerging() throws(BSONError) -> Bool {
-        var (low, high) = (UInt64(0), UInt64(0))
+        var (low, high, count) = (UInt64(0), UInt64(0), 0)
+        var isCrowded = false
         var position = firstPosition
         while let element = try next(&position) {
             if element.type == .array, try document(element).hasOddKeys() { return true }
+            if isCrowded { continue }
+            count += 1
             // A bit per name; two names of one bit are looked at more closely.
             let ends =
                 element.nameLength == 0
                 ? 0 : Int(byte(element.nameOffset)) &* 7 &+ Int(byte(element.nameOffset + element.nameLength - 1)) &* 3
             let bit = (ends &+ element.nameLength &* 31) & 127
             let isTaken = bit < 64 ? low & 1 << UInt64(bit) != 0 : high & 1 << UInt64(bit - 64) != 0
-            if isTaken, try holds(nameOf: element, before: element.nameOffset) { return true }
+            if isTaken {
+                isCrowded = count > Self.fewFields
+                if !isCrowded, try holds(nameOf: element, before: element.nameOffset) { return true }
+            }
             if bit < 64 { low |= 1 << UInt64(bit) } else { high |= 1 << UInt64(bit - 64) }
         }
-        return false
+        return isCrowded ? try mayRepeatAName() : false
+    }
+
+    private func mayRepeatAName() throws(BSONError) -> Bool {
+        var hashes: [UInt64] = []
+        var position = firstPosition
+        while let element = try next(&position) {
+            var hash: UInt64 = 0xCBF2_9CE4_8422_2325
+            for offset in element.nameOffset..<element.nameOffset + element.nameLength {
+                hash = (hash ^ UInt64(byte(offset))) &* 0x0000_0100_0000_01B3
+            }
+            hashes.append(hash)
+        }
+        hashes.sort()
+        return zip(hashes, hashes.dropFirst()).contains { $0 == $1 }
     }
 
     private func holds(nameOf element: BSONElement, before end: Int) throws(BSONError) -> Bool {
