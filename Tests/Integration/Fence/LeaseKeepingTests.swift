@@ -18,7 +18,7 @@ import Testing
 
     /// The verifying look at the whole collection takes so long.
     private func slowly(_ time: Duration, _ test: BackfillCase, _ body: () async throws -> Void) async throws {
-        var point = FailPoint("aggregate", appName: test.appName)
+        var point = FailPoint("find", "aggregate", appName: test.appName)
         point.blockTime = time
         point.namespace = "\(test.database.name).people"
         try await test.mongod.failing(point, during: body)
@@ -35,7 +35,7 @@ import Testing
                 // Longer than all that is seen meanwhile, on a slow machine too.
                 try await slowly(.seconds(30), test) {
                     program.send(SIGCONT)
-                    try await test.mongod.waitForCommand("aggregate", of: test.appName)
+                    try await test.mongod.waitForCommand("find", of: test.appName)
                     for _ in 0..<24 {
                         try await Task.sleep(for: .milliseconds(250))
                         #expect(try await isHeld(test))
@@ -55,11 +55,11 @@ import Testing
                 try await waitUntil("the runner sleeps") { try program.isStopped }
                 try await slowly(.seconds(170), test) {
                     program.send(SIGCONT)
-                    try await test.mongod.waitForCommand("aggregate", of: test.appName)
+                    try await test.mongod.waitForCommand("find", of: test.appName)
                     program.send(SIGTERM)
                     try await waitUntil("the program ends") { program.hasEnded }
                     // The look itself is not over: it need not end by itself.
-                    #expect(try await test.mongod.killCommands("aggregate", of: test.appName) > 0)
+                    #expect(try await test.mongod.killCommands("find", of: test.appName) > 0)
                 }
             }
             #expect(run.exitCode == 75, "\(run.errors)")
