@@ -55,9 +55,10 @@ import Testing
                             if !second.hasEnded { second.send(SIGKILL) }
                             kills += 2
                         }
-                        #expect(other.wasKilled, "\(other.errors)")
+                        // By the clock of another primary its lease may be over: then it lets go of it, and says so.
+                        #expect(other.wasKilled || other.exitCode == 76, "\(other.errors)")
                     }
-                    #expect(run.wasKilled, "\(run.errors)")
+                    #expect(run.wasKilled || run.exitCode == 76, "\(run.errors)")
                 }
             }
             print(
