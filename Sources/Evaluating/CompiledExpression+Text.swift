@@ -56,7 +56,7 @@ extension CompiledExpression {
             if operand.isNullish { return .value(.bool(false)) }
             let text = try string(operand, document)
             do throws(PatternError) {
-                return .value(.bool(try Pattern(pattern, mode: .characters).matches(text)))
+                return .value(.bool(try pattern.matches(text)))
             } catch {
                 throw NotEvaluated(.version)
             }

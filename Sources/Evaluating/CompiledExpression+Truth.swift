@@ -106,7 +106,7 @@ extension CompiledExpression {
         case .element(let element) where element.type == .array:
             let array = try view(of: element, document)
             var position = array.firstPosition
-            while let element = try next(in: array, &position) { try body(.element(element), &slots, document) }
+            while let element = try array.nextElement(&position) { try body(.element(element), &slots, document) }
         case .value(.array(let array)):
             for value in array.values { try body(.value(value), &slots, document) }
         default: throw NotEvaluated(.failure)
@@ -132,10 +132,6 @@ extension CompiledExpression {
     @_lifetime(copy document)
     func view(of element: BSONElement, _ document: borrowing BSONView) throws(NotEvaluated) -> BSONView {
         do { return try document.document(element) } catch { throw NotEvaluated(.damage) }
-    }
-
-    func next(in view: borrowing BSONView, _ position: inout Int) throws(NotEvaluated) -> BSONElement? {
-        do { return try view.next(&position) } catch { throw NotEvaluated(.damage) }
     }
 
     // MARK: order
@@ -206,9 +202,11 @@ extension CompiledExpression {
     private func changesByMerging(_ object: borrowing BSONView, seesKeys: Bool) throws(NotEvaluated) -> Bool {
         do {
             guard try object.mayChangeByMerging() else { return false }
-            let merged = try object.merged()
-            return seesKeys ? merged != BSONDocument(copying: object) : merged.bytes.count != object.byteCount
         } catch { throw NotEvaluated(.damage) }
+        var merged = MergedFields()
+        try merged.add(object)
+        return seesKeys
+            ? merged.document != BSONDocument(copying: object) : merged.document.bytes.count != object.byteCount
     }
 }
 
@@ -283,30 +281,5 @@ extension BSONView {
             rest /= 10
         } while rest > 0
         return at == element.nameOffset
-    }
-
-    /// The object as the server writes it after a merge: of a name that stands twice the first place and the last value, and
-    /// arrays with the keys 0, 1, 2.
-    fileprivate func merged() throws(BSONError) -> BSONDocument {
-        var fields: [(name: [UInt8], text: String, value: BSONValue)] = []
-        var position = firstPosition
-        while let element = try next(&position) {
-            let name = nameBytes(element).copied()
-            let value = try value(element).renumbered
-            if let index = fields.firstIndex(where: { $0.name == name }) {
-                fields[index].value = value
-            } else {
-                fields.append((name, self.name(element), value))
-            }
-        }
-        return BSONDocument(fields.map { ($0.text, $0.value) })
-    }
-}
-
-extension BSONValue {
-    /// An array with the keys 0, 1, 2, and so the arrays in it; anything else as it is.
-    fileprivate var renumbered: BSONValue {
-        guard case .array(let list) = self else { return self }
-        return .array(of: list.values.map(\.renumbered))
     }
 }

@@ -1,5 +1,4 @@
 import BSON
-import Patterns
 
 /// What an expression is for a document.
 extension CompiledExpression {
@@ -147,56 +146,40 @@ extension CompiledExpression {
         of view: borrowing BSONView, into list: inout BSONBuilder, _ count: inout Int
     ) throws(NotEvaluated) {
         var position = view.firstPosition
-        while let element = try next(in: view, &position) {
+        while let element = try view.nextElement(&position) {
             var entry = BSONBuilder()
-            guard let name = String(validating: view.nameBytes(element)) else { throw NotEvaluated(.version) }
-            entry.append("k", .string(name))
+            entry.append("k", .string(try view.text(ofNameOf: element)))
             entry.append("v", element, of: view)
             list.append(String(count), .object(entry.finish()))
             count += 1
         }
     }
 
-    /// The object of a list of `k` and `v`; a name that comes again takes the earlier one's place.
+    /// The object of a list of `k` and `v`.
     private func object(of list: Operand, _ document: borrowing BSONView) throws(NotEvaluated) -> Operand {
         if list.isNullish { return .value(.null) }
-        var names: [String: Int] = [:]
-        var fields: [(String, BSONValue)] = []
+        var fields = MergedFields()
         var none: [Operand] = []
         try eachElement(of: list, document, &none) { entry, _, document throws(NotEvaluated) in
             guard case .object(let entry)? = try entry.value(in: document), case .string(let name)? = entry["k"],
                 let value = entry["v"], !name.utf8.contains(0)
             else { throw NotEvaluated(.failure) }
-            if let index = names[name] {
-                fields[index].1 = value
-            } else {
-                names[name] = fields.count
-                fields.append((name, value))
-            }
+            fields.set(name, to: value)
         }
-        return .value(.object(BSONDocument(fields)))
+        return .value(.object(fields.document))
     }
 
     private func merged(
         _ parts: [Node], _ document: borrowing BSONView, _ slots: inout [Operand]
     ) throws(NotEvaluated) -> Operand {
-        var names: [String: Int] = [:]
-        var fields: [(String, BSONValue)] = []
+        var fields = MergedFields()
         for part in parts {
             let operand = try value(part, document, &slots)
             if operand.isNullish { continue }
-            guard case .object(let object)? = try operand.value(in: document), let elements = try? object.elements()
-            else { throw NotEvaluated(.failure) }
-            for (name, value) in elements {
-                if let index = names[name] {
-                    fields[index].1 = value
-                } else {
-                    names[name] = fields.count
-                    fields.append((name, value))
-                }
-            }
+            guard case .object(let object)? = try operand.value(in: document) else { throw NotEvaluated(.failure) }
+            try fields.add(object.view)
         }
-        return .value(.object(BSONDocument(fields)))
+        return .value(.object(fields.document))
     }
 
     private func element(
@@ -237,15 +220,5 @@ extension CompiledExpression {
         case .value(.object(let object)): return .value(.int(Int32(object.bytes.count)))
         default: throw NotEvaluated(.failure)
         }
-    }
-}
-
-extension String {
-    /// The bytes as text; `nil` where they are none.
-    fileprivate init?(validating bytes: RawSpan) {
-        guard let text = unsafe bytes.withUnsafeBytes({ unsafe String(validating: $0, as: UTF8.self) }) else {
-            return nil
-        }
-        self = text
     }
 }

@@ -1,5 +1,6 @@
 package import BSON
 package import Jobs
+import Patterns
 
 /// An aggregation expression that the client evaluates as the server does, or of which it says that it cannot.
 ///
@@ -86,7 +87,7 @@ indirect enum Node: Sendable {
     case byteIndex(Node, of: Node, from: Node?, to: Node?)
     case bytes(Node, from: Node, count: Node)
     case trimmedEnd(Node, of: Node)
-    case matches(Node, pattern: String)
+    case matches(Node, pattern: Pattern)
 
     case convert(Node, to: Node, onError: Node?, onNull: Node?)
     case size(Node)

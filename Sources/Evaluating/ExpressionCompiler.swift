@@ -1,4 +1,5 @@
 import BSON
+import Patterns
 
 /// Reads an aggregation expression into ``Node``s.
 struct ExpressionCompiler {
@@ -215,7 +216,8 @@ struct ExpressionCompiler {
 
     private mutating func match(_ value: BSONValue) -> Node? {
         guard let members = value.document, let input = members["input"], members["options"] == nil,
-            case .constant(.string(let pattern))? = members["regex"].map({ compile($0) })
+            case .constant(.string(let text))? = members["regex"].map({ compile($0) }),
+            let pattern = try? Pattern(text, mode: .characters)
         else { return nil }
         return .matches(compile(input), pattern: pattern)
     }

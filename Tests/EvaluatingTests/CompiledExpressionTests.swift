@@ -53,6 +53,15 @@ import Testing
         #expect(try value(bytes, ["a": oddKeys]) == true)
     }
 
+    @Test func namesAreToldApartByTheirBytes() throws {
+        let spellings: BSONDocument = ["\u{E9}": 1, "e\u{301}": 2]
+        #expect(
+            try value(["$mergeObjects": ["$a", ["x": 3]]], ["a": .object(spellings)])
+                == .object(spellings.appending("x", 3)))
+        #expect(
+            try value(["$arrayToObject": ["$objectToArray": "$a"]], ["a": .object(spellings)]) == .object(spellings))
+    }
+
     static let unknown: [(BSONValue, NotEvaluated.Reason)] = [
         (["$dateToString": ["date": "$a"]], .operation("$dateToString")), ("$$other", .operation("$$other")),
         (["$toString": "$half"], .version), (["$strLenBytes": "$a"], .failure),

@@ -118,7 +118,7 @@ import Testing
 
     private static func object(_ random: inout Randomness, _ levels: Int) -> BSONValue {
         var fields: [(String, BSONValue)] = []
-        for name in ["a", "n", "v", "l", "city", "town", "x"] where random.percent(35) {
+        for name in ["a", "n", "v", "l", "city", "town", "x", "\u{E9}", "e\u{301}"] where random.percent(35) {
             if let value = value(&random, levels) { fields.append((name, value)) }
         }
         return .object(BSONDocument(fields))
