@@ -154,12 +154,13 @@ extension BSONValue: Hashable {
         case (.objectID(let one), .objectID(let two)): one == two
         case (.bool(let one), .bool(let two)): one == two
         case (.date(let one), .date(let two)): one == two
-        case (.regex(let one, let options), .regex(let two, let others)): one == two && options == others
-        case (.dbPointer(let one, let id), .dbPointer(let two, let other)): one == two && id == other
+        case (.regex(let one, let options), .regex(let two, let others)):
+            one.hasSameBytes(as: two) && options.hasSameBytes(as: others)
+        case (.dbPointer(let one, let id), .dbPointer(let two, let other)): one.hasSameBytes(as: two) && id == other
         case (.javascript(let one), .javascript(let two)): one.hasSameBytes(as: two)
         case (.symbol(let one), .symbol(let two)): one.hasSameBytes(as: two)
         case (.javascriptWithScope(let one, let scope), .javascriptWithScope(let two, let other)):
-            one == two && scope == other
+            one.hasSameBytes(as: two) && scope == other
         case (.int(let one), .int(let two)): one == two
         case (.timestamp(let one), .timestamp(let two)): one == two
         case (.long(let one), .long(let two)): one == two

@@ -43,8 +43,8 @@ package enum FaultInjection {
         case noFence = "no-fence"
         /// Writes concern every document of their chunk, and not only those that need the job.
         case noNeeds = "no-needs"
-        /// A chunk is recorded as done before it is written.
-        case checkpointFirst = "checkpoint-first"
+        /// The journal says that a chunk was written before it is.
+        case acknowledgeFirst = "acknowledge-first"
     }
 
     #if DEBUG || SHIPSHAPE_FAULTS

@@ -25,9 +25,9 @@ package struct LeaseSeeker {
     ) throws -> (HeldLease, BSONDocument) {
         let started = ContinuousClock.now
         var announced = false
-        // A dead runner never renews: its lease ends once. One that lives would make this wait for ever.
         let longest = max(options.leaseWait, .zero)
-        var deadEnd: ContinuousClock.Instant?
+        // A dead runner renews nothing, so its lease ends then; another runner may take it, and die too.
+        var dead: (runner: RunnerIdentity, end: ContinuousClock.Instant)?
         while true {
             try freeing()
             let askedAt = ContinuousClock.now
@@ -37,12 +37,14 @@ package struct LeaseSeeker {
             case .held(let holder, let remaining):
                 let needed = max(remaining, .zero) + store.ranges.terms.skew
                 let isDead = holder.map { identity.knowsDead($0) } ?? false
-                if isDead, deadEnd == nil { deadEnd = .now + needed + .seconds(2) }
-                let isWorthIt = isDead ? (deadEnd.map { .now < $0 } ?? false) : started.duration(to: .now) < longest
+                if isDead, let holder, dead?.runner != holder { dead = (holder, .now + needed + .seconds(2)) }
+                let isEnding = isDead && dead.map { .now < $0.end } ?? false
                 guard !retry.stop.isRaised else {
                     throw RunError(.stopped, "stopped by a signal before the job's lease was free; run it again")
                 }
-                guard isWorthIt else { throw Self.held(store.job, by: holder, remaining: remaining) }
+                guard isEnding || started.duration(to: .now) < longest else {
+                    throw Self.held(store.job, by: holder, remaining: remaining)
+                }
                 if !announced {
                     announced = true
                     events(

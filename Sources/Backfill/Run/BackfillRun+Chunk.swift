@@ -58,7 +58,9 @@ extension BackfillRun {
             if isLast(chunk), rest.isEmpty { progress.processed += chunk.ids.count }
             return .done(0, rest: rest)
         }
-        if FaultInjection.isPlanted(.checkpointFirst) { _ = try checkpoint(documents, of: chunk) }
+        if FaultInjection.isPlanted(.acknowledgeFirst) {
+            _ = try kernel.store.journal.acknowledge(progress.journaled, JournalStore.Written(), isFinal: false)
+        }
         tally.begin(documents.map(\.id))
         switch try write(documents, of: phase, carefully: chunk.isCareful) {
         case .tooSlow: return .again(chunk.anew(in: pacing.documents))

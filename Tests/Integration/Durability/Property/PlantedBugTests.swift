@@ -13,7 +13,7 @@ import Testing
         switch bug {
         case .noFence: .lateWrite
         case .noNeeds: .document
-        case .checkpointFirst: .checkpoint
+        case .acknowledgeFirst: .acknowledged
         }
     }
 
@@ -22,7 +22,7 @@ import Testing
         switch bug {
         case .noFence: [.staleRunner]
         case .noNeeds: []
-        case .checkpointFirst: [.killedAtAFaultPoint]
+        case .acknowledgeFirst: [.killedAtAFaultPoint]
         }
     }
 
@@ -33,7 +33,7 @@ import Testing
         switch bug {
         case .noFence: 3_080_617_052
         case .noNeeds: 3_080_617_001
-        case .checkpointFirst: 3_080_617_019
+        case .acknowledgeFirst: 3_080_617_019
         }
     }
 

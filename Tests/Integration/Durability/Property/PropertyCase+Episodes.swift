@@ -52,7 +52,7 @@ extension PropertyCase {
         guard run.wasKilled || [0, 1, 75].contains(run.exitCode ?? -1) else {
             throw violation(.ending, "a run ended with \(run.status): \(run.errors)")
         }
-        try await checkCheckpoint()
+        try await checkAcknowledged()
     }
 
     private mutating func killedByTheUser(_ signal: Int32) async throws {
@@ -63,7 +63,7 @@ extension PropertyCase {
             try await user.write(times: times, resting: 8)
             program.send(signal)
         }
-        try await checkCheckpoint()
+        try await checkAcknowledged()
     }
 
     /// The user changes what the runner has looked at and is about to write.
@@ -123,12 +123,13 @@ extension PropertyCase {
         }
     }
 
-    /// The `_id`s that the chunk behind the checkpoint begins with.
+    /// The first documents that still need the job, in the order in which a run reads them.
     private func nextIDs() async throws -> [BSONValue] {
-        let last = try await test.checkpoint()?.last
-        let all = try await test.database.inOrderOfRecords("c").compactMap { $0["_id"] }
-        let start = last.flatMap { last in all.firstIndex { $0 == last } }.map { $0 + 1 } ?? 0
-        return Array(all[start...].prefix(8))
+        let made = try await expected(of: test.database.keyed())
+        let open = try await test.database.inOrderOfRecords("c").filter { document in
+            made[PropertyKey(document["_id"] ?? .null)] != document
+        }
+        return open.prefix(8).compactMap { $0["_id"] }
     }
 
     /// Waits until the program has a lease, or has ended.

@@ -2,6 +2,8 @@ import BSON
 import Mongo
 import TestSupport
 
+@testable import JobState
+
 /// What holds whatever happened.
 extension PropertyCase {
     /// What a document was when a user last wrote it, or at the start, for every document that is to be there.
@@ -66,21 +68,34 @@ extension PropertyCase {
         }
     }
 
-    /// Behind a checkpoint nothing is left to do, but what users have touched.
-    func checkCheckpoint() async throws {
+    /// What the journal says was written needs the job no more, but where a user has touched it.
+    func checkAcknowledged() async throws {
         try await test.mongod.waitForNoCommand(of: test.appName)
-        guard let checkpoint = try await test.checkpoint(), let last = checkpoint.last, checkpoint.pass == 1,
-            try compiled().hasOnePhase
-        else { return }
-        let touched = await user.left
-        let all = try await test.database.inOrderOfRecords("c")
-        guard let end = all.firstIndex(where: { $0["_id"] == last }) else { return }
-        let done = all[...end]
-        let untouched = done.map { (PropertyKey($0["_id"] ?? .null), $0) }.filter { touched[$0.0] == nil }
-        let made = try await expected(of: Dictionary(uniqueKeysWithValues: untouched))
-        for (key, document) in untouched where made[key] != document {
-            throw violation(.checkpoint, "the checkpoint lies behind _id \(key), which still needs the job")
+        guard try compiled().hasOnePhase else { return }
+        let (touched, found) = (await user.left, try await test.database.keyed())
+        let written = try await acknowledged().filter { touched[$0] == nil }
+        let documents = found.filter { written.contains($0.key) }
+        let made = try await expected(of: documents)
+        for (key, document) in documents where made[key] != document {
+            throw violation(.acknowledged, "the journal says that _id \(key) was written, and it still needs the job")
         }
+    }
+
+    /// The documents that an attempt is known to have written.
+    private func acknowledged() async throws -> Set<PropertyKey> {
+        var written: [BSONValue: BSONDocument] = [:]
+        for record in try await test.state.documents("journal", ["_id.range": "acknowledged"]) {
+            if let sequence = record["_id"]?.document?["seq"] { written[sequence] = record }
+        }
+        var keys: Set<PropertyKey> = []
+        for document in try await test.state.documents("journal", ["_id.range": 0]) {
+            guard let part = try JournalPart(document), let record = written[.long(part.position.sequence)] else {
+                continue
+            }
+            let others = ["missed", "unsure"].flatMap { record[$0]?.document?.values ?? [] }.map(PropertyKey.init)
+            keys.formUnion(Set(part.entries.map { PropertyKey($0.id) }).subtracting(others))
+        }
+        return keys
     }
 }
 

@@ -40,8 +40,8 @@ struct PropertyViolation: Error, CustomStringConvertible {
         case document
         /// A runner wrote after its lease.
         case lateWrite
-        /// Something is left to do behind a checkpoint.
-        case checkpoint
+        /// The journal says that a document was written, and it still needs the job.
+        case acknowledged
         /// The report does not list what does not fit.
         case listing
         /// A second run changes something.
